@@ -1,40 +1,42 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that Tessera is built with. Safe to run again:
-# with everything there it only says so, in well under a second.
+# Installs the Debian packages that are needed to build Tessera. Safe to run
+# again: if nothing is missing it only says so, in well under a second.
 #
 # usage: tools/setup.sh [--dev|--ci|--docs]
-#   --dev    also what developers use: clang-format, clang-tidy, sanitizers
-#   --ci     also what makes the Debian package and judges it
-#   --docs   also what tools/docs.sh builds the site with
+#   --dev    also the developers' tools: clang-format, clang-tidy, sanitizers
+#   --ci     also the tools that make and check the Debian package
+#   --docs   also the tools with which tools/docs.sh builds the site
 #
 # Needs Debian 12 with its security archive (LLVM 22 comes from there), and root
 # or sudo only when something is missing.
 set -euo pipefail
 
 packages=(
-  # To build: clang-22 takes its C++ library from g++'s packages; HIP programs for
-  # several chips want clang-offload-bundler of clang-tools-22.
+  # The build: clang-22 uses the C++ library of g++'s packages; HIP programs for
+  # several chips need clang-offload-bundler of clang-tools-22.
   ca-certificates git cmake ninja-build ccache clang-22 clang-tools-22 lld-22
   python3
   # MLIR, LLVM and LLD with their archives and tools (mlir-tblgen, lit,
   # FileCheck), and what the archives need when linked statically.
   llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools liblld-22-dev
   zlib1g-dev libzstd-dev libz3-dev
-  # Ours: databases, log, tests (one asks pkg-config), HIP's headers.
+  # Our dependencies: databases, log, tests (one uses pkg-config), HIP's
+  # headers.
   libsqlite3-dev libspdlog-dev libgtest-dev pkg-config libamdhip64-dev
 )
-# ONNX models: the library that reads them, and Python's for tests to write them.
-# The build does without them, so a machine that cannot have them is no fault.
+# ONNX models: the library that reads them, and Python's for tests to write
+# them. They are optional for the build, so a machine that cannot have them is
+# no error.
 model_packages=(libonnx-dev libprotobuf-dev python3-onnx)
 developer_packages=(
   clang-format-22 clang-tidy-22 libclang-rt-22-dev codespell pre-commit
-  openmpi-bin   # A test of dnn-tune; without it that test is left out.
+  openmpi-bin   # For a test of dnn-tune; without it that test is left out.
 )
 package_packages=(dpkg-dev file lintian)
 site_packages=(
   doxygen graphviz furo python3-breathe python3-myst-parser python3-sphinx
 )
-llvm_series=22.1   # CMake's find_package wants exactly this one.
+llvm_series=22.1   # CMake's find_package requires exactly this version.
 
 say() { printf 'setup: %s\n' "$*"; }
 fail() { printf 'setup: error: %s\n' "$*" >&2; exit 1; }
@@ -54,7 +56,7 @@ is_installed() {
   [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
 
-# Leaves in `missing` those of its arguments that are not installed.
+# Leaves those of its arguments that are not installed in `missing`.
 find_missing() {
   missing=()
   local package
@@ -64,7 +66,7 @@ find_missing() {
 }
 
 as_root=()
-# Runs apt-get without its hundreds of lines, which are shown if it fails.
+# Runs apt-get without showing its hundreds of lines, unless it fails.
 apt() {
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q \
     -o DPkg::Lock::Timeout=120 "$@" >"$log" 2>&1 </dev/null ||

@@ -5,7 +5,7 @@
 # usage: tools/test.sh [PRESET]
 #   PRESET   of CMakePresets.json: dev (default), release, asan, ci
 #
-# Exits 1 if anything failed; all steps run even so, except that nothing is
+# Exits 1 if anything failed. All steps run nevertheless, except that nothing is
 # tested that could not be built.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -40,7 +40,8 @@ step "Building in $build with $jobs jobs"
 cmake --build --preset "$preset" --parallel "$jobs" ||
   die "the build failed; see above"
 
-# What a test prints is kept whole, because the numbers are counted from it.
+# The output of a test is kept completely, because the numbers are counted from
+# it.
 step "Running the tests"
 junit=$PWD/$build/tests.xml
 rm -f "$junit"

@@ -60,7 +60,7 @@ class Model:
 
     def conv(self, x, channels, filters, window, name=None, bias=True,
              op="Conv", **attributes):
-        """A convolution; `channels` are those of one group."""
+        """A convolution; `channels` counts those of one group."""
         shape = ([channels, filters] if op == "ConvTranspose" else
                  [filters, channels]) + list(window)
         operands = [x, self.weight(shape)]
@@ -142,21 +142,21 @@ def make_attributes(folder):
     x = model.input("image", [2, 8, 13, 18])
     add = model.result
 
-    # Padding: by rule, none, of one end only. A window of four rows leaves an
-    # odd row of padding, which lies at the end or at the beginning.
+    # Padding by rule, without padding, and at one end only. A window of four
+    # rows leaves an odd row of padding, at the end or at the beginning.
     add(model.conv(x, 8, 16, (4, 3), "upper", auto_pad="SAME_UPPER"))
     add(model.conv(x, 8, 16, (4, 3), "lower", auto_pad="SAME_LOWER"))
     add(model.conv(x, 8, 16, (3, 3), "even", auto_pad="SAME_UPPER"))
     add(model.conv(x, 8, 16, (3, 3), "valid", auto_pad="VALID"))
     add(model.conv(x, 8, 16, (3, 3), "uneven", pads=[0, 2, 1, 0]))
-    # One more at the end that no window reaches.
+    # One additional row at the end, which no window reaches.
     add(model.conv(x, 8, 16, (3, 3), "unreached", strides=[2, 2],
                    pads=[1, 1, 2, 1]))
     add(model.conv(x, 4, 6, (3, 5), "full", bias=False, group=2,
                    dilations=[2, 3], strides=[1, 2], pads=[2, 6, 2, 6],
                    kernel_shape=[3, 5]))
 
-    # Transposed: x is y of the convolution behind it.
+    # Transposed convolutions: x is y of the equivalent convolution.
     def transpose(name, channels=8, filters=5, window=(3, 3), **attributes):
         add(model.conv(x, channels, filters, window, name, op="ConvTranspose",
                        **attributes))
@@ -182,7 +182,7 @@ def make_attributes(folder):
     add(model.node("GlobalAveragePool", [x], "global_avg"))
     add(model.node("LpPool", [x], "lp", kernel_shape=[2, 2]))
 
-    # One dimension and three.
+    # Convolutions of one and of three dimensions.
     line = model.input("line", [2, 8, 100])
     add(model.conv(line, 8, 4, (5,), "line_conv", pads=[2, 2]), 3)
     cube = model.input("cube", [1, 4, 6, 7, 8])
@@ -190,7 +190,8 @@ def make_attributes(folder):
     add(pool("MaxPool", "cube_max", (2, 2, 2), cube, strides=[2, 2, 2],
              outputs=2), 5)
 
-    # Epilogues: what follows, and what follows but is not alone.
+    # Epilogues: operations that follow a convolution, and some that follow but
+    # have more readers.
     def follow(name, op, operands=(), bias=True, **attributes):
         y = model.conv(x, 8, 8, (1, 1), name, bias=bias)
         add(model.node(op, [y, *operands], **attributes))

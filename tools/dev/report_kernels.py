@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 """Judges the kernels of eight layers of ResNet-50, and writes the table.
 
-The main loop of one layer is easily looked after; this is what tells whether a
-change that made it better made another layer, direction or chip worse. Each
-layer is compiled for each direction and chip with the tile that the compiler
-chooses, and one of them with the largest tile, too; analyze_kernel.py judges
-the loops. tools/bench/results/amd/kernel-shares.md is what
+A change that makes the main loop of one layer better may make another layer,
+direction or chip worse, and this shows it. Each layer is compiled for each
+direction and chip with the tile that the compiler chooses, and one of them
+also with the largest tile; analyze_kernel.py judges the loops. The table in
+tools/bench/results/amd/kernel-shares.md is the output of
 
     tools/dev/report_kernels.py --write
 
-makes of it. Without --write the table goes to stdout. Exit status 1 if a kernel
-spills, or if a large tile is below the share that is wanted of it and EXPLAINED
-does not say why. A chosen tile below that share has a letter that says why.
+Without --write the table goes to stdout. Exit status 1 if a kernel spills, or
+if a large tile is below the share that is required of it and EXPLAINED does
+not say why. A chosen tile below that share has a letter that says why.
 """
 
 import argparse
@@ -33,8 +33,8 @@ from isa_text import KernelError
 _ROOT = pathlib.Path(__file__).resolve().parents[2]
 _TABLE = "tools/bench/results/amd/kernel-shares.md"
 
-# Batch 64, f16, NHWC. Stems, 3x3 of each size, one of stride 2, and the 1x1
-# that widens and the one that narrows.
+# Batch 64, f16, NHWC: stems, 3x3 of each size, one of stride 2, and the 1x1
+# convolutions that widen and narrow.
 LAYERS = {
     "7x7/2, 3 to 64, 224x224": "-c 3 -H 224 -W 224 -k 64 -y 7 -x 7 -p 3 -q 3 -u 2 -v 2",
     "3x3, 64 to 64, 56x56": "-c 64 -H 56 -W 56 -k 64 -y 3 -x 3 -p 1 -q 1",
@@ -50,9 +50,9 @@ LARGE_LAYER = "3x3, 256 to 256, 14x14"
 
 _MFMA = "igemm-m256n256k32-w2x4-b2-mfma32"
 _WMMA = "igemm-m128n128k32-w2x4-b2-wmma16"
-# Of each chip: the share that is wanted forward (the gradients may have
-# GRADIENT_MARGIN less; none where there is no matrix unit), the tile that is
-# to reach it, and the one for gradients.
+# For each chip: the share that is required forward (the gradients may have
+# GRADIENT_MARGIN less; none where there is no matrix unit), the tile that must
+# reach it, and the tile for gradients.
 CHIPS = {
     "gfx90a": (0.94, _MFMA, _MFMA),
     "gfx942": (0.90, _MFMA, _MFMA),
@@ -64,7 +64,7 @@ CHIPS = {
 }
 GRADIENT_MARGIN = 0.08
 
-# Large tiles that miss their share, and why that stands.
+# Large tiles below their required share, and the reason why they are accepted.
 EXPLAINED = {
     ("gfx950", "backward weights"):
         "gfx950's matrix unit is twice as fast as gfx942's for the same "
@@ -87,7 +87,7 @@ REASONS = {
 
 @dataclasses.dataclass
 class Row:
-    """One kernel; `report` is analyze_kernel's."""
+    """One kernel; `report` is the output of analyze_kernel."""
     chip: str
     layer: str
     direction: str
@@ -105,7 +105,7 @@ class Row:
 
     @property
     def is_below(self):
-        """By a share as it is printed."""
+        """Compares with the share that is printed."""
         return (self.wanted is not None
                 and round(self.report["issue_share"], 3) < self.wanted - 1e-9)
 
@@ -130,7 +130,7 @@ def compile_kernel(dnn_opt, problem, chip, tile):
         found = re.search(r"^tile +(\S+)$", done.stderr, re.M)
         if not found:
             raise KernelError("dnn-opt --timing names no tile")
-        # By its name: the tool puts a new file there.
+        # Opened by its name: the tool replaces the file.
         return found[1], pathlib.Path(output.name).read_text()
 
 
@@ -138,7 +138,8 @@ def judge(dnn_opt, chip, layer, direction, is_large):
     wanted = CHIPS[chip][1 if direction == "forward" else 2]
     tile, text = compile_kernel(dnn_opt, make_problem(layer, direction), chip,
                                 wanted if is_large else None)
-    # The first kernel has the loop; one that adds parts may follow.
+    # The first kernel has the loop; one that adds the partial results of
+    # split-K may follow.
     kernels = isa_text.parse_metadata(text)[1]
     kernel = isa_text.parse_kernel(text, next(iter(kernels)))
     report = analyze_kernel.analyze(kernel, isa_chips.CHIPS[chip])
@@ -168,7 +169,8 @@ def get_area(tile):
 
 
 def explain(row):
-    """The letter of REASONS for a row below what is wanted; else nothing."""
+    """The letter of REASONS for a row below the required share; else nothing.
+    """
     if not row.is_below:
         return ""
     if row.report["region"] == "whole kernel":
@@ -277,7 +279,7 @@ def make_sample(share, tile, busiest="matrix unit", valu=0,
 
 
 def self_test():
-    """Every reason is told apart, and every fault found."""
+    """Every reason is distinguished, and every fault found."""
     small = "igemm-m64n64k32-w1x2-b2-mfma32"
     assert explain(make_sample(0.90, small)) == ""
     assert explain(make_sample(0.16, small, "VALU", 99)) == "a"
@@ -288,7 +290,8 @@ def self_test():
     assert explain(make_sample(0.5, "stem-x", region="whole kernel")) == "e"
     assert not find_faults([make_sample(0.5, small)])
     assert "0.89" in find_faults([make_sample(0.894, _MFMA, is_large=True)])[0]
-    # The gradients may have less, and a chip without a matrix unit anything.
+    # The gradients may have a lower share, and a chip without a matrix unit
+    # any.
     for change in ({"direction": "backward data"}, {"chip": "gfx1030"}):
         assert not find_faults([make_sample(0.83, _MFMA, is_large=True,
                                             **change)])

@@ -3,11 +3,12 @@
 #
 #   tools/dev/sanitize.sh asan|tsan [COMPILER_BUILD]   default build/dev
 #
-# asan is the address and the undefined-behaviour sanitizer, tsan that of threads.
-# The library and the emulated device are sanitized; kernels come from the compiler
-# of another build of the same sources, in its worker processes. The compiler's own
-# tests are of asan alone: our part of it is sanitized, the system's LLVM is not.
-# Every finding ends the program that has it, and fails the run.
+# asan is the address and the undefined-behaviour sanitizer, tsan the thread
+# sanitizer. The library and the emulated device are sanitized; kernels come
+# from the compiler of another build of the same sources, in its worker
+# processes. The compiler's own tests run only under asan: our part of it is
+# sanitized, the system's LLVM is not. Every finding ends the program that has
+# it, and fails the run.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -33,7 +34,7 @@ done
 nice ninja -C "$build" tessera tessera-emulator resnet50 "${programs[@]}"
 
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
-# LLVM's headers mark unused memory, which the LLVM that is linked does not undo.
+# LLVM's headers poison unused memory, and the linked LLVM does not unpoison it.
 export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_init_order=1:allow_user_poisoning=0
 export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
 export TESSERA_COMPILER_LIBRARY=$other/lib/libtessera-compiler.so
@@ -62,7 +63,7 @@ for program in "${programs[@]}"; do
 done
 
 # Clients of the C API, sanitized like the library: a training step, as its test
-# in tools/resnet50 runs it, and what the lit suite has.
+# in tools/resnet50 runs it, and those of the lit suite.
 report resnet50 "$build/bin/resnet50" --batch 2 --size 64 --blocks 1,1,1,2 \
   --classes 64
 flags=(-fsanitize=address,undefined)

@@ -1,4 +1,4 @@
-"""What the checks of the tree (check_*.py) share: their command line.
+"""The command line that the checks of the tree (check_*.py) share.
 
     check_X.py [--root FOLDER]   prints faults; exits 1 if there is any
     check_X.py --self-test       tests the script instead of the tree
@@ -12,9 +12,10 @@ import sys
 def main(check, self_test, what):
     """Runs the script's check, or its test, and returns the process's status.
 
-    check(root) returns how much it looked at, of which `what` is the name, and
-    the faults, one line each; self_test() raises if the check is wrong. Nothing
-    to look at is a failure, too: then the check does not fit the tree.
+    check(root) returns the number of things that it checked, which `what`
+    names, and the faults, one line each; self_test() raises if the check is
+    wrong. A number of 0 is a failure, too: then the check does not fit the
+    tree.
     """
     script = sys.modules["__main__"]
     name = pathlib.Path(script.__file__).stem

@@ -6,8 +6,8 @@ using namespace tessera;
 using namespace tessera::driver;
 
 namespace {
-/// The functions of a direction but for execute(), whose algorithm has another
-/// type in each.
+/// The functions of a direction except execute(), which has another type of
+/// algorithm in each.
 struct Functions {
   decltype(&miopenConvolutionForwardGetWorkSpaceSize) getWorkSpaceSize;
   decltype(&miopenFindConvolutionForwardAlgorithm) find;
@@ -58,7 +58,7 @@ static const Functions &getFunctions(Direction direction) {
   __builtin_unreachable();
 }
 
-/// Of functions with data; but see getListOrder().
+/// The order in functions with data; see also getListOrder().
 static Order getOrder(Direction direction, const Operands &o) {
   switch (direction) {
   case Direction::Forward:
@@ -71,7 +71,8 @@ static Order getOrder(Direction direction, const Operands &o) {
   __builtin_unreachable();
 }
 
-/// Of the workspace query and of immediate mode: forward has w before x.
+/// The order in the workspace query and in immediate mode, where forward has w
+/// before x.
 static Order getListOrder(Direction direction, const Operands &o) {
   if (direction == Direction::Forward)
     return {o.w, o.x, o.y};

@@ -1,7 +1,7 @@
 //===- ConvApi.h - MIOpen's functions of three directions ------*- C++ -*-===//
 //
 // The same eight functions exist for each direction, with their tensors in
-// another order. Here they become one set that takes the direction.
+// another order. This makes them one set that takes the direction.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,18 +13,18 @@
 
 namespace tessera::driver {
 
-/// A descriptor and its data on the device; borrowed.
+/// A descriptor and its data on the device, both borrowed.
 struct Operand {
   miopenTensorDescriptor_t desc = nullptr;
   void *data = nullptr;
 };
 
-/// x, w and y, or their gradients.
+/// The tensors x, w and y, or their gradients.
 struct Operands {
   Operand x, w, y;
 };
 
-/// Memory that a kernel may work in.
+/// Device memory that a kernel may use as its workspace.
 struct Workspace {
   void *data = nullptr;
   size_t bytes = 0;

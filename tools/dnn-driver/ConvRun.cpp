@@ -17,7 +17,8 @@ Direction driver::getApiDirection(const ConvProblem &problem,
                                                  : Direction::Forward;
 }
 
-/// MIOpen's functions have alpha and beta, in 3-D, and together.
+/// Whether a function of MIOpen computes the problem: they have no alpha and
+/// beta in 3-D.
 static bool hasFunction(const ConvProblem &problem) {
   const Epilogue &e = problem.epilogue;
   if (e.isEmpty())
@@ -105,8 +106,8 @@ Status ConvRun::setDescriptors() {
   return check(miopenEnableProfiling(handle.get(), options.time));
 }
 
-/// What the result of the transposed convolution has more than its formula
-/// gives without.
+/// Sets the output padding: the difference between the result of the transposed
+/// convolution and the formula without output padding.
 Status ConvRun::setOutputPads() {
   const ConvProblem &p = problem;
   const Spatial out = p.getOutput();
@@ -124,7 +125,7 @@ Status ConvRun::setOutputPads() {
       convDesc.get(), static_cast<int>(pads.size()), pads.data()));
 }
 
-/// The library must agree with the problem about the shape of y.
+/// Checks that the library and the problem agree about the shape of y.
 Status ConvRun::checkOutputLengths() const {
   std::array<int, 5> actual;
   int rank = 0;
@@ -165,7 +166,8 @@ ErrorOr<ChosenKernel> ConvRun::find() {
   size_t bytes = 0;
   if (Status status = api.getWorkspaceSize(bytes); !status.isOk())
     return status;
-  // MIOpen has no query for the scaled case, whose kernel may need more.
+  // MIOpen has no query for an epilogue, whose kernel may need a larger
+  // workspace.
   if (!problem.epilogue.isEmpty()) {
     const ErrorOr<tesseraKernelInfo> info = getKernelInfo();
     if (!info)
@@ -179,7 +181,7 @@ ErrorOr<ChosenKernel> ConvRun::find() {
           api.find({workspace->get(), bytes}, options.search, result);
       !status.isOk())
     return status;
-  // Find does not tell which solution it means; MIOpenDriver prints one.
+  // Find does not return the solution's id, which MIOpenDriver prints.
   const ErrorOr<miopenConvSolution_t> solution = getBestSolution();
   if (!solution)
     return solution.getStatus();
@@ -196,8 +198,8 @@ ErrorOr<miopenConvSolution_t> ConvRun::getBestSolution() const {
   return solution;
 }
 
-/// The best solution for 0, else the one with that id, listed or not: the
-/// library judges.
+/// Chooses the best solution for 0, else the one with that id. The library
+/// decides whether the id is valid, even if it is not in the list.
 ErrorOr<ChosenKernel> ConvRun::chooseImmediate() {
   if (!problem.epilogue.isEmpty())
     return notSupported("immediate mode has no alpha and beta; use --solution "
@@ -233,7 +235,7 @@ ErrorOr<ChosenKernel> ConvRun::chooseProblem() {
 // Running
 //===----------------------------------------------------------------------===//
 
-/// tesseraRunProblem() has the values of every epilogue.
+/// tesseraRunProblem() accepts the values of every epilogue.
 Status ConvRun::runProblem(const ChosenKernel &kernel) {
   tesseraProblemArguments arguments = TESSERA_PROBLEM_ARGUMENTS_INIT;
   arguments.x = buffers.x.get();

@@ -1,7 +1,7 @@
 //===- ConvRun.h - One convolution on the device ---------------*- C++ -*-===//
 //
-// What a client of the library does, in the order in which it does it. Only
-// the public API is used, so a driver that works shows a library that works.
+// A run does what a client of the library does, in the same order. It uses only
+// the public API, so a driver that works shows that the library works.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,12 +15,12 @@
 
 namespace tessera::driver {
 
-/// What the library chose to run, and how to run it.
+/// The library's choice of a kernel, and the function that runs it.
 struct ChosenKernel {
   enum class Way {
     Find,
     Immediate,
-    /// By name: no function of MIOpen's asks for this problem.
+    /// By its network config: no function of MIOpen computes this problem.
     Problem,
   };
   Way way = Way::Find;
@@ -29,8 +29,8 @@ struct ChosenKernel {
   size_t workspaceBytes = 0;
 };
 
-/// Which function of the API computes `problem`: a transposed convolution's
-/// forward is backward data of the problem that it amounts to.
+/// The direction of the API's function that computes `problem`: forward of a
+/// transposed convolution is backward data of the equivalent problem.
 Direction getApiDirection(const ConvProblem &problem, bool isTransposed);
 
 /// A problem, its descriptors and its data on the device. Used by one thread.
@@ -42,11 +42,11 @@ public:
                                  const ConvProblem &problem,
                                  const ConvCase &data);
 
-  /// Find, or immediate mode, as the options say.
+  /// Chooses by Find or by immediate mode, according to the options.
   ErrorOr<ChosenKernel> choose();
-  /// Runs what was chosen, as many times as the options say.
+  /// Runs the chosen kernel as often as the options say.
   ErrorOr<Times> run(const ChosenKernel &kernel);
-  /// Copies the tensor that was computed to the host.
+  /// Copies the computed tensor to the host.
   Status readResult(std::vector<char> &result) const;
   ErrorOr<tesseraKernelInfo> getKernelInfo() const;
 
@@ -81,7 +81,7 @@ private:
   Direction direction;
   Handle handle;
   ConvDesc convDesc;
-  /// In the roles of the API, which a transposed convolution exchanges.
+  /// By their roles in the API, which a transposed convolution swaps.
   Operands operands;
   TensorDesc xDesc, wDesc, yDesc; ///< In the roles of the problem.
   Buffers buffers;

@@ -14,7 +14,8 @@
 
 namespace tessera::driver {
 
-/// Ok, or the library's own sentence after the name of the status.
+/// Returns ok, or the name of the status followed by the library's own
+/// sentence.
 inline Status check(miopenStatus_t status) {
   if (status == miopenStatusSuccess)
     return Status::ok();
@@ -37,7 +38,7 @@ using TensorDesc = std::unique_ptr<miopenTensorDescriptor,
 using ConvDesc = std::unique_ptr<miopenConvolutionDescriptor,
                                  Destroyer<miopenDestroyConvolutionDescriptor>>;
 
-/// Creates an object with the function of the API that makes one.
+/// Creates an object with the API function `create`.
 template <typename Owner, typename Object>
 ErrorOr<Owner> create(miopenStatus_t (*make)(Object **)) {
   Object *object = nullptr;
@@ -46,15 +47,15 @@ ErrorOr<Owner> create(miopenStatus_t (*make)(Object **)) {
   return Owner(object);
 }
 
-/// A descriptor of these numbers, by a layout's word if there is one.
+/// Makes a tensor descriptor, by a layout's word if there is one.
 ErrorOr<TensorDesc> makeTensor(DataType type, Layout layout,
                                const Strides &strides,
                                const TensorLengths &lengths, bool hasDepth);
 
-/// n, c, [d,] h, w.
+/// Converts the lengths to n, c, [d,] h, w.
 std::vector<int> toInts(const TensorLengths &lengths, bool hasDepth);
 
-/// [d,] h, w.
+/// Converts the lengths to [d,] h, w.
 template <int64_t neutral>
 std::vector<int> toInts(const Lengths<neutral> &lengths, bool hasDepth) {
   std::vector<int> ints;

@@ -14,7 +14,7 @@ using namespace tessera::driver;
 /// positions of a pooling's window, which are visited one by one.
 static constexpr double kHostProducts = 3e9;
 static constexpr double kHostPositions = 1e7;
-/// How long the host may take before the device is asked.
+/// How long the host's reference may take before the device's is used.
 static constexpr double kPatienceSeconds = 2;
 
 ErrorOr<ReferenceChoice> driver::parseReferenceChoice(const std::string &word) {

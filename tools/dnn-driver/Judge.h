@@ -1,8 +1,7 @@
 //===- Judge.h - Which reference verifies ----------------------*- C++ -*-===//
 //
 // The host's reference needs no other compiler and takes long for a layer with
-// a large batch; the device's takes a second, where there is something to
-// compile it with.
+// a large batch; the device's takes a second, if there is a compiler for it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,14 +17,14 @@
 namespace tessera::driver {
 
 enum class ReferenceChoice {
-  /// The device's for what would keep the host busy for more than about two
-  /// seconds, unless the device is the host's emulation.
+  /// The device's reference for work that would take the host more than about
+  /// two seconds, unless the device is emulated on the host.
   Auto,
   Host,
   Device,
 };
 
-/// "auto", "cpu" or "gpu".
+/// Parses "auto", "cpu" or "gpu".
 ErrorOr<ReferenceChoice> parseReferenceChoice(const std::string &word);
 
 /// Judges results of one device. Used by one thread.
@@ -35,15 +34,15 @@ public:
 
   ErrorOr<Verification> verify(const ConvProblem &problem,
                                const ConvCase &data);
-  /// What is wrong; empty if nothing is.
+  /// Says what is wrong with the result; empty if nothing is.
   ErrorOr<std::string> verify(const PoolProblem &problem, const PoolCase &data);
 
-  /// "CPU" or "GPU": whose reference the last verdict comes from.
+  /// The source of the reference for the last verdict: "CPU" or "GPU".
   const char *getName() const { return usedDevice ? "GPU" : "CPU"; }
 
 private:
-  /// The device's reference, if it is to be used for so many multiply-adds and
-  /// exists. Says so, or why not, on the output.
+  /// The device's reference, if it exists and should be used for this number of
+  /// multiply-adds. Prints that, or the reason why not.
   DeviceReference *chooseDevice(double terms, double termsPerSecond);
 
   const GpuApi &gpu;

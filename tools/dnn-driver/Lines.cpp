@@ -22,7 +22,7 @@ static void printFlags(std::span<const DriverFlag> flags) {
   }
 }
 
-/// Behind any operation.
+/// Flags that may follow any operation.
 static constexpr DriverFlag kOwnFlags[] = {
     {0, "kernel-info", "0",
      "print what the kernel is like, how long its stages compiled, and what "
@@ -56,7 +56,7 @@ void driver::printHelp(const DriverOperation *only) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// How MIOpenDriver calls a direction, here and there.
+/// MIOpenDriver's words for a direction in its different lines.
 struct Words {
   const char *direction;
   const char *verified;
@@ -111,8 +111,8 @@ static std::string join(std::initializer_list<int64_t> numbers) {
   return text;
 }
 
-/// Of a transposed convolution, whose input is the problem's output, MIOpen
-/// prints what the command says.
+/// For a transposed convolution, whose input is the problem's output,
+/// MIOpenDriver prints the shape in the command.
 static void printShape(const DriverOptions &options, const ConvProblem &p,
                        const Words &words) {
   const bool swaps = options.isTransposed;
@@ -191,7 +191,7 @@ void driver::printPoolVerification(Direction direction,
                                    const std::string &fault,
                                    const char *reference) {
   const char *word = getPoolWord(direction);
-  // MIOpenDriver's line, and whose numbers they are.
+  // MIOpenDriver's line, which names the reference.
   if (fault.empty())
     std::printf("%s Pooling Verifies on CPU and GPU (every element, %s "
                 "reference)\n",
@@ -200,7 +200,7 @@ void driver::printPoolVerification(Direction direction,
     std::printf("%s Pooling verification FAILED: %s\n", word, fault.c_str());
 }
 
-/// How a line calls the operation.
+/// The name of the operation in a line.
 static const char *getRowWord(const RowProblem &problem) {
   switch (problem.op) {
   case RowOp::ActivationForward:

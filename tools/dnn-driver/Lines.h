@@ -1,7 +1,7 @@
 //===- Lines.h - What the driver prints ------------------------*- C++ -*-===//
 //
-// MIOpenDriver's lines, word for word, because scripts read them; and our own,
-// which begin with words that none of its lines begins with.
+// Prints MIOpenDriver's lines, word for word, because scripts parse them; and
+// our own, which begin with words that none of its lines begins with.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,7 +13,7 @@
 
 namespace tessera::driver {
 
-/// Of one operation, or of all if it is null.
+/// Prints the help of one operation, or of all if `only` is null.
 void printHelp(const DriverOperation *only);
 void printCommand(int argc, char **argv);
 
@@ -21,7 +21,7 @@ void printCommand(int argc, char **argv);
 void printChosen(Direction direction, const ChosenKernel &kernel);
 void printTimes(const DriverOptions &options, const ConvProblem &problem,
                 const Times &times);
-/// `reference` is the one that verified: "CPU" or "GPU".
+/// `reference` is the one that was used: "CPU" or "GPU".
 void printVerification(Direction direction, const Verification &verification,
                        const char *reference);
 
@@ -31,7 +31,7 @@ void printPoolTimes(const DriverOptions &options, Direction direction,
 void printPoolVerification(Direction direction, const std::string &fault,
                            const char *reference);
 
-/// `word` is what MIOpenDriver calls the operation.
+/// `word` is MIOpenDriver's name of the operation.
 void printOperationTimes(const DriverOptions &options, const char *word,
                          const Times &times);
 void printOperationVerification(const char *word, const std::string &fault);

@@ -11,8 +11,8 @@
 using namespace tessera;
 using namespace tessera::driver;
 
-/// Without a program name: a flag follows the operation, another word can only
-/// follow a program.
+/// The words without a program name. The operation is followed by a flag;
+/// another word means that the first one is a program.
 static std::span<const std::string>
 skipProgram(std::span<const std::string> words) {
   const bool hasProgram = words.size() > 1 && !words[1].starts_with("-");
@@ -31,7 +31,7 @@ bool driver::isLrnCommand(std::span<const std::string> words) {
   return !words.empty() && findType(words[0]);
 }
 
-/// The numbers; a length that is missing is wrong.
+/// Reads the numbers; a missing length is an error.
 static Status readNumbers(FlagValues &flags, LrnCommand &command) {
   int64_t *const numbers[] = {&command.lengths[0], &command.lengths[1],
                               &command.lengths[2], &command.lengths[3],

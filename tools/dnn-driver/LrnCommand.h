@@ -1,7 +1,7 @@
 //===- LrnCommand.h - "dnn-driver lrn" -------------------------*- C++ -*-===//
 //
-// A local response normalisation is several launches, and so is no problem:
-// only the driver reads its command line.
+// A local response normalisation has several launches and therefore is no
+// problem: only the driver reads its command line.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@
 
 namespace tessera::driver {
 
-/// A command line, understood.
+/// A command line after parsing.
 struct LrnCommand {
   DataType type = DataType::F32;
   std::array<int64_t, 4> lengths{}; ///< N, C, H, W; packed.
@@ -24,7 +24,7 @@ struct LrnCommand {
   int64_t window = 0;
   double alpha = 0, beta = 0, k = 0;
   bool isForwardOnly = false;
-  /// How it is run; there are no problems.
+  /// How the command is run; it has no problems.
   DriverOptions options;
 
   bool isWithinChannel() const { return mode == miopenLRNWithinChannel; }
@@ -33,11 +33,11 @@ struct LrnCommand {
   }
 };
 
-/// Whether the words, with or without a program name before them, are "lrn",
-/// "lrnfp16" or "lrnbfp16" and its flags.
+/// Whether the words, after an optional program name, are "lrn", "lrnfp16" or
+/// "lrnbfp16" and flags.
 bool isLrnCommand(std::span<const std::string> words);
 
-/// Reads such words. InvalidArgument names the first wrong one.
+/// Parses such words. InvalidArgument names the first wrong one.
 ErrorOr<LrnCommand> parseLrnCommand(std::span<const std::string> words);
 
 } // namespace tessera::driver

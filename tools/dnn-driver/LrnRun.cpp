@@ -29,13 +29,13 @@ ErrorOr<LrnRun> LrnRun::create(const GpuApi &gpu, const LrnCommand &command,
 }
 
 uint64_t LrnRun::getBytes(const LrnCommand &command, const GpuApi &gpu) {
-  // Four lengths may be more elements than 64 bits can count.
+  // The number of elements may exceed 64 bits, so it is a double.
   double elements = 1;
   for (int64_t length : command.lengths)
     elements *= static_cast<double>(length);
   const auto tensor = elements * static_cast<double>(getByteSize(command.type));
-  double bytes = tensor; // One after the other is uploaded.
-  // verifyForward() and verifyBackward() have so many vectors at once.
+  double bytes = tensor; // Tensors are uploaded one after another.
+  // verifyForward() and verifyBackward() hold this many vectors at once.
   const double vectors = command.isForwardOnly ? 4 : 7;
   if (command.options.verify)
     bytes = std::max(bytes, vectors * sizeof(double) * elements);
@@ -82,8 +82,7 @@ Status LrnRun::setDescriptors() {
   return check(miopenEnableProfiling(handle.get(), command.options.time));
 }
 
-/// The API's factors of a result and of its old value, which it does not look
-/// at.
+/// The API's scales of a result and of its old value, which it ignores.
 static constexpr float kAlpha = 1, kBeta = 0;
 
 ErrorOr<Times> LrnRun::runForward() {
@@ -128,8 +127,8 @@ ErrorOr<Values> LrnRun::read(Name name) const {
 // The reference
 //===----------------------------------------------------------------------===//
 
-/// For each element the sum over those from `before` before to `after` behind
-/// it along a dimension.
+/// For each element the sum of its neighbours along a dimension, from `before`
+/// elements before it to `after` elements after it.
 static Values addAlong(const Values &terms,
                        const std::array<int64_t, 4> &lengths, int dim,
                        int64_t before, int64_t after) {
@@ -161,15 +160,15 @@ static Values addWindows(const LrnCommand &command, const Values &terms,
   return addAlong(sums, command.lengths, kRow, before, after);
 }
 
-/// What a sum is multiplied with: as if the whole window were inside.
+/// The factor of a sum, which is the same where the window is partly outside.
 static double getFactor(const LrnCommand &command) {
   const auto window = static_cast<double>(command.window);
   return command.alpha / (command.isWithinChannel() ? window * window : window);
 }
 
 std::string LrnRun::compare(const Values &wanted, const Values &found) const {
-  // An f16 keeps 11 bits and a bf16 8, of the scale as of the result; f32 has
-  // logarithms and exponentials between.
+  // f16 keeps 11 bits and bf16 8, both of the scale and of the result; f32
+  // passes through logarithms and exponentials.
   const double tolerance = command.type == DataType::F32   ? 0x1p-16
                            : command.type == DataType::F16 ? 0x1p-9
                                                            : 0x1p-6;

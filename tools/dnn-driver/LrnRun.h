@@ -1,6 +1,6 @@
 //===- LrnRun.h - One local response normalisation on the device *- C++ -*-===//
 //
-// As ConvRun.h: only the public API is used.
+// Like ConvRun.h, this uses only the public API.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,15 +24,15 @@ public:
   static ErrorOr<LrnRun> create(const GpuApi &gpu, const LrnCommand &command,
                                 uint64_t seed);
 
-  /// Bytes of the host's memory that a command takes at least.
+  /// The least number of bytes of host memory that a command needs.
   static uint64_t getBytes(const LrnCommand &command, const GpuApi &gpu);
 
-  /// y and scale from x; and then, from them and dy, dx.
+  /// Compute y and scale from x, and then dx from them and dy.
   ErrorOr<Times> runForward();
   ErrorOr<Times> runBackward();
 
-  /// What is wrong with the results, or nothing. The gradient is compared with
-  /// that of the y and the scale that the device has computed.
+  /// Says what is wrong with the results, or nothing. The gradient is compared
+  /// with that of the y and the scale that the device has computed.
   ErrorOr<std::string> verifyForward() const;
   ErrorOr<std::string> verifyBackward() const;
 
@@ -45,7 +45,7 @@ private:
   Status upload(uint64_t seed);
   Status setDescriptors();
   ErrorOr<std::vector<double>> read(Name name) const;
-  /// Of the first of `found` that is not near enough to `wanted`.
+  /// Describes the first value of `found` that is too far from `wanted`.
   std::string compare(const std::vector<double> &wanted,
                       const std::vector<double> &found) const;
 

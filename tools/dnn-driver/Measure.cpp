@@ -8,7 +8,7 @@
 using namespace tessera;
 using namespace tessera::driver;
 
-/// One run; `times` is set.
+/// Runs once and sets `times`.
 static Status runOnce(const GpuApi &gpu, miopenHandle_t handle,
                       const std::function<Status()> &run, Times &times) {
   using Clock = std::chrono::steady_clock;

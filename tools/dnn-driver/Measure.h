@@ -10,8 +10,8 @@
 
 namespace tessera::driver {
 
-/// Milliseconds of one run on average, the first one left out if there are
-/// others: it may have compiled.
+/// Average milliseconds of one run, without the first one if there are others:
+/// the first may have compiled.
 struct Times {
   double kernelMs = 0; ///< By the device's events; 0 unless timing was asked.
   double wallMs = 0;   ///< By the host's clock, the device waited for.
@@ -22,7 +22,7 @@ ErrorOr<Times> measure(const GpuApi &gpu, miopenHandle_t handle, int iterations,
                        const std::function<Status()> &prepare,
                        const std::function<Status()> &run);
 
-/// A copy of `data` on the device.
+/// Copies `data` to a new buffer on the device.
 ErrorOr<DeviceBuffer> upload(const GpuApi &gpu, const std::vector<char> &data);
 
 } // namespace tessera::driver

@@ -21,7 +21,7 @@ static miopenPoolingMode_t getApiMode(PoolMode mode) {
   __builtin_unreachable();
 }
 
-/// Any, where there are no indices.
+/// The API's type; any if there are no indices.
 static miopenIndexType_t getApiIndexType(IndexType type) {
   switch (type) {
   case IndexType::None:
@@ -101,8 +101,8 @@ Status PoolRun::setDescriptors() {
   return check(miopenEnableProfiling(handle.get(), options.time));
 }
 
-/// The library must agree with the problem about the shape of y and the size
-/// of its indices.
+/// Checks that the library and the problem agree about the shape of y and the
+/// size of its indices.
 Status PoolRun::checkSizes() const {
   const std::vector<int> expected =
       toInts(problem.getOutputLengths(), problem.hasDepth());
@@ -133,7 +133,7 @@ Status PoolRun::runOnce() {
         &beta, yDesc.get(), buffers.y.get(),
         problem.indexType != IndexType::None, buffers.indices.get(),
         buffers.indices.getByteSize()));
-  // What the indices leave open, x and y would answer; they are not needed.
+  // x and y would only be needed where the indices are ambiguous.
   return check(miopenPoolingBackward(
       handle.get(), poolDesc.get(), &alpha, yDesc.get(), buffers.y.get(),
       yDesc.get(), buffers.y.get(), xDesc.get(), buffers.x.get(), &beta,

@@ -1,6 +1,6 @@
 //===- PoolRun.h - One pooling on the device -------------------*- C++ -*-===//
 //
-// As ConvRun.h: only the public API is used.
+// Like ConvRun.h, this uses only the public API.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,14 +25,14 @@ public:
                                  const PoolProblem &problem,
                                  const PoolCase &data);
 
-  /// Runs it as many times as the options say.
+  /// Runs the problem as often as the options say.
   ErrorOr<Times> run();
-  /// Copies what was computed to the host.
+  /// Copies the computed tensors to the host.
   Status readResults(PoolCase &data) const;
   ErrorOr<tesseraKernelInfo> getKernelInfo() const;
 
 private:
-  /// In the roles of the problem: x and y are gradients in a backward one.
+  /// By their roles in the problem: x and y are gradients in a backward one.
   struct Buffers {
     DeviceBuffer x, y, indices;
   };

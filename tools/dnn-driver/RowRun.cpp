@@ -21,14 +21,15 @@ static ErrorOr<miopenDataType_t> getApiType(DataType type) {
     return miopenBFloat16;
   case DataType::F32:
     return miopenFloat;
-  case DataType::I32: // Of indices.
+  case DataType::I32: // The type of indices.
     return miopenInt32;
   default:
     return notSupported("dnn-driver runs operations of f16, bf16 and f32");
   }
 }
 
-/// Of the space's rank, of length 1 where the tensor is broadcast.
+/// Makes a descriptor with the space's rank, of length 1 where the tensor is
+/// broadcast.
 static ErrorOr<TensorDesc> makeDesc(const RowProblem &p,
                                     const RowTensor &tensor) {
   const ErrorOr<miopenDataType_t> type = getApiType(tensor.type);
@@ -94,7 +95,7 @@ Status RowRun::setDescriptors() {
   return check(miopenEnableProfiling(handle.get(), options.time));
 }
 
-/// The input that is the old value of the result behind it, or -1.
+/// The input that is the old value of the result after it, or -1.
 static int getOld(const RowProblem &problem) {
   switch (problem.op) {
   case RowOp::ScaleTensor:
@@ -111,8 +112,8 @@ static int getOld(const RowProblem &problem) {
   }
 }
 
-/// Where the API wants the old value of a result in the same place, the case
-/// has that as an input.
+/// Uploads the inputs. Where the API expects the old value of a result in the
+/// result's memory, the case has it as an input.
 Status RowRun::reset() {
   const int old = getOld(problem);
   if (old < 0)
@@ -151,12 +152,12 @@ Status RowRun::runOpTensor() {
       buffers[1].get(), &beta, descs[c].get(), buffers[c].get()));
 }
 
-/// Set or scale, which take a number of the tensor's type.
+/// Runs set or scale, which take a number of the tensor's type.
 Status RowRun::runOnOne() {
   char number[8];
   reference::storeElement(getReferenceType(problem.tensors.front().type),
                           number, 0, data.scalars[0]);
-  // What the call gets is what is verified.
+  // The verification must use the rounded number that the call gets.
   data.scalars[0] = reference::loadElement(
       getReferenceType(problem.tensors.front().type), number, 0);
   auto call =
@@ -165,12 +166,12 @@ Status RowRun::runOnOne() {
       call(handle.get(), descs.back().get(), buffers.back().get(), number));
 }
 
-/// Whether the reduced dimension can be the API's channels.
+/// Whether the reduced dimension can be the channels of the API.
 static bool isOverChannels(const RowProblem &p) {
   return p.reduced == 1 || p.reduced == 2;
 }
 
-/// With the reduced dimension where the API has the channels.
+/// Makes a descriptor whose channels are the reduced dimension.
 static ErrorOr<TensorDesc> makeSoftmaxDesc(const RowProblem &p,
                                            const RowTensor &tensor) {
   std::vector<size_t> lengths, strides;
@@ -218,7 +219,7 @@ Status RowRun::runSoftmax() {
       at(last), algorithm, MIOPEN_SOFTMAX_MODE_CHANNEL));
 }
 
-/// Bits of the mode that miopenReduceTensor() has not.
+/// Bits of modes that miopenReduceTensor() lacks.
 static constexpr uint32_t kOtherReductions = 96;
 
 Status RowRun::runReduce() {

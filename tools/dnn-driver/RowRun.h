@@ -1,6 +1,6 @@
 //===- RowRun.h - One operation on rows on the device ----------*- C++ -*-===//
 //
-// As ConvRun.h: only the public API is used.
+// Like ConvRun.h, this uses only the public API.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +31,7 @@ public:
                                 const RowProblem &problem, uint64_t seed);
 
   ErrorOr<Times> run();
-  /// What is wrong with the results, or nothing.
+  /// Says what is wrong with the results, or nothing.
   ErrorOr<std::string> verify();
   ErrorOr<tesseraKernelInfo> getKernelInfo() const;
 
@@ -43,7 +43,7 @@ private:
 
   Status upload();
   Status setDescriptors();
-  /// Operands to the device as they were: a result may have been one.
+  /// Uploads the operands again: a result may have overwritten one.
   Status reset();
   Status runOnce();
   Status runActivation();
@@ -51,7 +51,7 @@ private:
   Status runOnOne();
   Status runSoftmax();
   Status runReduce();
-  /// What no function of MIOpen's is called for here.
+  /// Runs what no MIOpen function is called for here by its network config.
   Status runByName();
 
   const GpuApi &gpu;

@@ -10,7 +10,8 @@ using namespace tessera;
 using namespace tessera::driver;
 using reference::TensorView;
 
-/// MIOpenDriver has no f64; sums of some thousand products stay far below.
+/// MIOpenDriver has no f64; the error of sums of some thousand products stays
+/// far below this.
 static double getTypeTolerance(DataType type) {
   constexpr double kHalf = 8.2e-3;
   switch (type) {

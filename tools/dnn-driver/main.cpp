@@ -1,9 +1,9 @@
 //===- dnn-driver: MIOpenDriver's command lines, on our library -----------===//
 //
 // Runs the lines that MIOpen's users quote and that MIOPEN_ENABLE_LOGGING_CMD
-// prints, and answers in MIOpenDriver's words, so that scripts which read its
-// output read ours. Exit codes are its as well, except that a code which the
-// shell cannot see (0x100 is 0 there) becomes 1.
+// prints, and answers in MIOpenDriver's words, so that scripts which parse its
+// output can parse ours. Exit codes are MIOpenDriver's as well, except that a
+// code which the shell cannot see (0x100 is 0 there) becomes 1.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,14 +42,14 @@ static int fail(const Status &status, int code) {
 }
 
 namespace {
-/// The flags that are ours.
+/// The flags that MIOpenDriver lacks.
 struct OwnOptions {
   bool kernelInfo = false;
   ReferenceChoice reference = ReferenceChoice::Auto;
 };
 } // namespace
 
-/// Takes "FLAG VALUE" out of the words, and leaves the last value in `value`.
+/// Removes "FLAG VALUE" from the words, and leaves the last value in `value`.
 static Status takeFlag(std::vector<std::string> &words, const char *flag,
                        std::string &value) {
   for (size_t i = 0; i < words.size(); ++i) {
@@ -65,8 +65,8 @@ static Status takeFlag(std::vector<std::string> &words, const char *flag,
   return Status::ok();
 }
 
-/// The parser knows only MIOpenDriver's flags, and its variable for the
-/// reference is honoured.
+/// Removes our flags from the words, because the parser knows only
+/// MIOpenDriver's. MIOpenDriver's variable for the reference is honoured.
 static ErrorOr<OwnOptions> takeOwnOptions(std::vector<std::string> &words) {
   std::string kernelInfo = "0";
   std::string reference =
@@ -85,7 +85,7 @@ static ErrorOr<OwnOptions> takeOwnOptions(std::vector<std::string> &words) {
   return OwnOptions{kernelInfo != "0", *choice};
 }
 
-/// Flags of MIOpenDriver that would change what is computed or written.
+/// Refuses flags of MIOpenDriver that would change what is computed or written.
 static Status checkOptions(const DriverOptions &options) {
   if (options.bias)
     return notSupported("'--bias' is not implemented");
@@ -109,7 +109,7 @@ static int getExitBit(Direction direction) {
   __builtin_unreachable();
 }
 
-/// Prints what --kernel-info asks for.
+/// Prints the output of --kernel-info.
 static Status explain(const ErrorOr<tesseraKernelInfo> &info) {
   if (!info)
     return info.getStatus();
@@ -117,7 +117,7 @@ static Status explain(const ErrorOr<tesseraKernelInfo> &info) {
   return printCounters();
 }
 
-/// Runs, reports and verifies; gives the exit bits.
+/// Runs, reports and verifies a convolution; returns the exit bits.
 static ErrorOr<int> runConv(const GpuApi &gpu, const DriverOptions &options,
                             const ConvProblem &problem, int64_t seed,
                             bool kernelInfo, Judge &judge) {
@@ -155,7 +155,7 @@ static ErrorOr<int> runConv(const GpuApi &gpu, const DriverOptions &options,
   return verification->passed() ? kExitOk : getExitBit(direction);
 }
 
-/// The same of a pooling.
+/// The same for a pooling.
 static ErrorOr<int> runPool(const GpuApi &gpu, const DriverOptions &options,
                             const PoolProblem &problem, int64_t seed,
                             bool kernelInfo, Judge &judge) {
@@ -182,7 +182,7 @@ static ErrorOr<int> runPool(const GpuApi &gpu, const DriverOptions &options,
   return fault->empty() ? kExitOk : getExitBit(problem.direction);
 }
 
-/// The same of an operation on rows, which the host verifies.
+/// The same for a row-wise operation, which the host verifies.
 static ErrorOr<int> runRows(const GpuApi &gpu, const DriverOptions &options,
                             const RowProblem &problem, int64_t seed,
                             bool kernelInfo) {
@@ -211,7 +211,7 @@ static ErrorOr<int> runRows(const GpuApi &gpu, const DriverOptions &options,
                                                 : Direction::Forward);
 }
 
-/// One direction of a local response normalisation that has run.
+/// Reports and verifies one direction of a local response normalisation.
 static ErrorOr<int>
 reportLrn(const LrnCommand &command, Direction direction,
           const ErrorOr<Times> &times,
@@ -231,7 +231,7 @@ reportLrn(const LrnCommand &command, Direction direction,
   return fault->empty() ? kExitOk : getExitBit(direction);
 }
 
-/// Forward, and then backward with what it has computed.
+/// Runs forward, and then backward on its results.
 static ErrorOr<int> runLrn(const GpuApi &gpu, const LrnCommand &command,
                            int64_t seed) {
   ErrorOr<LrnRun> lrn =
@@ -249,7 +249,7 @@ static ErrorOr<int> runLrn(const GpuApi &gpu, const LrnCommand &command,
   return backward ? ErrorOr<int>(*forward | *backward) : backward;
 }
 
-/// Where the data come from.
+/// Prints the source of the data.
 static int64_t printSeed() {
   const int64_t seed = getEnvInt("MIOPEN_DEBUG_DRIVER_PRNG_SEED", kLeastEnvInt,
                                  kMostEnvInt, reportEnvOnStderr)
@@ -258,7 +258,7 @@ static int64_t printSeed() {
   return seed;
 }
 
-/// A direction that fails does not keep the others from running.
+/// Runs all directions; a failure of one does not stop the others.
 static int runProblems(const GpuApi &gpu, const DriverOptions &options,
                        const OwnOptions &own) {
   printDevice(gpu);
@@ -285,15 +285,15 @@ static int runProblems(const GpuApi &gpu, const DriverOptions &options,
   return bits;
 }
 
-/// The low byte is all that a shell sees.
+/// A shell sees only the low byte.
 static int toExitCode(int bits) {
   if (bits == 0)
     return 0;
   return (bits & 0xff) ? bits & 0xff : kExitUsage;
 }
 
-/// A device whose chip is known; else that is said once, and not of every
-/// direction.
+/// Returns a device whose chip is known. The failure is reported once here
+/// instead of for every direction.
 static ErrorOr<const GpuApi *> getDevice() {
   ErrorOr<const GpuApi *> gpu = GpuApi::get();
   if (gpu)
@@ -324,8 +324,8 @@ static int runLrnCommand(int argc, char **argv,
   return bits ? toExitCode(*bits) : fail(bits.getStatus(), kExitFailed);
 }
 
-/// Whether help is asked for, which is then printed: of the operation that the
-/// command names, if it names one.
+/// Prints the help if the words ask for it: that of the operation that the
+/// command names, if any. Returns whether they do.
 static bool printWantedHelp(const std::vector<std::string> &words) {
   const bool isWanted = std::ranges::any_of(words, [](std::string_view word) {
     return word == "--help" || word == "-h" || word == "-?";
@@ -333,7 +333,7 @@ static bool printWantedHelp(const std::vector<std::string> &words) {
   if (!isWanted && !words.empty())
     return false;
   const DriverOperation *operation = nullptr;
-  // A program's name may come first.
+  // A program's name may precede the operation.
   for (size_t i = 0; i < std::min<size_t>(2, words.size()) && !operation; ++i)
     operation = findDriverOperation(words[i]);
   printHelp(operation);

@@ -42,7 +42,7 @@ static Status badArgument(const ArgumentSpec &spec, const std::string &why) {
   return invalidArgument("--arg " + spec.text + ": " + why);
 }
 
-/// "zeros", "random:7:f16", "file:x.bin".
+/// Parses "zeros", "random:7:f16", "file:x.bin".
 static Status parseFill(std::string_view text, ArgumentSpec &spec) {
   using enum ArgumentSpec::Fill;
   if (text.starts_with("file:")) {

@@ -16,8 +16,8 @@ namespace tessera::emu {
 enum class ElementType : uint8_t { I8, I16, I32, I64, F16, BF16, F32, F64 };
 unsigned getElementBytes(ElementType type);
 
-/// One --arg: bytes that are passed as they are, or a buffer of device memory
-/// and what it holds at first.
+/// One --arg: bytes that are passed unchanged, or a buffer of device memory and
+/// its initial content.
 struct ArgumentSpec {
   enum class Fill : uint8_t { Untouched, Zeros, Ones, Iota, Random, File };
 
@@ -31,10 +31,10 @@ struct ArgumentSpec {
   std::string path;
 };
 
-/// "buffer:512=iota", "i32:5": see printHelp().
+/// Parses "buffer:512=iota", "i32:5": see printHelp().
 ErrorOr<ArgumentSpec> parseArgument(const std::string &text);
 
-/// All of `text` as a number, decimal or with 0x.
+/// Parses all of `text` as a number, decimal or with 0x.
 std::optional<uint64_t> parseNumber(std::string_view text);
 
 } // namespace tessera::emu

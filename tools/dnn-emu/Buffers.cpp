@@ -15,11 +15,11 @@ using namespace tessera;
 using namespace tessera::emu;
 using namespace tessera::emulator;
 
-/// An address this far from a buffer still has to do with it.
+/// An address within this distance of a buffer is reported with it.
 static constexpr uint64_t kNear = 4096;
 
 ErrorOr<std::vector<uint8_t>> tessera::emu::readFile(const std::string &path) {
-  // A device may have no end.
+  // A device file may be endless.
   std::error_code error;
   if (std::filesystem::is_character_file(path, error))
     return invalidArgument("cannot read '" + path + "': it is a device");
@@ -47,7 +47,7 @@ static void putElement(uint8_t *to, ElementType type, double value) {
   case ElementType::F16:
     return put(static_cast<_Float16>(value));
   case ElementType::BF16: {
-    // To nearest even; no NaN comes here.
+    // Rounds to nearest even; no value here is a NaN.
     auto bits = std::bit_cast<uint32_t>(static_cast<float>(value));
     return put(static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16));
   }
@@ -95,7 +95,7 @@ static void fillElements(const ArgumentSpec &spec, std::span<uint8_t> to) {
     double value = 1;
     if (spec.fill == ArgumentSpec::Fill::Iota)
       value = static_cast<double>(i);
-    // Floats in [-1, 1), integers in [-100, 100]: sums stay small.
+    // Floats are in [-1, 1), integers in [-100, 100], so that sums stay small.
     if (spec.fill == ArgumentSpec::Fill::Random)
       value = isInteger ? static_cast<double>(random() % 201) - 100
                         : static_cast<double>(random() >> 11) * 0x1p-52 - 1;
@@ -145,7 +145,7 @@ Status Arguments::addBuffer(unsigned number, const ArgumentSpec &spec) {
   return fillBuffer(spec, place);
 }
 
-/// "0 global_buffer of 8 bytes, 1 by_value of 4 bytes".
+/// Prints "0 global_buffer of 8 bytes, 1 by_value of 4 bytes".
 static std::string listArguments(const std::vector<KernelArgument> &list) {
   std::string text;
   for (size_t i = 0; i < list.size(); ++i)
@@ -209,7 +209,7 @@ Status Arguments::dump(const DumpSpec &dump) const {
                      Content::Binary);
 }
 
-/// True when `got` is as good as `wanted`; NaN equals NaN.
+/// Whether `got` is within the tolerance of `wanted`; NaN equals NaN.
 static bool isClose(double got, double wanted, double tolerance) {
   if (std::isnan(got) || std::isnan(wanted))
     return std::isnan(got) && std::isnan(wanted);

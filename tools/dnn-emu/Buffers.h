@@ -12,11 +12,11 @@ namespace tessera::emu {
 
 ErrorOr<std::vector<uint8_t>> readFile(const std::string &path);
 
-/// Device memory of the buffer arguments, and the explicit arguments laid out
-/// as the kernel's metadata asks for. Owns the memory.
+/// Device memory of the buffer arguments, and the explicit arguments in the
+/// layout of the kernel's metadata. Owns the memory.
 class Arguments {
 public:
-  /// Fails with one sentence when number or sizes do not fit the kernel.
+  /// Fails with one sentence when the number or sizes do not fit the kernel.
   static ErrorOr<Arguments> create(const emulator::KernelImage &kernel,
                                    const std::vector<ArgumentSpec> &specs,
                                    emulator::MemoryMap &memory);
@@ -27,11 +27,11 @@ public:
 
   /// Writes buffer argument `dump.argument` to a file.
   Status dump(const DumpSpec &dump) const;
-  /// What differs, in one sentence; empty when nothing does.
+  /// Describes the difference in one sentence; empty if there is none.
   ErrorOr<std::string> compare(const CompareSpec &compare) const;
 
-  /// "argument 2, a buffer of 4096 bytes", with the distance, for an address in
-  /// or near a buffer; empty for any other.
+  /// Describes an address in or near a buffer: "argument 2, a buffer of 4096
+  /// bytes", with the distance; empty for any other address.
   std::string describe(uint64_t address) const;
 
 private:

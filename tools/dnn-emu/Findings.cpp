@@ -9,9 +9,10 @@ using namespace tessera;
 using namespace tessera::emu;
 using namespace tessera::emulator;
 
-/// Instructions shown before and after the one that is meant.
+/// The number of instructions that are shown before and after the faulty one.
 static constexpr size_t kContext = 3;
-/// Dwords of one operand that are shown: a matrix operand has up to 32.
+/// The number of dwords of an operand that are shown: a matrix operand has up
+/// to 32.
 static constexpr size_t kShownDwords = 4;
 
 static const char *getTitle(FaultKind kind) {
@@ -55,7 +56,7 @@ static void printPlace(const Program &program, const Fault::Finding &finding) {
 }
 
 static void printCode(const Program &program, uint32_t index) {
-  // The last one marks the end of the code.
+  // The last instruction marks the end of the code.
   if (index >= program.size())
     return;
   size_t first = index > kContext ? index - kContext : 0;

@@ -8,8 +8,9 @@
 
 namespace tessera::emu {
 
-/// Prints a block for each fault and finding: what, where, the instructions
-/// around it, the registers it used, and which argument its address belongs to.
+/// Prints a block for each fault and finding: what happened and where, the
+/// instructions around it, the registers that it used, and the argument that
+/// its address belongs to.
 void printFindings(const emulator::Launch &launch,
                    const emulator::LaunchOutcome &outcome,
                    const Arguments &arguments);

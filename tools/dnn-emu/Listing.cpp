@@ -49,7 +49,7 @@ struct Line {
   MemoryCount memory;
   PipeClocks pipes;
 
-  /// Of whatever it holds longest.
+  /// The clocks of the unit that it occupies longest.
   uint64_t getClocks() const {
     return std::max(
         {pipes.matrix, pipes.valu, pipes.wave, pipes.lds, pipes.vmem});
@@ -57,7 +57,7 @@ struct Line {
 };
 } // namespace
 
-/// The function of the kernel; calls lead out of it.
+/// The instructions of the kernel's function, without functions that it calls.
 static std::optional<Range> getRange(const KernelImage &kernel,
                                      const Program &program) {
   const Instruction *first = program.find(kernel.entry);
@@ -106,7 +106,7 @@ static std::vector<Line> makeLines(const Launch &launch,
   return lines;
 }
 
-/// Where a relative branch goes back to, if it does.
+/// The target of a relative backward branch, if it is one.
 static std::optional<uint32_t> getLoopStart(const Program &program,
                                             const Instruction &instruction) {
   const std::string &text = program.getText(instruction);
@@ -127,7 +127,7 @@ static uint64_t sumClocks(const std::vector<Line> &lines, Range range) {
   return sum;
 }
 
-/// The loop without another loop inside that took most clocks.
+/// The innermost loop that took most clocks.
 static std::optional<Range> findHottestLoop(const Program &program,
                                             const std::vector<Line> &lines) {
   std::vector<Range> loops;

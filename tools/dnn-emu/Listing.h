@@ -7,14 +7,15 @@
 
 namespace tessera::emu {
 
-/// Arguments, registers and memory of one kernel.
+/// Prints arguments, registers and memory of one kernel.
 void printKernel(const emulator::KernelImage &kernel);
 
-/// The instructions of one kernel.
+/// Prints the instructions of one kernel.
 void printDisassembly(const emulator::KernelImage &kernel,
                       const emulator::Program &program);
 
-/// The hottest loop, then the whole kernel, with what each instruction cost.
+/// Prints the hottest loop, then the whole kernel, with the cost of each
+/// instruction.
 void printProfile(const emulator::Launch &launch,
                   const emulator::LaunchStats &stats);
 

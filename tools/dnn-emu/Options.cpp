@@ -68,7 +68,7 @@ void tessera::emu::printCheckHelp() {
 // Values
 //===----------------------------------------------------------------------===//
 
-/// "64,2": up to `N` numbers; the rest keep their values.
+/// Parses "64,2": up to `N` numbers; the others keep their values.
 template <size_t N>
 static bool parseList(std::string_view text, std::array<uint32_t, N> &values) {
   size_t next = 0;
@@ -85,7 +85,7 @@ static bool parseList(std::string_view text, std::array<uint32_t, N> &values) {
   return false;
 }
 
-/// "N=FILE".
+/// Parses "N=FILE".
 static ErrorOr<DumpSpec> parseDump(const std::string &option,
                                    const std::string &text) {
   size_t equals = text.find('=');
@@ -95,7 +95,7 @@ static ErrorOr<DumpSpec> parseDump(const std::string &option,
   return DumpSpec{static_cast<unsigned>(*number), text.substr(equals + 1)};
 }
 
-/// A colon and a number at the end are the tolerance.
+/// A colon and a number at the end set the tolerance.
 static ErrorOr<CompareSpec> parseCompare(const std::string &text) {
   ErrorOr<DumpSpec> dump = parseDump("--compare", text);
   if (!dump)
@@ -118,14 +118,14 @@ static ErrorOr<CompareSpec> parseCompare(const std::string &text) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Walks over the words; knows "--name value" and "--name=value".
+/// Parses the words one after another, with "--name value" and "--name=value".
 class Parser {
 public:
   Parser(int argc, char **argv) : words(argv + 1, argv + argc) {}
   ErrorOr<EmuOptions> parse();
 
 private:
-  /// An option that needs a value, and what reads it.
+  /// An option that needs a value, and the method that parses it.
   struct ValuedOption {
     std::string_view name;
     Status (*read)(Parser &);
@@ -135,7 +135,7 @@ private:
   Status parseWord();
   Status parseFile(const std::string &word);
 
-  // Of the present option's value.
+  // These parse the value of the current option.
   Status readText(std::string &to);
   Status readSize(std::array<uint32_t, 3> &to);
   Status readTraceWave();
@@ -246,7 +246,7 @@ const Parser::ValuedOption *Parser::findValued(std::string_view name) {
   return found == std::end(kOptions) ? nullptr : found;
 }
 
-/// What the present option sets if it takes no value.
+/// The field that the current option sets if it takes no value.
 bool *Parser::findFlag() {
   return name == "--list"          ? &options.list
          : name == "--disassemble" ? &options.disassemble

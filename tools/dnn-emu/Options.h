@@ -14,13 +14,13 @@
 
 namespace tessera::emu {
 
-/// --dump N=FILE.
+/// The value of --dump N=FILE.
 struct DumpSpec {
   unsigned argument;
   std::string path;
 };
 
-/// --compare N=FILE[:RTOL]: bit by bit without a tolerance.
+/// The value of --compare N=FILE[:RTOL]: bitwise without a tolerance.
 struct CompareSpec {
   unsigned argument;
   std::string path;
@@ -32,7 +32,7 @@ struct EmuOptions {
   std::string kernel; ///< May be empty when the file has only one.
   std::string target; ///< Empty: as the file says.
   std::array<uint32_t, 3> grid{1, 1, 1}; ///< Workgroups.
-  /// Zeros: what the kernel was made for, or 64,1,1.
+  /// Zeros select the kernel's own block, or 64,1,1.
   std::array<uint32_t, 3> block{};
   uint32_t dynamicLdsBytes = 0;
   std::vector<ArgumentSpec> arguments;
@@ -43,7 +43,7 @@ struct EmuOptions {
   uint64_t maxInstructions = uint64_t(1) << 30;
   bool trace = false;
   std::string tracePath; ///< Empty: stdout.
-  /// Workgroup and wave; empty: all of them.
+  /// Workgroup and wave; if empty, all of them.
   std::optional<std::array<uint32_t, 2>> traceWave;
   uint64_t traceLimit = 10000;
   bool stats = false;

@@ -11,7 +11,8 @@ using namespace tessera;
 using namespace tessera::emu;
 using namespace tessera::emulator;
 
-/// Lanes of a register, and accesses of an instruction, that are shown.
+/// The number of lanes of a register, and of accesses of an instruction, that
+/// are shown.
 static constexpr unsigned kShown = 4;
 
 struct Trace::Registers {

@@ -14,13 +14,13 @@ namespace tessera::emu {
 struct TraceOptions {
   std::FILE *file = stdout;         ///< Not owned.
   std::array<uint32_t, 3> groups{}; ///< Of the launch: numbers a group.
-  /// Workgroup and wave; empty: all of them.
+  /// Workgroup and wave; if empty, all of them.
   std::optional<std::array<uint32_t, 2>> wave;
   uint64_t limit = 10000;
 };
 
 /// Copies the registers before an instruction and prints those that differ
-/// after it. For a launch on one host thread.
+/// after it. Only for a launch on one host thread.
 class Trace : public emulator::Observer {
 public:
   explicit Trace(const TraceOptions &options);

@@ -1,8 +1,8 @@
 //===- dnn-emu.cpp - Run one kernel of a code object ----------------------===//
 //
 // The emulated device without a program around it: buffers come from files or
-// generators, and what the device notices is printed for people. Looks at any
-// AMDGPU code object, whoever compiled it. docs/guides/dnn-emu.md.
+// generators, and the device's findings are printed for people. It accepts any
+// AMDGPU code object, whoever compiled it. See docs/guides/dnn-emu.md.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,19 +31,19 @@ using namespace tessera::emulator;
 
 enum ExitCode : int { kExitWell = 0, kExitFound = 1, kExitUsage = 2 };
 
-/// HIP's limit of one dimension, and of a workgroup.
+/// HIP's limits of one dimension, and of a workgroup.
 static constexpr uint64_t kMaxWorkgroupItems = 1024;
 
 namespace {
-/// A loaded file. The memory is the whole device's.
+/// A loaded file, and the memory of the whole device.
 struct Input {
   const Chip *chip = nullptr;
   MemoryMap memory;
   std::shared_ptr<const CodeObject> object;
 };
 
-/// Shows how many workgroups of a launch have ended, from its first second on.
-/// A launch may take an hour, and most take no time.
+/// Shows how many workgroups of a launch have ended, beginning after one
+/// second: a launch may take an hour, but most take no time.
 class LaunchProgress {
 public:
   LaunchProgress(const Launch &launch, bool isWanted) {
@@ -187,7 +187,7 @@ static Settings makeSettings(const EmuOptions &options) {
   settings.maxInstructions = options.maxInstructions;
   settings.threads =
       options.threads ? options.threads : std::thread::hardware_concurrency();
-  // The lines of two threads would be mixed up.
+  // With several threads the lines would be interleaved.
   if (options.trace || !settings.threads)
     settings.threads = 1;
   return settings;
@@ -205,7 +205,7 @@ static Status printStats(const EmuOptions &options, const Launch &launch,
   return Status::ok();
 }
 
-/// Dumps and comparisons; true when nothing differs.
+/// Dumps and compares buffers; true when nothing differs.
 static ErrorOr<bool> inspectBuffers(const EmuOptions &options,
                                     const Arguments &arguments) {
   for (const DumpSpec &dump : options.dumps)
@@ -277,7 +277,7 @@ static int runKernel(const EmuOptions &options, Input &input,
   return outcome.fault == FaultKind::None && *isSame ? kExitWell : kExitFound;
 }
 
-/// --list and --disassemble: of the kernel that is named, or of all.
+/// Performs --list and --disassemble, for the kernel that is named or for all.
 static int describe(const EmuOptions &options, const Input &input) {
   for (const KernelImage &kernel : input.object->getKernels()) {
     if (!options.kernel.empty() && kernel.name != options.kernel)

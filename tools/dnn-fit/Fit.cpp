@@ -34,7 +34,7 @@ std::vector<Sample> fit::makeSamples(const std::vector<Run> &runs,
   return samples;
 }
 
-/// Of the tiles that have values, in their order.
+/// The costs of the tiles that have values, in their order.
 static std::vector<double> getCosts(const Sample &sample, const Model &model,
                                     const Rates &rates) {
   const std::vector<Candidate> candidates =
@@ -63,8 +63,9 @@ Share fit::getShare(const std::vector<Sample> &samples, const Model &model,
 // The search
 //===----------------------------------------------------------------------===//
 
-/// What the first choice loses, as a logarithm. Costs within a percent or so of
-/// each other share the choice, or else no step of a rate would change it.
+/// The loss of the first choice against the best tile, as a logarithm. Tiles
+/// whose costs differ by about a percent share the choice, because otherwise no
+/// small step of a rate would change the loss.
 static double getLoss(const Sample &sample, const std::vector<double> &costs) {
   constexpr double kSharing = 0.012;
   const double least = *std::ranges::min_element(costs);
@@ -77,8 +78,8 @@ static double getLoss(const Sample &sample, const std::vector<double> &costs) {
   return loss / weights;
 }
 
-/// How far the tiles within some ten percent of the best are from values in
-/// proportion to their costs: the mean square of the logarithm.
+/// The scatter of costs around the values, for tiles within some ten percent of
+/// the best: the variance of the logarithm of their ratio.
 static double getScatter(const Sample &sample,
                          const std::vector<double> &costs) {
   constexpr double kNear = 0.1;
@@ -95,9 +96,9 @@ static double getScatter(const Sample &sample,
   return std::max(0.0, squares / weights - mean * mean);
 }
 
-/// What the search makes small. Runs that lose the most count once more, since
-/// users remember those; rates that no value depends on stay where they are, by
-/// a little that every step away costs.
+/// The objective that the search minimises. The runs with the largest losses
+/// are weighted more, since users remember those. A penalty on every change
+/// keeps rates on which no value depends at their origin.
 static double judge(const std::vector<Sample> &samples, const Model &model,
                     const Rates &rates, const Rates &origin, double stay) {
   constexpr double kTail = 0.3, kOrder = 0.1;

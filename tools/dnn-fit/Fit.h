@@ -10,19 +10,19 @@
 
 namespace tessera::fit {
 
-/// A run as the model sees it: its tiles by their place among the candidates,
-/// which does not depend on the rates.
+/// A run in terms of the model: its tiles by their indices among the
+/// candidates, which do not depend on the rates.
 struct Sample {
   Problem problem;
   std::vector<std::pair<size_t, double>> values; ///< Of candidates.
   double best = 0;
 };
 
-/// The runs of which the model knows two tiles or more; others are passed over.
+/// The runs with at least two tiles that the model knows; others are skipped.
 std::vector<Sample> makeSamples(const std::vector<Run> &runs,
                                 const Model &model);
 
-/// The best tile's value over that of the model's first choice.
+/// The ratio of the best tile's value to that of the model's first choice.
 struct Share {
   double mean = 0; ///< Geometric, over the samples.
   double least = 0;
@@ -30,10 +30,11 @@ struct Share {
 Share getShare(const std::vector<Sample> &samples, const Model &model,
                const Rates &rates);
 
-/// Rates near `rates` with which the model's first choices are faster and its
-/// costs are closer to values: simulated annealing, the same for a seed. `stay`
-/// is what a rate pays for the square of the logarithm of its change: more
-/// where there are few samples, of tiles that leave much unsaid.
+/// Searches near `rates` for rates with which the model's first choices are
+/// faster and its costs are closer to values, by simulated annealing; the same
+/// seed gives the same result. `stay` is the penalty on the square of the
+/// logarithm of a rate's change: it should be larger where there are few
+/// samples, whose tiles leave many rates undetermined.
 Rates fitRates(const std::vector<Sample> &samples, const Model &model,
                const Rates &rates, int steps, uint64_t seed,
                double stay = 1e-4);

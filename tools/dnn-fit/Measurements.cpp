@@ -29,7 +29,7 @@ static std::optional<double> parseValue(std::string_view text) {
 // dnn-tune: "problem",device,rank,tile,model_cost,value,spread,unit,failure
 //===----------------------------------------------------------------------===//
 
-/// The fields of a line; quotes go around those that have commas.
+/// Splits a line into its fields; those that contain commas are in quotes.
 static std::vector<std::string> splitFields(const std::string &line) {
   std::vector<std::string> fields(1);
   bool isQuoted = false;
@@ -64,8 +64,8 @@ static void readTableLine(const std::string &line, std::string &config,
 // gpu_tiles.py: "name config cuDNN T us", and below "  tile T us ..."
 //===----------------------------------------------------------------------===//
 
-/// That script leaves out what all tiles of igemm share:
-/// "m128n64k64-w1x1-p9-h2"; "groups-h7w28-w1" is whole.
+/// That script leaves out the prefix that all tiles of igemm share:
+/// "m128n64k64-w1x1-p9-h2"; "groups-h7w28-w1" is complete.
 static std::string completeTile(const std::string &text,
                                 const ConvProblem &problem) {
   if (text.starts_with("groups-"))

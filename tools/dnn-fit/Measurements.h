@@ -15,17 +15,17 @@ struct TileValue {
   double value;     ///< Less is better.
 };
 
-/// Tiles of one problem that were tried in one run, so that their values
-/// compare.
+/// Tiles of one problem that were tried in one run, so that their values are
+/// comparable.
 struct Run {
   Problem problem;
   std::string unit; ///< "us", or "cycles" of the emulated device.
   std::vector<TileValue> values;
 };
 
-/// Reads what `dnn-tune --table` and `gpu_tiles.py run` write. Tiles in
-/// quarantine are passed over. NotFound if the file cannot be read,
-/// InvalidArgument if nothing in it is a value.
+/// Reads the output of `dnn-tune --table` and `gpu_tiles.py run`. Tiles in
+/// quarantine are skipped. NotFound if the file cannot be read, InvalidArgument
+/// if it has no value.
 ErrorOr<std::vector<Run>> readRuns(const std::string &path);
 
 } // namespace tessera::fit

@@ -34,7 +34,7 @@ static std::string formatNumber(double value) {
 }
 
 namespace {
-/// A constant of `Struct`, which the model takes.
+/// A member of `Struct` that is a constant of the model.
 template <typename Struct>
 struct Field {
   const char *name;
@@ -43,7 +43,7 @@ struct Field {
 };
 } // namespace
 
-/// `base` with the numbers of `rates`.
+/// Returns `base` with the numbers of `rates`.
 template <typename Struct>
 static Struct fill(Struct base, const std::vector<Field<Struct>> &fields,
                    const Rates &rates) {
@@ -61,7 +61,7 @@ listConstants(Struct values, const std::vector<Field<Struct>> &fields) {
   return constants;
 }
 
-/// Rows of a file with one constant each.
+/// Prints rows of a file with one constant each.
 template <typename Struct>
 static auto formatRows(std::string macro, std::vector<Field<Struct>> fields) {
   return [macro = std::move(macro),
@@ -78,8 +78,9 @@ static auto formatRows(std::string macro, std::vector<Field<Struct>> fields) {
 // The models
 //===----------------------------------------------------------------------===//
 
-/// What a multiprocessor of an H100 multiplies and adds in a clock, and its
-/// share of 3.35 TB/s at 1.755 GHz. A fit of ranks would go beyond.
+/// What a multiprocessor of an H100 multiplies and adds per clock, and its
+/// share of 3.35 TB/s at 1.755 GHz. They are limits, because a fit of ranks
+/// would exceed them.
 static constexpr double kMostProducts = 2048, kMostMemoryBytes = 14.5;
 
 static void limit(Model &model, const std::string &prefix) {
@@ -91,7 +92,7 @@ static void limit(Model &model, const std::string &prefix) {
   }
 }
 
-/// Of tf32, or of 16 bits.
+/// The model for tf32, or for types of 16 bits.
 static Model makeWgmmaOf(bool isTf32, const GpuTarget &target) {
   const std::vector<Field<TmaRates>> fields = {
 #define TMA_RATE(NAME, VALUE, MEANING)                                         \
@@ -144,7 +145,7 @@ static Model makeWgmmaWeights(const GpuTarget &target) {
   return model;
 }
 
-/// As GemmRates.def spells it.
+/// The spelling of GemmRates.def.
 static const char *getUnitName(MatrixUnit unit) {
   switch (unit) {
 #define GEMM_RATES(UNIT, ...)                                                  \
@@ -183,7 +184,7 @@ static Model makeGemm(const GpuTarget &target) {
   return model;
 }
 
-/// Of an algorithm that has a table of its own.
+/// The model of an algorithm that has a table of its own.
 template <typename Struct>
 static Model makeOwn(const Algorithm &algorithm, const Struct &values,
                      const std::vector<Field<Struct>> &fields,
@@ -202,7 +203,7 @@ static Model makeOwn(const Algorithm &algorithm, const Struct &values,
   return model;
 }
 
-/// Two algorithms whose tiles are ranked together.
+/// A model of two algorithms whose tiles are ranked together.
 static Model join(const Model &first, const Model &second) {
   const auto split = [count = first.constants.size()](const Rates &rates) {
     const auto middle = rates.begin() + static_cast<ptrdiff_t>(count);
@@ -237,7 +238,7 @@ static Model makeGroups(const GpuTarget &target) {
   return model;
 }
 
-/// Stems, and packing, which takes the same problems.
+/// The model of stems, and of packing, which covers the same problems.
 static Model makeStem(const GpuTarget &target) {
   const std::vector<Field<StemRates>> stemFields = {
 #define STEM_RATE(NAME, VALUE, MEANING)                                        \
@@ -276,7 +277,8 @@ static Model makeDepthwise(const GpuTarget &target) {
   return model;
 }
 
-/// What has one tile a problem: which of them is best.
+/// The model of algorithms with one tile a problem: it decides which algorithm
+/// is best.
 static Model makeSingle(const GpuTarget &target) {
   const std::vector<Field<ToeplitzRates>> toeplitzFields = {
 #define TOEPLITZ_RATE(NAME, VALUE, MEANING)                                    \
@@ -322,7 +324,7 @@ static Model makePool(const GpuTarget &target) {
   return model;
 }
 
-/// One column of the table; the other vendor's stays.
+/// One column of the table; the other vendor's column is kept.
 static Model makeRows(const GpuTarget &target) {
   const std::vector<Field<RowsRates>> fields = {
 #define ROWS_RATE(NAME, AMD, NVIDIA, MEANING)                                  \

@@ -1,7 +1,7 @@
 //===- Models.h - The cost models whose constants are fitted ---*- C++ -*-===//
 //
 // A search knows a model as a list of numbers and a function that ranks the
-// tiles of a problem by them. What the numbers are, the models' own files say
+// tiles of a problem by them. The models' own files say what the numbers are
 // (compiler/Algorithms/*/*Rates.def).
 //
 //===----------------------------------------------------------------------===//
@@ -27,24 +27,26 @@ struct Constant {
   double most = std::numeric_limits<double>::infinity(); ///< Of the hardware.
 };
 
-/// For one chip.
+/// A model for one chip.
 struct Model {
   std::string name;
   std::vector<Constant> constants;
-  /// Empty for what the model does not cover; else in an order that does not
-  /// depend on the rates.
+  /// Empty for a problem that the model does not cover; else in an order that
+  /// does not depend on the rates.
   std::function<std::vector<Candidate>(const Problem &, const Rates &)>
       getCandidates;
-  /// The rows of the model's file.
+  /// Prints the rows of the model's file.
   std::function<std::string(const Rates &)> format;
 
   Rates getRates() const;
 };
 
-/// "wgmma, wgmma-tf32, wgmma-weights, gemm, groups, stem, single, pool, rows"
+/// The names of all models: "wgmma, wgmma-tf32, wgmma-weights, gemm, groups,
+/// stem, single, pool, rows".
 std::string getModelNames();
 
-/// InvalidArgument if there is no such model, or none of it for the chip.
+/// InvalidArgument if there is no such model, or if it does not exist for the
+/// chip.
 ErrorOr<Model> makeModel(const std::string &name, const GpuTarget &target);
 
 } // namespace tessera::fit

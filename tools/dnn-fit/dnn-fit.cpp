@@ -1,8 +1,8 @@
 //===- dnn-fit.cpp - Fits a model's constants to measured tiles -----------===//
 //
 // The models that rank tiles have a few constants of the chip
-// (compiler/Algorithms/*/*Rates.def). This finds them from values of many tiles
-// of many problems, never of one layer, and prints the file's rows anew.
+// (compiler/Algorithms/*/*Rates.def). This fits them to values of many tiles of
+// many problems, never of one layer, and prints new rows for the file.
 //
 //===----------------------------------------------------------------------===//
 

@@ -14,7 +14,7 @@ using namespace tessera;
 using namespace tessera::model;
 
 static ErrorOr<onnx::ModelProto> parseModel(const std::string &path) {
-  // What protobuf would print about a bad file, we return.
+  // Errors that protobuf would print about a bad file are returned instead.
   google::protobuf::SetLogHandler(nullptr);
   std::ifstream stream(path, std::ios::binary);
   // A directory can be opened, but not read.
@@ -33,12 +33,12 @@ static ErrorOr<onnx::ModelProto> parseModel(const std::string &path) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Gives open dimensions their numbers and remembers which it met.
+/// Sets the open dimensions and records which of them exist.
 class Dimensions {
 public:
   explicit Dimensions(const ProblemFileOptions &options) : options(options) {}
 
-  /// An input of the model: its first dimension is the batch.
+  /// For an input of the model: its first dimension is the batch.
   void setInput(onnx::ValueInfoProto &value) {
     onnx::TensorShapeProto *shape = getShape(value);
     if (!shape || shape->dim_size() == 0)
@@ -53,7 +53,7 @@ public:
     first.set_dim_value(*options.batch);
   }
 
-  /// Any value: dimensions with a name have one number everywhere.
+  /// For any value: a dimension's name has one number everywhere.
   void set(onnx::ValueInfoProto &value) {
     onnx::TensorShapeProto *shape = getShape(value);
     if (!shape)
@@ -71,7 +71,7 @@ public:
     }
   }
 
-  /// Whether everything that was asked for had an effect.
+  /// Fails if an option had no effect.
   Status check() const {
     if (options.batch && !usedBatch)
       return invalidArgument("--batch has no effect: the model has a number "
@@ -137,8 +137,8 @@ tessera::model::loadModel(const std::string &path,
   if (Status status = setDimensions(options, *model->mutable_graph());
       !status.isOk())
     return status.withContext("'" + path + "'");
-  // Shapes that the model computes, for a Reshape say, are followed too; a node
-  // without a shape is no fault of the others.
+  // Shapes that the model computes, for a Reshape for example, are inferred
+  // too; a node without a shape does not affect others.
   const onnx::ShapeInferenceOptions inference(
       /*check_type_val=*/false, /*strict_mode_val=*/0, /*data_prop_val=*/true);
   try {

@@ -9,10 +9,11 @@
 
 namespace tessera::model {
 
-/// Reads the file, gives the dimensions that it leaves open the numbers that
-/// `options` has for them, and lets the ONNX library infer every other shape.
-/// InvalidArgument if it is no model, if the library finds a contradiction, or
-/// if `options` speaks of a dimension that the model does not leave open.
+/// Reads the file, sets the dimensions that it leaves open to the numbers in
+/// `options`, and lets the ONNX library infer every other shape.
+/// InvalidArgument if the file is no model, if the library finds a
+/// contradiction, or if `options` names a dimension that the model does not
+/// leave open.
 ErrorOr<onnx::ModelProto> loadModel(const std::string &path,
                                     const ProblemFileOptions &options);
 

@@ -1,6 +1,6 @@
 //===- Nodes.cpp - Nodes of a model as problems ---------------------------===//
 //
-// What the operators mean is from ONNX's own list of them (Conv 11,
+// The meaning of the operators is that of ONNX's specification (Conv 11,
 // ConvTranspose 11, MaxPool 12, AveragePool 11); older versions mean the same
 // with fewer attributes.
 //
@@ -18,7 +18,7 @@ using namespace tessera::model;
 using Shape = std::vector<int64_t>;
 
 //===----------------------------------------------------------------------===//
-// What all have in common
+// What all operators have in common
 //===----------------------------------------------------------------------===//
 
 static ErrorOr<DataType> getType(const onnx::NodeProto &node,
@@ -47,7 +47,7 @@ static ErrorOr<DataType> getType(const onnx::NodeProto &node,
 }
 
 namespace {
-/// The tensors that go through every such node.
+/// The tensors of every such node.
 struct Tensors {
   Shape in, out; ///< Whole.
   DataType type = DataType::F32;
@@ -86,7 +86,7 @@ static std::vector<int64_t> get(const std::vector<Axis> &axes,
 }
 
 namespace {
-/// Of all axes.
+/// The fitted lengths of all axes.
 struct Fitted {
   Shape in, pads;
 };
@@ -155,9 +155,9 @@ static Epilogue getEpilogue(const onnx::NodeProto &conv, const Scope &scope) {
 // Convolutions
 //===----------------------------------------------------------------------===//
 
-/// Lengths of the filter. Its first length is that of `first`, the input of a
-/// transposed convolution and the output of another; its second, in all groups,
-/// that of `second`.
+/// The lengths of the filter. Its first length must match `first`, which is the
+/// input of a transposed convolution and the output of another; its second,
+/// over all groups, must match `second`.
 static ErrorOr<Shape> readFilter(const onnx::NodeProto &node,
                                  const Scope &scope, const Shape &first,
                                  const Shape &second) {
@@ -187,7 +187,7 @@ static ErrorOr<std::vector<Axis>> readConvWindow(const onnx::NodeProto &node,
   return axes;
 }
 
-/// Everything but direction, channels and input.
+/// Makes a convolution without direction, channels and input.
 static ConvProblem makeConv(const std::vector<Axis> &axes,
                             const Tensors &tensors, int64_t groups,
                             const Shape &pads,
@@ -237,18 +237,20 @@ readConv(const onnx::NodeProto &node, const Scope &scope,
   return problems;
 }
 
-/// Padding of a transposed convolution is what its result lacks.
+/// Sets the padding of a transposed convolution, which is what its result
+/// lacks.
 static void padTransposed(const onnx::NodeProto &node, int64_t in,
                           int64_t result, Axis &axis) {
   const bool isUpper = getString(node, "auto_pad", "NOTSET") == "SAME_UPPER";
-  // The output padding lies at the end, so it shortens the padding there.
+  // The output padding is at the end, so it shortens the padding there.
   const int64_t total =
       std::max<int64_t>(axis.stride * (in - 1) + axis.getExtent() - result, 0);
   axis.padBegin = isUpper ? total / 2 : total - total / 2;
   axis.padEnd = total - axis.padBegin;
 }
 
-/// Backward data of the convolution whose input is the result.
+/// A transposed convolution is backward data of the convolution whose input is
+/// its result.
 static ErrorOr<std::vector<Problem>>
 readConvTranspose(const onnx::NodeProto &node, const Scope &scope,
                   const ProblemFileOptions &options) {
@@ -278,7 +280,7 @@ readConvTranspose(const onnx::NodeProto &node, const Scope &scope,
   problem.outChannels = tensors->in[1];
   std::vector<Problem> problems;
   for (Direction direction : options.directions) {
-    // What the model calls forward is backward of ours, and the reverse.
+    // The model's forward is our backward, and the reverse.
     problem.direction =
         direction == Direction::Forward        ? Direction::BackwardData
         : direction == Direction::BackwardData ? Direction::Forward
@@ -295,14 +297,14 @@ readConvTranspose(const onnx::NodeProto &node, const Scope &scope,
 // Pooling
 //===----------------------------------------------------------------------===//
 
-/// MIOpen's default: offsets of the window in bytes, and indices of the image
-/// where there is depth.
+/// Sets MIOpen's default: offsets in the window as bytes, and indices of the
+/// image if there is depth.
 static void setIndices(PoolProblem &problem) {
   problem.indexType = problem.hasDepth() ? IndexType::U32 : IndexType::U8;
   problem.indexMode = problem.hasDepth() ? IndexMode::Image : IndexMode::Mask;
 }
 
-/// One problem for each direction that pooling has.
+/// Makes one problem for each direction that pooling has.
 static std::vector<Problem> direct(PoolProblem problem, bool keepsIndices,
                                    const ProblemFileOptions &options) {
   std::vector<Problem> problems;
@@ -349,8 +351,8 @@ readPool(const onnx::NodeProto &node, const Scope &scope,
   const bool isMax = node.op_type() == "MaxPool";
   const bool roundsUp = getInt(node, "ceil_mode", 0) != 0;
   const bool countsPads = getInt(node, "count_include_pad", 0) != 0;
-  // Zeros that the client adds count in an average, those behind the padding
-  // never.
+  // Zeros that the client adds count in an average; those beyond the padding
+  // never do.
   ErrorOr<Fitted> fitted =
       fitAll(*axes, in, out, roundsUp, isMax || (countsPads && !roundsUp));
   if (!fitted)

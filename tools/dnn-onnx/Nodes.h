@@ -8,9 +8,9 @@
 
 namespace tessera::model {
 
-/// The problems that running (and, by options.directions, training) `node`
-/// asks for; none if it has nothing to do with convolution or pooling. They
-/// need not be valid. A failure says what of the node we do not have.
+/// The problems that running (and, depending on options.directions, training)
+/// `node` needs; none if it is neither convolution nor pooling. They need not
+/// be valid. A failure says what of the node is not supported.
 ErrorOr<std::vector<Problem>> toProblems(const onnx::NodeProto &node,
                                          const Scope &scope,
                                          const ProblemFileOptions &options);

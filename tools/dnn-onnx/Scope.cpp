@@ -23,7 +23,8 @@ Scope::Scope(const onnx::GraphProto &graph, const Scope *outer) : outer(outer) {
   countUses(graph, /*isInner=*/false);
 }
 
-/// What an inner graph or the graph's result reads has no single reader.
+/// A value that an inner graph or the graph's result reads has no single
+/// reader.
 void Scope::countUses(const onnx::GraphProto &graph, bool isInner) {
   for (const onnx::NodeProto &node : graph.node()) {
     for (const std::string &input : node.input()) {
@@ -56,7 +57,7 @@ const onnx::TensorProto *Scope::findConstant(const std::string &name) const {
 
 static Status openDimension(const onnx::TensorShapeProto::Dimension &dim,
                             const std::string &role) {
-  // The library numbers what it cannot know.
+  // The library gives unknown dimensions such names.
   if (!dim.has_dim_param() || dim.dim_param().starts_with("unk__"))
     return invalidArgument("a length of " + role +
                            " is not known (a first dimension without a "

@@ -1,7 +1,7 @@
 //===- Scope.h - What is known of a graph's values -------------*- C++ -*-===//
 //
-// A node names its operands; this looks up what the model says of them, also in
-// the graphs around that of the node.
+// A node names its operands; a scope looks up what the model says of them, also
+// in the graphs around that of the node.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,19 +24,19 @@ class Scope {
 public:
   Scope(const onnx::GraphProto &graph, const Scope *outer);
 
-  /// The lengths of a value, each at least 1 and of 32 bits; a failure calls
-  /// the value by `role`: "its filter".
+  /// The lengths of a value, each at least 1 and of 32 bits; a failure
+  /// describes the value by `role`: "its filter".
   ErrorOr<std::vector<int64_t>> getShape(const std::string &name,
                                          const std::string &role) const;
 
-  /// onnx::TensorProto::DataType, or UNDEFINED.
+  /// The onnx::TensorProto::DataType, or UNDEFINED.
   int getElementType(const std::string &name) const;
 
   /// The number that a constant scalar holds.
   std::optional<float> getScalar(const std::string &name) const;
 
-  /// The only node of the graph that reads the value, if there is just one and
-  /// the value leaves the graph nowhere else.
+  /// The only node that reads the value, if there is exactly one and no other
+  /// graph reads the value.
   const onnx::NodeProto *getOnlyReader(const std::string &name) const;
 
 private:

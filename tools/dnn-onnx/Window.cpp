@@ -38,8 +38,8 @@ std::string tessera::model::getString(const onnx::NodeProto &node,
   return attribute ? attribute->s() : otherwise;
 }
 
-/// `count` numbers of at least `least`, or `numbers` as they are if the node
-/// has no such attribute.
+/// Reads `count` numbers of at least `least`; `numbers` stays as it is if the
+/// node has no such attribute.
 static Status readNumbers(const onnx::NodeProto &node, const std::string &name,
                           size_t count, int64_t least,
                           std::vector<int64_t> &numbers) {
@@ -61,8 +61,8 @@ static Status readNumbers(const onnx::NodeProto &node, const std::string &name,
 // Padding
 //===----------------------------------------------------------------------===//
 
-/// The padding by rule that gives `out` windows on `in` elements: none too
-/// much, and the odd one at the end that the rule names.
+/// Computes the padding by rule that gives `out` windows on `in` elements: the
+/// least that suffices, with the odd element at the end that the rule names.
 static void padByRule(bool isUpper, int64_t in, int64_t out, Axis &axis) {
   const int64_t total =
       std::max<int64_t>((out - 1) * axis.stride + axis.getExtent() - in, 0);
@@ -97,7 +97,7 @@ ErrorOr<std::vector<Axis>> tessera::model::readWindow(
   return axes;
 }
 
-/// Our own rule, with the same padding at both ends.
+/// Whether our own rule, with the same padding at both ends, gives `out`.
 static bool gives(const Axis &axis, int64_t in, int64_t pad, int64_t out) {
   const int64_t room = in + 2 * pad - axis.getExtent();
   return room >= 0 && room / axis.stride + 1 == out;
@@ -108,7 +108,7 @@ ErrorOr<FittedAxis> tessera::model::fit(const Axis &axis, int64_t in,
                                         bool mayGrow) {
   if (gives(axis, in, axis.padBegin, out))
     return FittedAxis{in, axis.padBegin};
-  // Rounding up looks behind the padding of the end.
+  // With rounding up, the last window may reach beyond the padding of the end.
   const int64_t needed =
       (out - 1) * axis.stride + axis.getExtent() - in - axis.padBegin;
   const int64_t end = roundsUp ? std::max(axis.padEnd, needed) : axis.padEnd;

@@ -1,8 +1,8 @@
 //===- Window.h - The window of a convolution or a pooling -----*- C++ -*-===//
 //
-// ONNX has padding that differs between the ends, padding by rule, and rounding
-// up; our problems, as MIOpen's, have the same padding at both ends and round
-// down. This translates where an equal problem exists.
+// ONNX allows padding that differs between the ends, padding by rule, and
+// rounding up; our problems, like MIOpen's, have the same padding at both ends
+// and round down. This translates where an equivalent problem exists.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@
 
 namespace tessera::model {
 
-/// An attribute of a node, or what stands for it.
+/// An attribute of a node, or its default.
 int64_t getInt(const onnx::NodeProto &node, const std::string &name,
                int64_t otherwise);
 float getFloat(const onnx::NodeProto &node, const std::string &name,
@@ -34,33 +34,35 @@ struct Axis {
   int64_t padBegin = 0;
   int64_t padEnd = 0;
 
-  /// From the first to the last element that a window covers.
+  /// The number of elements from the first to the last one that a window
+  /// covers.
   int64_t getExtent() const { return 1 + dilation * (filter - 1); }
 };
 
-/// Reads the attributes of a node. `filter` is the window where the node does
-/// not say it (a convolution's is its filter's), `in` and `out` are the spatial
-/// lengths of a convolution's input and output, for padding by rule.
+/// Reads the attributes of a node. `filter` is the window if the node does not
+/// say it (a convolution's is that of its filter), `in` and `out` are the
+/// spatial lengths of a convolution's input and output, for padding by rule.
 ErrorOr<std::vector<Axis>> readWindow(const onnx::NodeProto &node,
                                       std::vector<int64_t> filter,
                                       const std::vector<int64_t> &in,
                                       const std::vector<int64_t> &out);
 
-/// An input and a padding for which our rule gives `out` and the same windows.
+/// An input length and a padding for which our rule gives `out` and the same
+/// windows.
 struct FittedAxis {
   int64_t in = 1;
   int64_t pad = 0;
 };
 
-/// Where padding of both ends is not the same, the client pads what one end has
-/// more (of a transposed convolution's result it cuts that off), and the input
-/// is so much larger; `mayGrow` says whether that changes no result.
-/// NotSupported otherwise.
+/// If the padding differs between the ends, the client adds the difference to
+/// the input (or removes it from the result of a transposed convolution), and
+/// the input is longer by that; `mayGrow` says whether this leaves all results
+/// unchanged. NotSupported otherwise.
 ErrorOr<FittedAxis> fit(const Axis &axis, int64_t in, int64_t out,
                         bool roundsUp, bool mayGrow);
 
-/// One number for each axis, in the order [depth,] height, width; a single one
-/// is the width.
+/// Converts one number for each axis, in the order [depth,] height, width; a
+/// single one is the width.
 template <int64_t neutral>
 Lengths<neutral> toLengths(const std::vector<int64_t> &numbers) {
   Lengths<neutral> lengths;

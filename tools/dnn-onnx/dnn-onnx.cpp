@@ -1,7 +1,7 @@
 //===- dnn-onnx.cpp - The problems of an ONNX model -----------------------===//
 //
-// Prints what a model asks of the library as a list that every tool reads. The
-// tools start it themselves when they meet a model (tools/problems).
+// Prints the problems of a model as a list that every tool reads. The tools
+// start this program when they meet a model (tools/problems).
 //
 //===----------------------------------------------------------------------===//
 
@@ -70,7 +70,7 @@ static std::string getName(const onnx::NodeProto &node) {
 }
 
 namespace {
-/// Domain and name of each function that the model brings along.
+/// Domain and name of each function that the model defines.
 using Functions = std::set<std::pair<std::string, std::string>>;
 } // namespace
 
@@ -130,14 +130,14 @@ private:
 };
 } // namespace
 
-/// Two minutes are more than the largest model takes.
+/// Limits the time to two minutes, which is more than the largest model takes.
 static void limitTime() {
   const rlimit seconds = {120, 125};
   setrlimit(RLIMIT_CPU, &seconds);
 }
 
-/// The library checks little of what it reads: of models with bytes changed at
-/// random, one in a thousand ends it.
+/// The library checks little of what it reads: one in a thousand models with
+/// random changes of bytes makes it crash.
 static void refuseModel(int) {
   constexpr std::string_view kText =
       "dnn-onnx: error: the ONNX library does not survive this model\n";
@@ -146,7 +146,7 @@ static void refuseModel(int) {
   _exit(1);
 }
 
-/// On a stack of its own, in case that the other one is full.
+/// The handler has a stack of its own, because the ordinary one may be full.
 static void catchFaults() {
   static std::array<char, 65536> stack;
   stack_t alternative = {};
@@ -166,7 +166,7 @@ static int fail(const std::string &sentence, int code = 1) {
   return code;
 }
 
-/// Whoever asked for problems and got none has to look, so it is a failure.
+/// A model without problems is a failure, because the caller expected some.
 static int printModel(const onnx::ModelProto &model,
                       const Arguments &arguments) {
   Printer printer(model, arguments.options);

@@ -1,8 +1,8 @@
 //===- AheadOfTime.cpp - dnn-opt as a compiler of kernels -----------------===//
 //
-// From a problem, or the text of any stage, to the text of any later stage or
-// the code object. Its command line is apart from LLVM's options, of which the
-// -opt half of the tool has hundreds.
+// Compiles from a problem, or from the text of any stage, to the text of any
+// later stage or to the code object. Its command line is separate from LLVM's
+// options, of which the -opt half of the tool has hundreds.
 //
 //===----------------------------------------------------------------------===//
 
@@ -75,7 +75,7 @@ static Status readCount(const std::string &option, const std::string &value,
   return Status::ok();
 }
 
-/// Takes the option at `*arg` and the values behind it.
+/// Parses the option at `*arg` and the values after it.
 static Status readArgument(char **&arg, Arguments &arguments) {
   std::string option = *arg++;
   if (option == "--help" || option == "-h") {
@@ -148,8 +148,8 @@ static void printTiming(const PipelineResult &result) {
   std::fprintf(stderr, "%-8s %8.2f ms\n", "total", totalMs);
 }
 
-/// Of a finished code object; spills are a warning, since a kernel that spills
-/// is right but slow.
+/// Prints the resources of a finished code object. Spills are a warning, since
+/// a kernel that spills is right but slow.
 static void printResources(const PipelineResult &result) {
   for (const KernelMetadata &kernel : result.kernels) {
     const KernelResources &resources = kernel.resources;

@@ -8,7 +8,8 @@ namespace tessera {
 /// True if the command line asks for a kernel, not for passes over IR.
 bool isAheadOfTime(int argc, char **argv);
 
-/// Runs the pipeline as the command line says; the exit status of the process.
+/// Runs the pipeline according to the command line; returns the exit status of
+/// the process.
 int runAheadOfTime(int argc, char **argv);
 
 } // namespace tessera

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <unistd.h>
 
-/// Runs in the handler of a signal.
+/// Called by the handler of a signal.
 static void refuseCrash(void *) {
   constexpr std::string_view kText =
       "dnn-opt: error: MLIR or LLVM crashes on this input; it has something "

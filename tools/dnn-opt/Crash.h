@@ -1,8 +1,8 @@
 //===- Crash.h - When MLIR or LLVM does not survive an input ---*- C++ -*-===//
 //
-// Both take it that their input is what a compiler has written: parsers assert,
-// and back ends end the process on what they cannot do. Somebody who wrote the
-// text by hand is owed a sentence.
+// Parsers and back ends assume that a compiler has written their input: parsers
+// assert, and back ends end the process on what they cannot handle. A user who
+// wrote the text by hand should get a sentence.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,8 +11,8 @@
 
 namespace tessera {
 
-/// From now on a fatal error of LLVM and a crash end the process with a
-/// sentence and exit code 1. LLVM's list of what it was doing comes before it.
+/// Makes fatal errors of LLVM and crashes end the process with a sentence and
+/// exit code 1, after LLVM's stack of what it was doing.
 void catchCrashes();
 
 } // namespace tessera

@@ -36,7 +36,8 @@ public:
     if (Status status = file->getFailure(); !status.isOk())
       return status.withContext("cannot read tiles");
     PerfDatabase database(file);
-    // Of several sizes of a chip the largest: its tiles are the common ones.
+    // Of several sizes of a chip the largest is used: its tiles are the common
+    // ones.
     std::vector<TuningKey> keys = database.getKeys();
     std::ranges::sort(keys, {}, &TuningKey::computeUnits);
     for (const TuningKey &key : keys)
@@ -44,7 +45,7 @@ public:
     return tiles;
   }
 
-  /// What is known of a problem on a chip.
+  /// The tunings of a problem on a chip.
   struct Known {
     std::string best;             ///< Empty if no tile is known to be good.
     std::set<std::string> failed; ///< In quarantine, on whatever device.
@@ -58,7 +59,7 @@ public:
 private:
   void add(const TuningKey &key, PerfDatabase &database) {
     Known &entry = known[{key.networkConfig, key.target}];
-    // A time counts more than an estimate.
+    // A time is preferred to an estimate.
     for (Objective objective :
          {Objective::IssueCycles, Objective::MeasuredTime}) {
       const std::vector<Tuning> tunings = database.find(key, objective);
@@ -78,7 +79,7 @@ private:
 // Files
 //===----------------------------------------------------------------------===//
 
-/// What the row of a kernel is in `file`, if it is sound.
+/// The row of a kernel in `file`, if it is sound.
 static std::optional<KernelRow> findRow(DatabaseFile &file,
                                         const KernelKey &key) {
   std::optional<KernelRow> found;
@@ -97,7 +98,7 @@ static std::optional<KernelRow> findRow(DatabaseFile &file,
 }
 
 namespace {
-/// The package that was there and the one that is being made.
+/// The existing package and the one that is being built.
 class PackageFiles {
 public:
   explicit PackageFiles(const std::string &output)
@@ -119,7 +120,7 @@ public:
     return made->getFailure().withContext("cannot write '" + part + "'");
   }
 
-  /// From a stopped build or the package that was there.
+  /// The kernel of a stopped build or of the existing package.
   std::optional<KernelRow> find(const KernelKey &key) {
     if (std::optional<KernelRow> row = findRow(*made, key))
       return row;
@@ -179,7 +180,7 @@ struct Job {
   KernelKey key;
 };
 
-/// Shared by the threads of one build.
+/// The state of one build, which its threads share.
 class Builder {
 public:
   Builder(const PackageRequest &request, KernelCompiler &compiler,
@@ -202,8 +203,8 @@ public:
     const size_t count = std::clamp<size_t>(request.jobs, 1, jobs.size() + 1);
     for (size_t i = 0; i < count; ++i)
       threads.emplace_back([this] { work(); });
-    threads.clear(); // Joins.
-    // Threads finish in any order.
+    threads.clear(); // Destroying the threads joins them.
+    // Threads finish in any order, so the lists are sorted.
     for (auto *list : {&report.failures, &report.replaced})
       std::ranges::sort(*list, {}, [](const PackageFailure &failure) {
         return std::tie(failure.target, failure.networkConfig);
@@ -211,7 +212,7 @@ public:
     return report;
   }
 
-  /// Of all kernels that are there, in the order of the request.
+  /// The keys of all existing kernels, in the order of the request.
   std::vector<KernelKey> getKeys() const {
     std::vector<KernelKey> keys;
     for (size_t i = 0; i < jobs.size(); ++i)
@@ -235,7 +236,7 @@ private:
     }
   }
 
-  /// Whether there is a kernel already, and no tuning knows of a better tile.
+  /// Whether there is a kernel already, and no tuning has a better tile.
   bool isThereAsWanted(const KernelKey &key) {
     std::optional<KernelRow> row = files.find(key);
     if (!row)
@@ -247,7 +248,8 @@ private:
     return !knowsBetter && !known.failed.contains(tile);
   }
 
-  /// The tiles to try, the wanted one first; none of those in quarantine.
+  /// The tiles to try, beginning with the preferred one, without those in
+  /// quarantine.
   ErrorOr<std::vector<TileConfig>> chooseTiles(const Job &job, bool &isTuned) {
     constexpr size_t kTried = 4;
     const TunedTiles::Known &known = tiles.find(job.key);
@@ -268,7 +270,7 @@ private:
     return chosen;
   }
 
-  /// False if there is no kernel, which the report then has.
+  /// Compiles one kernel; false if that failed, which is then in the report.
   bool make(const Job &job) {
     bool isTuned = false;
     ErrorOr<std::vector<TileConfig>> chosen = chooseTiles(job, isTuned);
@@ -284,7 +286,7 @@ private:
           add(report.replaced, job, reason);
         return true;
       }
-      // The first is the one that counts; others only stand in for it.
+      // The failure of the first tile is reported; other tiles only replace it.
       if (i == 0)
         reason = kernel.getStatus();
     }

@@ -1,9 +1,9 @@
 //===- PackageBuilder.h - Kernels made ahead of time -----------*- C++ -*-===//
 //
-// From a list of problems to a package that a runtime needs no compiler for.
-// Kernels are kept in a file beside the package as they are made, so a build
-// that was stopped goes on where it was; the package itself is written at the
-// end, in one order and without times, so equal lists give equal bytes.
+// Builds from a list of problems a package for which a runtime needs no
+// compiler. Finished kernels are kept in a file beside the package, so a build
+// that was stopped resumes. The package itself is written at the end, in a
+// fixed order and without times, so equal lists give equal bytes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,15 +21,16 @@ namespace tessera {
 struct PackageRequest {
   std::vector<Problem> problems; ///< Canonical, each once.
   std::vector<const GpuTarget *> targets;
-  /// Where the package goes. One that is there gives its kernels, if they are
-  /// of the same compiler, and is replaced.
+  /// The path of the package. The kernels of an existing package are used if
+  /// they are of the same compiler; it is then replaced.
   std::string output;
-  /// A database with tunings, whose best tiles are used; empty: the model's.
+  /// A database with tunings, whose best tiles are used; if empty, the model's
+  /// tiles are.
   std::string tiles;
   unsigned jobs = 1; ///< Kernels that are made at the same time.
 };
 
-/// A kernel that could not be made.
+/// A kernel that could not be compiled.
 struct PackageFailure {
   std::string networkConfig;
   std::string target;
@@ -43,14 +44,14 @@ struct PackageReport {
   int64_t takenOver =
       0;             ///< From the package that was there, or a stopped build.
   int64_t tuned = 0; ///< Of those made, with a tile of `tiles`.
-  /// Made with another tile than was chosen, because that one failed.
+  /// Kernels with another tile than the chosen one, because that failed.
   std::vector<PackageFailure> replaced;
   std::vector<PackageFailure> failures;
 };
 
-/// The package has every kernel that could be made; failures are in the report.
-/// Fails itself if files cannot be read or written. `progress` is called by one
-/// thread at a time.
+/// Builds the package from every kernel that can be compiled; failures are in
+/// the report. Fails only if files cannot be read or written. `progress` is
+/// called by one thread at a time.
 ErrorOr<PackageReport>
 buildPackage(const PackageRequest &request, KernelCompiler &compiler,
              const std::function<void(const PackageReport &)> &progress);

@@ -78,7 +78,7 @@ static Status readJobs(std::string_view word, unsigned &jobs) {
                          std::string(word) + "'");
 }
 
-/// Takes a flag of ours that has a value; false if it is none.
+/// Parses a flag of ours that has a value; false if it is another flag.
 static ErrorOr<bool> readOwnFlag(const std::string &flag,
                                  const std::string &value,
                                  Arguments &arguments) {
@@ -114,7 +114,7 @@ static Status checkComplete(const Arguments &arguments) {
 static ErrorOr<Arguments> readArguments(int argc, char **argv) {
   Arguments arguments;
   arguments.request.jobs = std::max(1u, std::thread::hardware_concurrency());
-  // Also behind --aot, which would take it for its list.
+  // Checked first, because --aot would take a flag after it for its list.
   arguments.help =
       std::any_of(argv + 1, argv + argc, [](std::string_view word) {
         return word == "--help" || word == "-h";
@@ -152,8 +152,8 @@ static double getSeconds(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// Draws on stderr. What was taken over took no time, so it says nothing of
-/// how long the rest will take.
+/// Draws the progress on stderr. The remaining time is estimated without
+/// kernels that were taken from an older package, because they took no time.
 static void showProgress(const PackageReport &report, Clock::time_point begin) {
   constexpr int64_t kWidth = 30;
   const std::string bar(
@@ -211,7 +211,7 @@ static ErrorOr<PackageReport> build(Arguments &arguments) {
     return invalidArgument("'" + arguments.list + "' names no problem");
   for (const ListedProblem &listed : file->problems)
     arguments.request.problems.push_back(listed.problem);
-  // As many workers as there are jobs.
+  // There are as many workers as jobs.
   setenv("TESSERA_COMPILE_JOBS", std::to_string(arguments.request.jobs).c_str(),
          1);
   std::unique_ptr<KernelCompiler> compiler =

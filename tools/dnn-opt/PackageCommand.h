@@ -8,7 +8,7 @@ namespace tessera {
 /// True if the command line asks for a package of kernels.
 bool isPackageCommand(int argc, char **argv);
 
-/// Builds the package; the exit status of the process.
+/// Builds the package; returns the exit status of the process.
 int runPackageCommand(int argc, char **argv);
 
 } // namespace tessera

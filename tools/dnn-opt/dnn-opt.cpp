@@ -1,9 +1,9 @@
 //===- dnn-opt.cpp - Runs our passes on IR in text form -------------------===//
 //
-// What mlir-opt is to MLIR. Tests and people look at every stage of the
-// compiler through it. With --problem or --start-from it runs the whole
-// pipeline instead (AheadOfTime.cpp), with --aot for a list of problems
-// (PackageCommand.cpp).
+// dnn-opt is to our dialects what mlir-opt is to MLIR. Tests and people look at
+// every stage of the compiler through it. With --problem or --start-from it
+// runs the whole pipeline instead (AheadOfTime.cpp), with --aot for a list of
+// problems (PackageCommand.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,10 +39,10 @@ struct LoweringOptions : mlir::PassPipelineOptions<LoweringOptions> {
 };
 } // namespace
 
-/// The pipeline's own step from stage gpu to the llvm dialect, whose result
-/// has a text in no stage.
+/// Registers the pipeline's own step from stage gpu to the llvm dialect, whose
+/// result is the text of no stage.
 static void registerLowering() {
-  // Not by PassPipelineRegistration, which cannot refuse a chip.
+  // PassPipelineRegistration cannot refuse a chip, so it is not used.
   mlir::registerPassPipeline(
       "dnn-lower-to-llvm", "Lower stage gpu to the llvm and rocdl dialects",
       [](mlir::OpPassManager &passes, llvm::StringRef text,
@@ -63,7 +63,8 @@ static void registerLowering() {
       });
 }
 
-/// mlir::MlirOptMain() of files, with an output that is complete or not there.
+/// Like mlir::MlirOptMain() for files, with an output that is complete or
+/// absent.
 static int runPasses(int argc, char **argv, mlir::DialectRegistry &registry) {
   const auto [input, output] = mlir::registerAndParseCLIOptions(
       argc, argv, "Tessera optimiser driver\n", registry);
@@ -83,7 +84,7 @@ static int runPasses(int argc, char **argv, mlir::DialectRegistry &registry) {
   llvm::raw_string_ostream stream(text);
   const bool isOk = mlir::succeeded(
       mlir::MlirOptMain(stream, std::move(buffer), registry, config));
-  // Of an input in several parts, stdout has those that went well.
+  // If an input has several parts, stdout has those that succeeded.
   if (!isOk && output != "-")
     return 1;
   const tessera::Status status = tessera::writeOutput(

@@ -19,18 +19,18 @@ using namespace tessera;
 using namespace tessera::tune_tool;
 
 namespace {
-/// What a command ends with: its exit status, or why it could not be done.
+/// The result of a command: its exit status, or why it failed.
 using Exit = ErrorOr<int>;
 
-/// The options and what they leave open.
+/// The options, and the compiler's revision.
 struct Context {
   const DbOptions &options;
   const std::string &revision;
 };
 } // namespace
 
-/// The user's file unless the options name one; NotFound if there is no place
-/// for one.
+/// The user's file unless the options name one; NotFound if the library has no
+/// database.
 static ErrorOr<std::string> getPath(const DbOptions &options) {
   if (!options.file.empty())
     return options.file;
@@ -64,7 +64,7 @@ static Exit getExit(const Status &status) {
   return 1;
 }
 
-/// A network config, or a driver line.
+/// Parses a network config, or a driver line.
 static ErrorOr<Problem> readProblem(const std::string &text) {
   ErrorOr<Problem> problem = parseDriverCommand(text);
   return problem ? problem
@@ -106,8 +106,8 @@ static ErrorOr<const GpuTarget *> getTarget(const DbOptions &options) {
                       "no device says for which chip; --target does");
 }
 
-/// With which tile a kernel would be made that is nowhere found, on the
-/// largest device with the chip.
+/// Prints the tile with which a kernel that no file has would be compiled, on
+/// the largest device with the chip.
 static void printTile(KernelStore &store, const Problem &problem,
                       const GpuTarget &target) {
   const TuningKey key = {problem.toNetworkConfig(), std::string(target.name),
@@ -141,7 +141,7 @@ static Exit runExplain(const Context &context) {
       problem->toNetworkConfig(), std::string((*target)->name),
       options.revisions.empty() ? context.revision : options.revisions.front()};
   std::string path = getPath(options) ? *getPath(options) : "";
-  // What is not there shall not be made by who asks.
+  // A query must not create a missing file.
   if (!path.empty() && !std::filesystem::exists(path)) {
     std::printf("there is no %s yet\n", path.c_str());
     path.clear();
@@ -197,7 +197,8 @@ static Exit runImport(const Context &context) {
   const ErrorOr<std::string> path = getPath(context.options);
   if (!path)
     return path.getStatus();
-  DatabaseFile into(*path, DatabaseFile::Use::Cache); // It may be the first.
+  // The file may not exist yet.
+  DatabaseFile into(*path, DatabaseFile::Use::Cache);
   if (Status failure = into.getFailure(); !failure.isOk())
     return failure;
   for (const std::string &name : context.options.operands) {
@@ -214,7 +215,7 @@ static Exit runImport(const Context &context) {
 // Upkeep
 //===----------------------------------------------------------------------===//
 
-/// True if the file is sound.
+/// Verifies one file; true if it is sound.
 static ErrorOr<bool> verifyOne(const std::string &path) {
   DatabaseFile file(path, DatabaseFile::Use::Named);
   ErrorOr<VerifyResult> result = verifyFile(file);
@@ -260,7 +261,7 @@ static Exit runPrune(const Context &context) {
   });
 }
 
-/// The options name one of these.
+/// Runs the command that the options name.
 static Exit runCommand(const Context &context) {
   static constexpr std::pair<std::string_view, Exit (*)(const Context &)>
       commands[] = {{"list", runList},       {"show", runShow},

@@ -8,10 +8,10 @@
 
 namespace tessera::tune_tool {
 
-/// Runs `words`, what follows "dnn-tune db", and prints what it finds on
-/// stdout. `revision` is that of the compiler. The exit status: 0 well, 1 what
-/// was looked for is not there or damaged, 2 a wrong command line or a file
-/// that cannot be used.
+/// Runs `words`, the command line after "dnn-tune db", and prints its results
+/// on stdout. `revision` is that of the compiler. Returns the exit status: 0
+/// for success, 1 if what was looked for is missing or damaged, 2 for a wrong
+/// command line or a file that cannot be used.
 int runDatabaseCommand(const std::vector<std::string> &words,
                        const std::string &revision);
 

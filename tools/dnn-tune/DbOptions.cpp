@@ -48,7 +48,8 @@ Status tune_tool::checkDatabaseFolder(const std::string &folder) {
   if (folder.empty() || fs::is_directory(folder, error))
     return Status::ok();
   if (!fs::exists(folder, error)) {
-    // The folder itself is made; one above it that is missing is a misspelt path.
+    // The folder itself is created; if its parent is missing, the path is
+    // misspelt.
     fs::path parent = fs::absolute(folder, error).parent_path();
     if (folder.ends_with('/'))
       parent = parent.parent_path();
@@ -61,7 +62,7 @@ Status tune_tool::checkDatabaseFolder(const std::string &folder) {
                          "' is a file; dnn-tune db --file works on a file");
 }
 
-/// How many operands a command takes.
+/// The number of operands of a command.
 struct Arity {
   const char *command;
   size_t least, most;
@@ -99,7 +100,7 @@ static ErrorOr<int64_t> parseMegabytes(const std::string &text) {
   return number * 1000000;
 }
 
-/// Takes a flag with its value; false if there is no such flag.
+/// Parses a flag with its value; false if there is no such flag.
 static ErrorOr<bool> readValue(const std::string &flag,
                                const std::string &value, DbOptions &options) {
   if (flag == "--max-mb") {

@@ -26,9 +26,9 @@ ErrorOr<DbOptions> parseDbOptions(const std::vector<std::string> &words);
 
 const char *getDbHelp();
 
-/// What is wrong with a folder that --db names, here and in dnn-tune: a file
-/// holds no kernels.db. One that is not there yet is made, and an empty one is
-/// that of the library.
+/// Says what is wrong with the folder of --db, here and in dnn-tune: a file
+/// cannot contain kernels.db. A folder that does not exist yet is created, and
+/// an empty path is the library's folder.
 Status checkDatabaseFolder(const std::string &folder);
 
 } // namespace tessera::tune_tool

@@ -12,7 +12,8 @@
 using namespace tessera;
 using namespace tessera::tune_tool;
 
-/// "2026-11-21 22:10", UTC. Packages that are made ahead of time have no times.
+/// Prints "2026-11-21 22:10", UTC. Packages that are made ahead of time have no
+/// times.
 static std::string formatTime(int64_t seconds) {
   if (seconds == 0)
     return "ahead of time";
@@ -54,7 +55,7 @@ static Status listKernels(SqliteDatabase &database, const RowFilter &filter) {
 }
 
 namespace {
-/// What the rows of one key, objective and problem come to.
+/// A summary of the rows of one key, objective and problem.
 struct TuningSummary {
   TuningRow best;
   int tried = 0, failed = 0;
@@ -63,7 +64,7 @@ struct TuningSummary {
     return tried != 0 && best.key == row.key &&
            best.tuning.objective == row.tuning.objective;
   }
-  /// The rows of a key come with the best one first.
+  /// Adds a row; the best row of a key comes first.
   void add(const TuningRow &row) {
     if (tried++ == 0)
       best = row;

@@ -8,10 +8,10 @@
 
 namespace tessera::tune_tool {
 
-/// One line for each kernel and for each key of tunings.
+/// Prints one line for each kernel and for each key of tunings.
 Status printList(DatabaseFile &file, const RowFilter &filter);
 
-/// All rows of a problem; NotFound if there is none.
+/// Prints all rows of a problem; NotFound if there is none.
 Status printProblem(DatabaseFile &file, const Problem &problem,
                     const RowFilter &filter);
 

@@ -56,7 +56,7 @@ Rating tessera::tune_tool::rate(const std::vector<Outcome> &outcomes) {
   return rating;
 }
 
-/// A field that may hold commas.
+/// Quotes a field that may contain commas.
 static std::string quote(const std::string &text) {
   std::string quoted = "\"";
   for (char c : text)

@@ -16,7 +16,7 @@ struct Outcome {
   TuningResult result;
 };
 
-/// How good the model's ranking was, by what was tried.
+/// The quality of the model's ranking, judged by the tiles that were tried.
 struct Ranking {
   bool isKnown = false;       ///< At least one tile was right.
   double best = 0;            ///< Value of the best tile.
@@ -29,7 +29,7 @@ struct Ranking {
 
 Ranking rate(const TuningResult &result);
 
-/// What the rankings of several problems say together.
+/// A summary of the rankings of several problems.
 struct Rating {
   size_t problems = 0;      ///< That were tuned.
   double firstOverBest = 0; ///< Geometric means.
@@ -39,10 +39,10 @@ struct Rating {
 
 Rating rate(const std::vector<Outcome> &outcomes);
 
-/// Every tile that was tried, as comma-separated values with a head line.
+/// Prints every tile that was tried, as comma-separated values with a header.
 std::string formatTable(const std::vector<Outcome> &outcomes);
 
-/// A line for one problem, and the lines that sum all up.
+/// Print a line for one problem, and the lines of the summary.
 std::string formatLine(const Outcome &outcome);
 std::string formatSummary(const std::vector<Outcome> &outcomes);
 

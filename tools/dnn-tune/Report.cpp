@@ -37,7 +37,7 @@ svg text.light { fill: #fff; }
 </style>
 )";
 
-/// A dot of the charts, for the text that explains it.
+/// Draws a dot like those in the charts, for the text that explains it.
 static std::string key(const char *style) {
   return std::string("<svg class=\"key\" viewBox=\"0 0 16 16\">"
                      "<circle cx=\"8\" cy=\"8\" r=\"5\" class=\"") +
@@ -48,7 +48,7 @@ static std::string cell(const std::string &text) {
   return "<td>" + escapeHtml(text) + "</td>";
 }
 
-/// What was tuned, when, with what, on what.
+/// Prints what was tuned, when, with which tool, on which device.
 static std::string formatHead(const std::vector<Outcome> &outcomes,
                               const ReportOptions &options) {
   std::set<std::string> devices, judges;
@@ -132,7 +132,7 @@ static std::string formatQuarantine(const TuningResult &result) {
   return html.empty() ? "" : "<p>Quarantine:</p><ul>\n" + html + "</ul>\n";
 }
 
-/// One problem's charts, folded unless they are the first.
+/// Prints one problem's charts, folded unless they are the first.
 static std::string formatDetails(const Outcome &outcome, bool isFirst) {
   return std::string(isFirst ? "<details open>" : "<details>") +
          "<summary><code>" + escapeHtml(outcome.problem.toNetworkConfig()) +
@@ -141,8 +141,8 @@ static std::string formatDetails(const Outcome &outcome, bool isFirst) {
          "</details>\n";
 }
 
-/// A roofline for each kind of values: those of the emulated device are no
-/// times.
+/// Prints a roofline for each kind of values: those of the emulated device are
+/// no times.
 static std::string formatRooflines(const std::vector<Outcome> &outcomes,
                                    const Roofs &roofs) {
   std::set<Objective> objectives;

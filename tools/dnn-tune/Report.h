@@ -1,7 +1,8 @@
 //===- Report.h - A tuning to look at --------------------------*- C++ -*-===//
 //
-// One HTML file with inline SVG, no scripts and nothing from a network, so that
-// it can be mailed and is still readable in ten years.
+// A report is one HTML file with inline SVG, without scripts and without
+// anything from a network, so that it can be mailed and is still readable in
+// ten years.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,13 +13,13 @@
 
 namespace tessera::tune_tool {
 
-/// The device's limits; 0 is not known.
+/// The device's limits; 0 if unknown.
 struct Roofs {
   double tflops = 0;
   double gbs = 0;
 };
 
-/// What a report says besides what was found.
+/// Contents of a report other than results.
 struct ReportOptions {
   Roofs roofs;
   std::string revision; ///< Of the compiler.

@@ -51,7 +51,7 @@ std::string_view tessera::tune_tool::getRateUnit(Objective objective) {
                                               : "operations a cycle";
 }
 
-/// What the values of a chart are.
+/// The title of a chart's values.
 static std::string_view getValueTitle(Objective objective) {
   return objective == Objective::MeasuredTime ? "measured time in us"
                                               : "issue cycles (estimate)";
@@ -88,8 +88,8 @@ getPoints(const std::vector<Outcome> &outcomes, Objective objective) {
   return points;
 }
 
-/// The slope of the memory up to the ridge, where it meets the roof of the
-/// arithmetic, and that roof.
+/// Draws the slope of the memory up to the ridge, where it meets the roof of
+/// the arithmetic, and that roof.
 static void addRoofs(Svg &svg, const Axis &x, const Axis &y,
                      const Roofs &roofs) {
   const double ridge = 1e3 * roofs.tflops / roofs.gbs;
@@ -109,7 +109,7 @@ tessera::tune_tool::drawRoofline(const std::vector<Outcome> &outcomes,
   const std::vector<RooflinePoint> points = getPoints(outcomes, objective);
   if (points.empty())
     return "<p>Nothing was tuned.</p>\n";
-  // The device's limits are in operations a second.
+  // The device's limits are in operations per second, so cycles have none.
   const bool hasRoofs =
       objective == Objective::MeasuredTime && roofs.tflops > 0 && roofs.gbs > 0;
   double least = points[0].intensity, most = least;
@@ -121,7 +121,7 @@ tessera::tune_tool::drawRoofline(const std::vector<Outcome> &outcomes,
     high = std::max({high, point.rate, hasRoofs ? roofs.tflops : 0});
   }
   const double left = 70, right = 425, top = 10, bottom = 250;
-  // A dot is never on the border.
+  // The margin keeps dots off the border.
   const Axis x(Axis::Scale::Log, least * 0.95, most * 1.05, left, right);
   const Axis y(Axis::Scale::Log, low * 0.95, high * 1.05, bottom, top);
   Svg svg(445, 295);
@@ -145,7 +145,7 @@ static std::string getTitle(const TriedTile &tile, const TuningResult &result) {
          formatShort(tile.ranked.cost) + " clocks";
 }
 
-/// How a tile's dot looks.
+/// The CSS class of a tile's dot.
 static std::string_view getDotStyle(const TriedTile &tile,
                                     const TriedTile *best) {
   if (tile.rank == 0)
@@ -185,15 +185,15 @@ std::string tessera::tune_tool::drawRanks(const TuningResult &result) {
   return svg.finish();
 }
 
-/// How dark a cell of the map is: none at a half of the best speed, 1 at it.
+/// How dark a field of the map is: 0 at half of the best speed, 1 at the best.
 static double getDepth(double part) {
   return std::clamp(2 * part - 1, 0.0, 1.0);
 }
 
-/// Above this depth white can be read better than black.
+/// Above this depth white text is easier to read than black.
 static constexpr double kLightFrom = 0.8;
 
-/// From white to blue.
+/// A colour from white to blue.
 static std::string getColour(double depth) {
   auto mix = [&](int light, int dark) {
     return static_cast<int>(light + depth * (dark - light));
@@ -223,7 +223,7 @@ std::string tessera::tune_tool::drawTiles(const TuningResult &result) {
   const double best = result.search.getBest()->value;
   const double width = size * static_cast<double>(columns.size());
   const double height = size * static_cast<double>(rows.size());
-  // Wide enough for the titles of a map with one cell.
+  // The width is enough for the titles of a map with one field.
   Svg svg(std::max(left + width + 10, 190.0),
           std::max(top + height, 140.0) + 8);
   svg.addText(left, 14, "start", "columns of the tile");

@@ -9,29 +9,30 @@
 
 namespace tessera::tune_tool {
 
-/// What the speeds of an objective are counted in: the emulated device has
-/// issue cycles and no seconds.
+/// The unit of an objective's speeds: the emulated device has issue cycles and
+/// no seconds.
 std::string_view getRateUnit(Objective objective);
 
-/// The best tiles of the problems with that objective, and where it is a time
-/// the device's limits above them.
+/// Draws the best tiles of the problems with that objective, and, if it is a
+/// time, the device's limits.
 std::string drawRoofline(const std::vector<Outcome> &outcomes,
                          Objective objective, const Roofs &roofs);
 
-/// Measured against expected, a dot a tile.
+/// Draws measured values against expected ones, with a dot for each tile.
 std::string drawRanks(const TuningResult &result);
 
-/// The best speed by rows and columns of the tile, where its text has them.
+/// Draws the best speed by rows and columns of the tile, for tiles whose text
+/// has them.
 std::string drawTiles(const TuningResult &result);
 
-/// "m128n64k32-..." has 128 rows and 64 columns.
+/// The rows and columns of a tile: "m128n64k32-..." has 128 and 64.
 struct TileShape {
   int rows;
   int columns;
 };
 std::optional<TileShape> readTileShape(const std::string &parameters);
 
-/// Operations of a problem and the bytes that must move for it at least.
+/// Operations of a problem and the least number of bytes that must move for it.
 struct Work {
   double operations;
   double bytes;

@@ -21,10 +21,10 @@ using namespace tessera::tune_tool;
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
-/// Bytes of the claim file: of problems any but the first.
+/// The byte of the claim file for merging; problems use other bytes.
 static constexpr uint64_t kMergeByte = 0;
 static constexpr uint64_t kMostBytes = uint64_t(1) << 62;
-/// How long a rank with nothing to take waits before it looks again.
+/// How long a rank with nothing to do waits before it looks again.
 static constexpr auto kPatience = 100ms;
 /// How long another rank may merge.
 static constexpr auto kMergeLimit = 10min;
@@ -54,7 +54,7 @@ ErrorOr<SharedFolder> SharedFolder::open(const std::string &path,
                                          const Rank &rank) {
   SharedFolder folder(path, rank);
   std::error_code error;
-  // Not what they lie in: a missing folder there is a misspelt path.
+  // Only these are created: if their parent is missing, the path is misspelt.
   for (const std::string &made : {path, path + "/done"})
     if (!error)
       fs::create_directory(made, error);
@@ -91,7 +91,7 @@ SharedFolder::takeOne(const Problem &problem,
     return unavailable("nothing can be locked in " + path);
   if (claim.getState() == ByteLock::State::TimedOut)
     return Step::Busy;
-  // Somebody may have finished it since we looked.
+  // Another rank may have finished it since the last look.
   if (fs::exists(done))
     return Step::Done;
   if (Status status = work(problem); !status.isOk())
@@ -106,7 +106,7 @@ SharedFolder::takeOne(const Problem &problem,
 Status
 SharedFolder::takeProblems(const std::vector<Problem> &problems,
                            const std::function<Status(const Problem &)> &work) {
-  // Each rank begins elsewhere, so that they meet rarely.
+  // Each rank begins at another problem, so that they rarely meet.
   const size_t count = problems.size();
   const size_t first = static_cast<size_t>(rank.number) * 7919 % count;
   for (bool isBusy = true; isBusy;) {
@@ -130,7 +130,8 @@ ErrorOr<bool> SharedFolder::merge() {
   const ByteLock claim(getClaimFile(), kMergeByte, kMergeLimit);
   if (claim.getState() != ByteLock::State::Held)
     return unavailable("another process is still merging in " + path);
-  // A longer list in the same folder is merged again.
+  // After a longer list was tuned in the same folder, databases are merged
+  // again.
   const auto done = std::distance(fs::directory_iterator(path + "/done"),
                                   fs::directory_iterator());
   long known = -1;

@@ -1,12 +1,13 @@
 //===- SharedFolder.h - Several processes, one list of problems -*- C++ -*-===//
 //
-// Ranks of an MPI job, or any processes, agree through a folder that all of
-// them see, and send no message: a rank that dies can then neither block nor
-// end the others. A rank takes a problem by locking a byte of the file "claims"
-// (runtime/Db/ByteLock.h), which the system drops when the rank dies, tunes it
-// into a database of its own, and leaves a file "done/<hash>". So a lost rank
-// costs the time of its problem in hand, which another takes. Who sees
-// everything done first merges the databases into "kernels.db".
+// Ranks of an MPI job, or any processes, cooperate through a folder that all of
+// them see, and send no messages, so that a rank that dies can neither block
+// nor end the others. A rank takes a problem by locking a byte of the file
+// "claims" (runtime/Db/ByteLock.h), which the system releases when the rank
+// dies, tunes it into a database of its own, and creates a file "done/<hash>".
+// So a lost rank costs the time of its current problem, which another rank
+// takes. The first rank that sees everything done merges the databases into
+// "kernels.db".
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,32 +22,32 @@
 
 namespace tessera::tune_tool {
 
-/// Who this process is, by what an MPI launcher says in the environment.
+/// The number of this process, from the variables of an MPI launcher.
 struct Rank {
   std::string name = "alone"; ///< "rank-3"; its folder is called so.
   int number = 0;
   int local = 0; ///< Among the ranks of this machine.
 };
 
-/// Reads what Open MPI, PMIx, MPICH and Slurm set.
+/// Reads the variables that Open MPI, PMIx, MPICH and Slurm set.
 Rank readRank();
 
 class SharedFolder {
 public:
-  /// Makes the folder if it is not there.
+  /// Creates the folder if it does not exist.
   static ErrorOr<SharedFolder> open(const std::string &path, const Rank &rank);
 
-  /// Where this rank has its database.
+  /// The folder of this rank's database.
   std::string getOwnFolder() const { return path + "/" + rank.name; }
   const std::string &getPath() const { return path; }
 
-  /// Takes one problem after the other, until every one is done by somebody.
-  /// `work` says whether it was: a failure ends this rank's part and leaves the
-  /// problem to others.
+  /// Takes one problem after another, until every one is done by some rank.
+  /// `work` returns whether it was: a failure ends the work of this rank and
+  /// leaves the problem to others.
   Status takeProblems(const std::vector<Problem> &problems,
                       const std::function<Status(const Problem &)> &work);
 
-  /// Puts all ranks' databases into one. True for the one process that did it.
+  /// Merges all ranks' databases into one. True in the one process that did it.
   ErrorOr<bool> merge();
 
 private:

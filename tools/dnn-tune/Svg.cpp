@@ -7,7 +7,7 @@
 
 using namespace tessera::tune_tool;
 
-/// What rounding may take from a quotient of two round numbers.
+/// The rounding error of a quotient of two round numbers.
 static constexpr double kSlack = 1e-9;
 
 std::string tessera::tune_tool::escapeHtml(std::string_view text) {
@@ -51,7 +51,7 @@ std::string tessera::tune_tool::formatTick(double value) {
   return formatShort(value, 6);
 }
 
-/// name="value" with a blank before it.
+/// Prints name="value" after a blank.
 static std::string attribute(std::string_view name, double value) {
   return " " + std::string(name) + "=\"" + formatShort(value, 6) + "\"";
 }
@@ -109,7 +109,7 @@ void Svg::addVerticalText(double x, double y, std::string_view words) {
 // Axes
 //===----------------------------------------------------------------------===//
 
-/// Multiples of the least of 1, 2, 5, 10, ... with which five or fewer steps
+/// Multiples of the least of 1, 2, 5, 10, ... with which at most five steps
 /// reach from `least` to `most`.
 static std::vector<double> getLinearTicks(double least, double most) {
   constexpr double kSteps = 5;
@@ -126,9 +126,8 @@ static std::vector<double> getLinearTicks(double least, double most) {
   return ticks;
 }
 
-/// Powers of ten with 2 and 5 times them, the latter only where there are few
-/// powers: from the last that is not above `least` to the first that is not
-/// below `most`.
+/// Powers of ten, and 2 and 5 times them where there are few powers: from the
+/// last one that is not above `least` to the first that is not below `most`.
 static std::vector<double> getLogTicks(double least, double most) {
   const bool hasFewPowers = most / least < 1e3;
   std::vector<double> ticks;
@@ -147,7 +146,7 @@ static std::vector<double> getLogTicks(double least, double most) {
 
 Axis::Axis(Scale scale, double least, double most, double from, double to)
     : scale(scale), from(from), to(to) {
-  // Without a distance there is no step.
+  // Equal ends would leave no step between ticks.
   if (most <= least * (1 + kSlack)) {
     least *= 0.9;
     most *= 1.1;

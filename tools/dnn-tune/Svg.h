@@ -9,14 +9,15 @@
 
 namespace tessera::tune_tool {
 
-/// `text` with what HTML would take for its own replaced.
+/// Replaces the characters of `text` that have a meaning in HTML.
 std::string escapeHtml(std::string_view text);
 
-/// A number with at most `digits` significant ones, but all of a large whole
-/// part: neither people nor CSS read exponents well.
+/// Prints a number with at most `digits` significant digits, but with all
+/// digits of a large whole part: exponents are hard to read, for people and in
+/// CSS.
 std::string formatShort(double value, int digits = 4);
 
-/// A round number as ticks have it: "0.05", "500", "2k", "1.5M".
+/// Prints a round number for a tick: "0.05", "500", "2k", "1.5M".
 std::string formatTick(double value);
 
 /// One drawing of `width` by `height` units, from the top left corner. Colours
@@ -27,7 +28,7 @@ public:
 
   void addLine(double x1, double y1, double x2, double y2,
                std::string_view style);
-  /// A dot with a text that is shown when the mouse is over it.
+  /// Adds a dot with a text that appears when the mouse is over it.
   void addDot(double x, double y, double radius, std::string_view style,
               std::string_view title);
   void addBox(double x, double y, double width, double height,
@@ -35,7 +36,7 @@ public:
   /// `anchor`: start, middle or end.
   void addText(double x, double y, std::string_view anchor,
                std::string_view text, std::string_view style = "");
-  /// The same, read from below to above, its middle at the point.
+  /// Adds a text that is read from bottom to top, centred at the point.
   void addVerticalText(double x, double y, std::string_view text);
 
   std::string finish() const { return text + "</svg>\n"; }
@@ -45,14 +46,15 @@ private:
 };
 
 /// Maps numbers to one direction of a drawing. It begins and ends with a tick,
-/// so that every value between is easy to read.
+/// so that every value between them is easy to read.
 class Axis {
 public:
   enum class Scale { Linear, Log };
 
-  /// For values from `least` to `most`, which are positive; ticks are multiples
-  /// of 1, 2 or 5 times a power of ten, and on a logarithmic scale these
-  /// numbers, or the powers alone. The ends are drawn at `from` and `to`.
+  /// Makes an axis for values from `least` to `most`, which must be positive.
+  /// Ticks are multiples of 1, 2 or 5 times a power of ten; on a logarithmic
+  /// scale they are these numbers themselves, or only the powers. The ends are
+  /// drawn at `from` and `to`.
   Axis(Scale scale, double least, double most, double from, double to);
 
   double map(double value) const;
@@ -67,12 +69,11 @@ private:
   std::vector<double> ticks;
 };
 
-/// Logarithmic where values differ by more than a factor that even steps can
-/// show.
+/// Logarithmic if the ratio of the values is too large for even steps.
 Axis::Scale chooseScale(double least, double most);
 
-/// Grid, numbers and title of an axis of the drawing, at the bottom or on the
-/// left of a plot that is `length` high or wide.
+/// Adds grid, numbers and title of an axis to the drawing, at the bottom or on
+/// the left of a plot that is `length` high or wide.
 void addAxis(Svg &svg, const Axis &axis, bool isHorizontal, double across,
              double length, std::string_view title);
 

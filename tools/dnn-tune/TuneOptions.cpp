@@ -68,7 +68,7 @@ static Status parseRoof(const std::string &word, TuneOptions &options) {
   return status;
 }
 
-/// Flags with a value that are our own.
+/// Parses flags with a value that are our own.
 static Status parseValue(const std::string &flag, const std::string &word,
                          TuneOptions &options) {
   if (flag == "--candidates")
@@ -108,7 +108,7 @@ static Status parseValue(const std::string &flag, const std::string &word,
   return invalidArgument("unknown flag '" + flag + "'; see --help");
 }
 
-/// Flags without a value; false if it is another.
+/// Parses flags without a value; false if it is another flag.
 static bool parseSwitch(const std::string &flag, TuneOptions &options) {
   if (flag == "--exhaustive")
     options.budget.isExhaustive = true;
@@ -121,7 +121,7 @@ static bool parseSwitch(const std::string &flag, TuneOptions &options) {
   return true;
 }
 
-/// The flag at `next`, which moves behind it and its value.
+/// Parses the flag at `next`, which moves behind the flag and its value.
 static Status parseFlag(const std::vector<std::string> &words, size_t &next,
                         TuneOptions &options) {
   const std::string &flag = words[next++];

@@ -16,16 +16,17 @@ struct TuneOptions {
   std::vector<std::string> files; ///< With problems.
   ProblemFileOptions reading;
   TuningBudget budget; ///< For each problem.
-  /// No problem is begun later.
+  /// No problem is begun after this time.
   double totalSeconds = std::numeric_limits<double>::infinity();
   uint64_t seed = 1;
   unsigned jobs = 0; ///< 0: as many as suit the machine.
-  /// Seconds of a tile's trial, after which its process is ended; 0: none, and
-  /// no process of its own. Nothing: what suits the device.
+  /// The time limit of a tile's trial in seconds, after which its process is
+  /// killed; 0: no limit, and no separate process. No value: the default of the
+  /// device.
   std::optional<double> timeLimit;
   bool again = false;
   JudgeChoice judge = JudgeChoice::Auto;
-  /// Of the database; empty: the library's own place.
+  /// The folder of the database; if empty, the library's own.
   std::string folder;
   std::string reportFile;
   std::string tableFile;

@@ -17,8 +17,8 @@
 using namespace tessera;
 using namespace tessera::tune_tool;
 
-/// The library uses what is stored and nothing else, so a run without a
-/// database would be in vain. One that measures nothing may do with reading.
+/// The library uses only stored results, so a run without a database would be
+/// useless. A run that measures nothing only needs to read.
 static Status checkDatabase(PerfDatabase *tunings, const TuneOptions &options) {
   if (!tunings)
     return notFound("there is no database for the results "
@@ -42,7 +42,7 @@ TuneRun::create(const TuneOptions &options, const Attempt &attempt,
   if (status.isOk())
     status =
         (*gpu)->check((*gpu)->hipSetDevice(device % devices), "hipSetDevice");
-  // Once, and not of every problem.
+  // Checked once instead of for every problem.
   if (status.isOk())
     status = (*gpu)->getTarget().getStatus();
   if (!status.isOk())
@@ -61,7 +61,8 @@ TuneRun::create(const TuneOptions &options, const Attempt &attempt,
   return run;
 }
 
-/// The emulated device ends endless loops itself.
+/// The time limit of a trial. The emulated device stops endless loops itself,
+/// so its limit is long.
 std::chrono::milliseconds TuneRun::getTimeLimit() const {
   constexpr double kGpuSeconds = kTrialLimit.count(), kEmulatedSeconds = 1e6;
   const bool isEmulated = engine->getGpu().getKind() == DeviceKind::Emulated;
@@ -77,7 +78,8 @@ TuningOptions TuneRun::getTuningOptions() const {
   tuning.jobs =
       options.jobs ? options.jobs : getDefaultJobs(engine->getGpu().getKind());
   tuning.again = options.again;
-  // What the processes before this one have tried, they have tried again.
+  // Tiles that earlier processes of this run have tried again are not tried
+  // once more.
   if (!attempt.isFirst)
     tuning.againBefore = attempt.beginTime;
   tuning.judge = options.judge;
@@ -169,7 +171,7 @@ tessera::tune_tool::tuneAll(TuneRun &run, const TuneOptions &options,
   return outcomes;
 }
 
-/// Of this moment, in a zone that means the same to every reader.
+/// The current time in UTC, which means the same to every reader.
 static std::string getDate() {
   const std::time_t now = std::time(nullptr);
   std::tm parts{};

@@ -9,11 +9,11 @@
 
 namespace tessera::tune_tool {
 
-/// The engine and the database of one process, and what it tunes with them.
+/// The engine and the database of one process, with which it tunes problems.
 class TuneRun {
 public:
-  /// `folder` has the database; processes of one machine that count `device` up
-  /// share its devices evenly.
+  /// `folder` has the database; processes of one machine that pass increasing
+  /// numbers as `device` share its devices evenly.
   static ErrorOr<std::unique_ptr<TuneRun>>
   create(const TuneOptions &options, const Attempt &attempt,
          const WatchLine &line, const std::string &folder, int device = 0);
@@ -21,10 +21,10 @@ public:
   /// Tunes one problem.
   Outcome tune(const Problem &problem);
 
-  /// What the database knows of one that the process before has tuned.
+  /// The stored results of a problem that an earlier process has tuned.
   Outcome recall(const Problem &problem);
 
-  /// After a fault: every later call fails, too.
+  /// True after a fault of the device, when every later call fails, too.
   bool isDeviceLost() const;
 
   const Attempt &attempt;
@@ -43,15 +43,16 @@ private:
   std::unique_ptr<Engine> engine;
 };
 
-/// The problems of all files, each once; what was passed over goes to stderr.
+/// Reads the problems of all files, each once; what was skipped is printed on
+/// stderr.
 ErrorOr<std::vector<Problem>> readAllProblems(const TuneOptions &options);
 
-/// Tunes all of them, printing a few lines for each that no process before has
-/// printed. Ends with the device.
+/// Tunes all of them, printing a few lines for each that no earlier process has
+/// printed. Stops if the device is lost.
 std::vector<Outcome> tuneAll(TuneRun &run, const TuneOptions &options,
                              const std::vector<Problem> &problems);
 
-/// Report and table, where they are asked for.
+/// Writes the report and the table that the options ask for.
 Status writeResults(const TuneOptions &options,
                     const std::vector<Outcome> &outcomes);
 

@@ -22,7 +22,7 @@ using namespace tessera;
 using namespace tessera::tune_tool;
 using Clock = std::chrono::steady_clock;
 
-/// What dnn-tune returns where nothing could be done.
+/// The exit status of dnn-tune if nothing could be done.
 static constexpr int kFailed = 2;
 
 //===----------------------------------------------------------------------===//
@@ -32,8 +32,8 @@ static constexpr int kFailed = 2;
 void WatchLine::say(std::string_view words) const {
   if (!isWatched())
     return;
-  // A line is shorter than what a pipe takes at once. Without a watcher there
-  // is nobody to hear; the child is about to be ended then.
+  // A line is shorter than an atomic write to a pipe. A failed write means that
+  // the watcher is gone; the child is then about to be killed.
   const std::string line = std::string(words) + "\n";
   while (write(pipe, line.data(), line.size()) < 0 && errno == EINTR)
     ;
@@ -49,7 +49,7 @@ void WatchLine::sayBegin(const std::string &problem, const std::string &tile,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The trial that runs.
+/// The trial that is under way.
 struct Trial {
   std::string problem;
   std::string tile;
@@ -57,7 +57,7 @@ struct Trial {
   Clock::time_point begin;
 };
 
-/// One child, and what it has said.
+/// One child, and what it has reported.
 class Child {
 public:
   Child(pid_t process, int pipe) : process(process), pipe(pipe) {}
@@ -65,9 +65,9 @@ public:
   Child(const Child &) = delete;
   Child &operator=(const Child &) = delete;
 
-  /// Listens until the child ends or its trial takes too long.
+  /// Reads reports until the child ends or its trial takes too long.
   void listen();
-  /// As waitpid() says; nothing if the child does not end.
+  /// The status from waitpid(); nothing if the child does not end.
   std::optional<int> end();
 
   std::optional<Trial> trial;
@@ -142,7 +142,7 @@ void Child::listen() {
 }
 
 std::optional<int> Child::end() {
-  // A driver may need some time to take a kernel off its device.
+  // A driver may need some time to remove a kernel from its device.
   constexpr auto kPatience = std::chrono::seconds(60);
   if (isLate)
     kill(process, SIGKILL);
@@ -161,7 +161,7 @@ std::optional<int> Child::end() {
   }
 }
 
-/// The exit status if the child has one that is an answer.
+/// The exit status, if the child exited and needs no successor.
 static std::optional<int> getAnswer(int state) {
   if (WIFEXITED(state) && WEXITSTATUS(state) != kNeedsAnother)
     return WEXITSTATUS(state);
@@ -176,8 +176,8 @@ static std::string describe(const Child &child, int state) {
   return "the device was lost";
 }
 
-/// What became of a child that gave no answer. False if another one would fare
-/// no better.
+/// Records what happened to a child that gave no answer. False if another one
+/// would fail in the same way.
 static bool learn(const Child &child, int state, Attempt &attempt) {
   const std::string reason = describe(child, state);
   attempt.isFirst = false;
@@ -203,7 +203,7 @@ int tune_tool::watch(
     const pid_t parent = getpid();
     const pid_t process = fork();
     if (process == 0) {
-      // Who kills the watcher means both.
+      // If the watcher is killed, the child must end, too.
       prctl(PR_SET_PDEATHSIG, SIGKILL);
       if (getppid() != parent)
         _exit(kFailed);

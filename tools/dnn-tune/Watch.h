@@ -1,10 +1,10 @@
 //===- Watch.h - A process that outlives its kernels -----------*- C++ -*-===//
 //
-// HIP has no means to end a kernel that never ends, and after a fault the
-// driver refuses everything that its process asks. Only the end of the process
-// helps. So tuning runs in a child that says what it is about to try; a trial
-// that takes too long ends the child, and another one goes on behind it, as
-// after a kill by the user: what was found before is in the database.
+// HIP cannot stop a kernel that never ends, and after a fault the driver
+// refuses every call of the process. Only the end of the process helps. So
+// tuning runs in a child that reports what it is about to try; if a trial takes
+// too long, the child is killed and another one continues after that trial, as
+// after a kill by the user: earlier results are in the database.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,17 +20,18 @@
 
 namespace tessera::tune_tool {
 
-/// Tiles that ended a process, with the reason: of each problem's network
-/// config, by their text.
+/// Tiles that ended a process, by network config and tile text, with the
+/// reason.
 using CondemnedTiles =
     std::map<std::string, std::map<std::string, std::string>>;
 
-/// What a child knows of those before it.
+/// What a child knows about earlier children.
 struct Attempt {
   bool isFirst = true;
   CondemnedTiles condemned;
   size_t printed = 0; ///< Problems of which the user has read.
-  /// Of the first child, by two clocks; the latter in seconds since 1970.
+  /// When the first child began, by two clocks; the latter in seconds since
+  /// 1970.
   const std::chrono::steady_clock::time_point begin =
       std::chrono::steady_clock::now();
   const int64_t beginTime =
@@ -39,15 +40,17 @@ struct Attempt {
           .count();
 };
 
-/// The child's end. One without a watcher says nothing.
+/// The child's end of the pipe to the watcher. Without a watcher it reports
+/// nothing.
 class WatchLine {
 public:
   explicit WatchLine(int pipe = -1) : pipe(pipe) {}
 
   bool isWatched() const { return pipe >= 0; }
-  /// Trials are kept by a database, so that another process can go on.
+  /// Reports that a database stores trials, so that another process can
+  /// continue.
   void sayKept() const { say("K"); }
-  /// The trial of `tile` begins, and may take so long.
+  /// Reports that the trial of `tile` begins, and how long it may take.
   void sayBegin(const std::string &problem, const std::string &tile,
                 std::chrono::milliseconds limit) const;
   void sayEnd() const { say("E"); }
@@ -59,12 +62,13 @@ private:
   const int pipe;
 };
 
-/// What a child returns that cannot go on, but another can: the device is lost.
+/// The exit status of a child that cannot continue though another one can: the
+/// device is lost.
 inline constexpr int kNeedsAnother = 75;
 
-/// Runs `work` in a child and returns what it returns. A child that a trial has
-/// ended is followed by another one, if what it did is kept. Must be called
-/// while the process has one thread and has not touched a device.
+/// Runs `work` in a child and returns its exit status. A child that a trial has
+/// ended is followed by another one, if its results are stored. Must be called
+/// while the process has one thread and has not used a device.
 int watch(const std::function<int(const Attempt &, const WatchLine &)> &work);
 
 } // namespace tessera::tune_tool

@@ -1,8 +1,7 @@
 //===- dnn-tune: the best kernel of each problem of a list ----------------===//
 //
-// The service behind it is runtime/Tuning; here are its command line, what it
-// prints, and the ways in which several processes share the work.
-// docs/guides/tuning.md shows its use.
+// The command line of runtime/Tuning, its output, and the modes in which
+// several processes share the work. docs/guides/tuning.md shows its use.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +24,7 @@ static int fail(const Status &status) {
   return 2;
 }
 
-/// 0 if every problem was tuned, 1 if not.
+/// Returns 0 if every problem was tuned, 1 if not.
 static int finish(const TuneOptions &options, size_t problems,
                   const std::vector<Outcome> &outcomes) {
   std::fputs(formatSummary(outcomes).c_str(), stdout);
@@ -52,7 +51,7 @@ static int tuneAlone(const TuneOptions &options,
   return finish(options, problems.size(), outcomes);
 }
 
-/// What the databases of all ranks know, as if one process had found it.
+/// Reports the results of all ranks' databases like those of one process.
 static int reportShared(TuneOptions options, const SharedFolder &folder,
                         const std::vector<Problem> &problems) {
   options.budget.seconds = 0;
@@ -66,7 +65,7 @@ static int reportShared(TuneOptions options, const SharedFolder &folder,
   return finish(options, problems.size(), tuneAll(**run, options, problems));
 }
 
-/// One rank's part, and the report of the one that merges.
+/// The work of one rank, and the report of the one that merges.
 static int tuneShared(const TuneOptions &options,
                       const std::vector<Problem> &problems,
                       const Attempt &attempt, const WatchLine &line) {
@@ -82,7 +81,7 @@ static int tuneShared(const TuneOptions &options,
     const Outcome outcome = (*run)->tune(problem);
     std::printf("%s: %s", rank.name.c_str(), formatLine(outcome).c_str());
     std::fflush(stdout);
-    // What no kernel covers is as done as it will be.
+    // A problem that no kernel covers counts as done.
     return outcome.status.getCode() == StatusCode::Unavailable ? outcome.status
                                                                : Status::ok();
   });

@@ -1,8 +1,8 @@
 //===- Collector.h - Gathers a file's problems -----------------*- C++ -*-===//
 //
-// What the readers of all kinds of files write into: it brings problems into
-// their one form, counts what comes again, and groups what was passed over by
-// its reason, so that a database of 200,000 lines gives a report of a screen.
+// The readers of all kinds of files write into a collector. It canonicalizes
+// problems, counts repetitions, and groups what was skipped by its reason, so
+// that a database of 200,000 lines gives a report of one screen.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@ namespace tessera {
 
 class ProblemCollector {
 public:
-  /// Adds a problem, which need not be valid, or passes it over.
+  /// Adds a problem, which need not be valid, or records that it was skipped.
   void add(const Problem &problem, int64_t count, const std::string &source);
   void add(const ErrorOr<std::vector<Problem>> &problems, int64_t count,
            const std::string &source);
@@ -38,8 +38,8 @@ private:
   std::unordered_map<std::string, size_t> reasons;
 };
 
-// One file a kind. Each adds what it finds and fails only if the file as a
-// whole cannot be read.
+// Each kind of file has a reader. It adds what it finds and fails only if the
+// file as a whole cannot be read.
 
 Status readTextProblems(const std::string &path,
                         const ProblemFileOptions &options,
@@ -50,10 +50,11 @@ Status readModelProblems(const std::string &path,
                          ProblemCollector &collector);
 
 /// The exit code of dnn-onnx if it found no problem in a sound model; the lines
-/// of what it passed over say why.
+/// about skipped nodes say why.
 inline constexpr int kOnlyPassedOver = 3;
 
-/// What dnn-onnx writes: a config and its node, or a reason and its node.
+/// A line of dnn-onnx's output: a config and its node, or a reason and its
+/// node.
 std::string toModelLine(const Problem &problem, const std::string &node);
 std::string toModelLine(const Status &passedOver, const std::string &node);
 

@@ -4,7 +4,7 @@
 // two and in three dimensions:
 //   C-H-W-YxX-K-H-W-N-PxP-SxS-DxD-BIAS-LAYOUT-TYPE-DIRECTION[_gGROUPS]
 //   C-D-H-W-ZxYxX-K-D-H-W-N-PxPxP-SxSxS-DxDxD-BIAS-...
-// with three layouts (in, filter, out) where they are not all NCHW.
+// with three layouts (in, filter, out) unless all are NCHW.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +26,8 @@ bool tessera::isMiopenRecord(std::string_view line) {
     return false;
   if (key.find(' ') != key.npos)
     return false;
-  // Numbers with a dash between, and at least one group with an x.
+  // The key is numbers with dashes between them, and at least one group with an
+  // x.
   const size_t cross = key.find_first_not_of("0123456789-");
   return cross != key.npos && key[cross] == 'x' &&
          key.substr(0, cross).find('-') != key.npos;
@@ -40,7 +41,7 @@ static void scanThree(TextScanner &scanner, std::string_view separator,
   scanner.number(three[1]).expect(separator).number(three[2]);
 }
 
-/// The options behind the direction: "_g32_ciFP8".
+/// Reads the options after the direction: "_g32_ciFP8".
 static Status scanOptions(TextScanner &scanner, MiopenKey &key) {
   while (scanner.consume("_")) {
     if (scanner.consume("g")) {
@@ -57,7 +58,7 @@ static Status scanOptions(TextScanner &scanner, MiopenKey &key) {
   return Status::ok();
 }
 
-/// Layouts and the type: one layout if all are the usual one, else three.
+/// Reads layouts and the type: one layout if all are the usual one, else three.
 static void scanWords(TextScanner &scanner, MiopenKey &key) {
   auto word = [&](std::string_view &value) {
     scanner.expect("-").word(value, "-_=");
@@ -76,7 +77,7 @@ static void scanWords(TextScanner &scanner, MiopenKey &key) {
 ErrorOr<Problem> tessera::parseMiopenRecord(std::string_view line) {
   line = line.substr(0, line.find('='));
   MiopenKey key;
-  // Three numbers before the filter in two dimensions, four in three.
+  // Three numbers precede the filter in two dimensions, four in three.
   const std::string_view head = line.substr(0, line.find('x'));
   key.hasDepth = std::ranges::count(head, '-') == 4;
   TextScanner scanner(line);
@@ -188,7 +189,7 @@ static Spatial guessInput(const ConvProblem &problem, const Spatial &out) {
           guess(&Spatial::d, &Pads::d)};
 }
 
-/// Every number is one that a problem may have, so that arithmetic on them
+/// Checks that a problem may have each number, so that arithmetic on them
 /// cannot overflow.
 static Status checkNumbers(const MiopenKey &key) {
   constexpr int64_t kMax = INT32_MAX;
@@ -203,7 +204,8 @@ static Status checkNumbers(const MiopenKey &key) {
     check(1, key.out ? (*key.out)[i] : 1);
     check(1, key.filter[i]);
     check(0, key.pad[i]);
-    // SQLite files have 0 for the stride and dilation of no dimension.
+    // SQLite files have stride and dilation 0 for a dimension that does not
+    // exist.
     check(i == 0 && !key.hasDepth ? 0 : 1, key.stride[i]);
     check(i == 0 && !key.hasDepth ? 0 : 1, key.dilation[i]);
   }
@@ -236,8 +238,8 @@ ErrorOr<Problem> tessera::toProblem(const MiopenKey &key) {
   }
   const Spatial out = toLengths<1>(*key.out, key.hasDepth);
   problem.in = isForward ? in : out;
-  // Padding of mode "same" may be different at both ends, which keys do not
-  // tell and we do not have.
+  // Padding of mode "same" may differ between the ends, which keys do not say
+  // and our problems do not have.
   if (problem.getOutput() != (isForward ? out : in))
     return notSupported("a key whose output is not that of its padding");
   return Problem(problem);

@@ -1,6 +1,6 @@
 //===- MiopenKey.h - MIOpen's names of convolutions ------------*- C++ -*-===//
 //
-// What its find and perf databases are indexed by.
+// The key of MIOpen's find and perf databases.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,10 +15,10 @@
 
 namespace tessera {
 
-/// The fields of a key, in MIOpen's terms: "in" is what the direction reads
-/// besides the filter, so it is x forward and y in both backward directions,
-/// and "out" is the other one. Depth comes first and is 1 (padding 0) where
-/// `hasDepth` is not.
+/// The fields of a key, in MIOpen's terms: "in" is the tensor that the
+/// direction reads besides the filter, so it is x forward and y in both
+/// backward directions, and "out" is the other one. Depth comes first and is 1
+/// (padding 0) unless `hasDepth`.
 struct MiopenKey {
   using Three = std::array<int64_t, 3>;
 
@@ -42,12 +42,12 @@ struct MiopenKey {
 /// Whether a line begins like a record of a text database, "KEY=VALUES".
 bool isMiopenRecord(std::string_view line);
 
-/// The problem of such a line.
+/// Parses the problem of such a line.
 ErrorOr<Problem> parseMiopenRecord(std::string_view line);
 
-/// The convolution that a key means. Without `out`, backward keys of strided
-/// convolutions leave the size of x open by up to a stride; of those sizes it
-/// is the one that the stride divides, which is the usual one, else the
+/// The convolution of a key. Without `out`, backward keys of strided
+/// convolutions determine the size of x only up to a stride; of those sizes
+/// this takes the one that the stride divides, which is the usual one, else the
 /// smallest. The result need not be valid.
 ErrorOr<Problem> toProblem(const MiopenKey &key);
 

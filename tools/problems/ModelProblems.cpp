@@ -1,8 +1,8 @@
 //===- ModelProblems.cpp - Problems of a model, by dnn-onnx ---------------===//
 //
-// Models are read by a program of their own: so no other tool links the ONNX
-// library, and one that meets a model which that library does not survive says
-// so and lives.
+// Models are read by a separate program, so that no other tool links the ONNX
+// library, and a tool whose model crashes that library reports it and
+// continues.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,7 @@ static constexpr std::string_view kPassedOver = "# passed over\t";
 // Lines
 //===----------------------------------------------------------------------===//
 
-/// In one line and one field, whatever a model calls its nodes.
+/// Makes one field of a line, whatever characters a model has in its names.
 static std::string toField(std::string text) {
   for (char &c : text)
     if (static_cast<unsigned char>(c) < ' ')
@@ -67,8 +67,8 @@ static void readModelLine(const std::string &path, std::string_view line,
 // The program
 //===----------------------------------------------------------------------===//
 
-/// Beside the running program, as they are built and installed; else the name,
-/// for the PATH.
+/// The reader lies beside the running program, in builds and installations;
+/// else its name, for the PATH.
 static std::string findReader() {
   std::error_code error;
   const std::filesystem::path self =
@@ -121,7 +121,7 @@ struct Answer {
 } // namespace
 
 /// Runs the program; both of its outputs go into one pipe, since it writes to
-/// one or to the other.
+/// only one of them.
 static ErrorOr<Answer> runReader(const std::vector<std::string> &words) {
   Pipe pipe;
   if (!pipe.isOpen())
@@ -168,7 +168,7 @@ Status tessera::readModelProblems(const std::string &path,
   std::string_view text = answer->text;
   if (const int code = WEXITSTATUS(answer->status);
       code != 0 && code != kOnlyPassedOver) {
-    // "dnn-onnx: error: SENTENCE"
+    // Such a line reads "dnn-onnx: error: SENTENCE".
     constexpr std::string_view kHead = "dnn-onnx: error: ";
     text.remove_prefix(text.starts_with(kHead) ? kHead.size() : 0);
     return invalidArgument(std::string(text.substr(0, text.find('\n'))));

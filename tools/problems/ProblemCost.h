@@ -7,8 +7,9 @@
 
 namespace tessera {
 
-/// Roughly what a problem costs to run: twice the products of a convolution, or
-/// the elements that a pooling looks at, at least those that it writes.
+/// The approximate cost of running a problem: twice the products of a
+/// convolution, or the elements that a pooling reads, but at least those that
+/// it writes.
 double countOperations(const Problem &problem);
 
 } // namespace tessera

@@ -48,7 +48,7 @@ void ProblemCollector::add(const ErrorOr<std::vector<Problem>> &problems,
 // Kinds of files
 //===----------------------------------------------------------------------===//
 
-/// The first bytes of a file, enough to tell what it is.
+/// The first bytes of a file, enough to recognise its kind.
 static ErrorOr<std::string> readHead(const std::string &path) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error))
@@ -62,7 +62,7 @@ static ErrorOr<std::string> readHead(const std::string &path) {
   return head;
 }
 
-/// The program that makes a readable file of one that begins so, or null.
+/// The program that unpacks a file that begins like this, or null.
 static const char *findUnpacker(std::string_view head) {
   using namespace std::string_view_literals;
   struct {

@@ -54,7 +54,7 @@ static Status parseLayout(const std::string &word,
   return Status::ok();
 }
 
-/// Letters with commas between.
+/// Parses letters with commas between them.
 static Status parseDirections(const std::string &word,
                               ProblemFileOptions &options) {
   options.directions.clear();

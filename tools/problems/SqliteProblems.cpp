@@ -1,7 +1,7 @@
 //===- SqliteProblems.cpp - MIOpen's perf database as a list --------------===//
 //
 // The SQLite form of the perf database (*.db, *.udb) has a table "config" whose
-// columns are named as the driver's long flags.
+// columns have the names of the driver's long flags.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@ static constexpr char kSelect[] =
     "dilation_h, dilation_w, layout, data_type, direction FROM config "
     "ORDER BY id";
 
-/// The current row, in the order of kSelect. Borrows its texts.
+/// Reads the current row, in the order of kSelect. Borrows its texts.
 static MiopenKey readRow(const SqliteStatement &row) {
   int column = 1;
   auto number = [&] { return row.getInt(column++); };
@@ -44,8 +44,8 @@ static MiopenKey readRow(const SqliteStatement &row) {
   return key;
 }
 
-/// A database that its owner may be writing is read under SQLite's locks; one
-/// that lies where nothing can be locked is taken as it is.
+/// A database that its owner may be writing is read under SQLite's locks; if
+/// its file system has no locks, it is read without them.
 static ErrorOr<SqliteDatabase> openToRead(const std::string &path) {
   ErrorOr<SqliteDatabase> shared =
       SqliteDatabase::open(path, SqliteAccess::Write);

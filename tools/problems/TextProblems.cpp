@@ -1,8 +1,8 @@
 //===- TextProblems.cpp - Lists, logs and text databases ------------------===//
 //
-// A line at a time, and every line for itself: a file may mix them. What stands
-// around a problem (a layer's name, how often it occurs, what a logger writes
-// in front) is taken where it has a meaning and dropped where it has none.
+// Reads line by line, each line independently: a file may mix kinds. Text
+// around a problem (a layer's name, how often it occurs, a logger's prefix) is
+// used where it has a meaning and dropped where it has none.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@
 
 using namespace tessera;
 
-/// Longer than any command line; what is longer is no text.
+/// Longer than any command line; a file with longer lines is no text.
 static constexpr size_t kMaxLine = 1 << 20;
 
 static std::vector<std::string> split(std::string_view text) {
@@ -32,8 +32,8 @@ static std::vector<std::string> split(std::string_view text) {
   return words;
 }
 
-/// Without the comment, which begins the line or stands behind a blank; "-#"
-/// is a flag.
+/// Removes the comment, which begins the line or follows a blank; "-#" is a
+/// flag.
 static std::string_view dropComment(std::string_view line) {
   if (line.starts_with("#"))
     return {};
@@ -51,7 +51,7 @@ static std::optional<int64_t> parseCount(std::string_view word) {
   return count;
 }
 
-/// The operation of a line that has flags only.
+/// The operation for a line that has only flags.
 static std::string getConvOperation(DataType type) {
   ConvProblem problem;
   problem.dataType = type;
@@ -60,9 +60,9 @@ static std::string getConvOperation(DataType type) {
 }
 
 namespace {
-/// A line, understood.
+/// A line after parsing.
 struct Line {
-  /// No problem, and nothing that looks like one.
+  /// The line is no problem and does not resemble one.
   bool isForeign = false;
   int64_t count = 1;
   ErrorOr<std::vector<Problem>> problems = std::vector<Problem>();
@@ -83,8 +83,8 @@ parseCommand(std::span<const std::string> words) {
   return std::move(options->problems);
 }
 
-/// Whether a problem's text begins with word `i`. A log may have any words, so
-/// what is less than a command counts in lists only.
+/// Whether a problem's text begins at word `i`. A log may have any words, so
+/// anything less than a command counts only in lists.
 static bool beginsProblem(const std::vector<std::string> &words, size_t i,
                           bool isLog) {
   if (isNetworkConfig(words[i]))
@@ -92,11 +92,11 @@ static bool beginsProblem(const std::vector<std::string> &words, size_t i,
   if (i + 1 == words.size() || !findDriverOperation(words[i]))
     return !isLog &&
            (words[i].starts_with("-") || findDriverOperation(words[i]));
-  // A name may begin as an operation does: "conv1 conv-fwd-...".
+  // A name may begin like an operation: "conv1 conv-fwd-...".
   return words[i + 1].starts_with("-");
 }
 
-/// "[NAME] [COUNT] CONFIG [COUNT]", "[NAME] [COUNT] conv FLAGS" or
+/// Parses "[NAME] [COUNT] CONFIG [COUNT]", "[NAME] [COUNT] conv FLAGS" or
 /// "NAME: FLAGS".
 static Line readListLine(const std::vector<std::string> &words, bool isLog,
                          const ProblemFileOptions &options) {
@@ -105,7 +105,7 @@ static Line readListLine(const std::vector<std::string> &words, bool isLog,
   for (; begin < words.size() && !beginsProblem(words, begin, isLog); ++begin)
     if (std::optional<int64_t> count = parseCount(words[begin]))
       line.count = *count;
-  // A sentence with a dash in it is no list's line.
+  // A sentence with a dash in it is no line of a list.
   line.isForeign = begin == words.size() || begin > 2;
   if (line.isForeign)
     return line;
@@ -143,7 +143,7 @@ static Line readLine(std::string_view text, bool isLog,
 }
 
 namespace {
-/// The file, a line at a time.
+/// The file, read line by line.
 class Lines {
 public:
   explicit Lines(const std::string &path)
@@ -153,7 +153,7 @@ public:
     ++number;
     return static_cast<bool>(std::getline(stream, text));
   }
-  /// Back to the first line.
+  /// Returns to the first line.
   void rewind() {
     stream.clear();
     stream.seekg(0);
@@ -170,7 +170,7 @@ private:
 };
 } // namespace
 
-/// A log has a program's command lines among others that say nothing to us.
+/// A log has a program's command lines among unrelated ones.
 static bool looksLikeLog(Lines &lines) {
   bool found = false;
   while (!found && lines.next())

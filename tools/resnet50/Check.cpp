@@ -27,7 +27,7 @@ double resnet::getError(const Values &actual, const Values &expected) {
 }
 
 namespace {
-/// One layer: its inputs are read when they are first asked for, which must be
+/// One layer: its inputs are read when they are first used, which must be
 /// before it runs, and remembered.
 class LayerCheck {
 public:

@@ -7,7 +7,7 @@
 
 namespace tessera::resnet {
 
-/// What was found of one kind of layer in one direction.
+/// The results for one kind of layer in one direction.
 struct Findings {
   int compared = 0; ///< Tensors.
   int failed = 0;
@@ -16,18 +16,18 @@ struct Findings {
   std::string worstTensor;
 };
 
-/// How far a computed number may be off, by getError()'s measure: sums of up
-/// to 10^5 products in f32 lose this much and no more.
+/// The largest allowed error, by getError()'s measure: sums of up to 10^5
+/// products in f32 lose this much and no more.
 inline constexpr double kTolerance = 1e-4;
 
-/// Greatest |actual - expected| / (|expected| + the root of the mean square of
-/// all expected). Infinite if a number is none.
+/// The greatest |actual - expected| / (|expected| + the root mean square of all
+/// expected values). Infinite if a value is NaN.
 double getError(const Values &actual, const Values &expected);
 
 /// Runs forward and backward, and compares every tensor that a layer computes
 /// with the reference on what that layer has read. Where the library does not
-/// implement a layer, the reference's numbers take its place. `seed` is the
-/// gradient of the output. The table is by "forward conv" and so on.
+/// implement a layer, the reference's values replace its result. `seed` is the
+/// gradient of the output. The keys of the table are "forward conv" and so on.
 ErrorOr<std::map<std::string, Findings>>
 checkNetwork(DeviceNetwork &device, const Network &network, const Values &seed);
 

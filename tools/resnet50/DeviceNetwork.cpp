@@ -175,7 +175,8 @@ miopenStatus_t DeviceNetwork::convBackward(const Layer &layer) {
 }
 
 miopenStatus_t DeviceNetwork::normalize(const Layer &layer) {
-  float one = 1, zero = 0; // Their pointers are not const in the API.
+  // Not const, because the API takes non-const pointers.
+  float one = 1, zero = 0;
   return miopenBatchNormalizationForwardTraining(
       handle, miopenBNSpatial, &one, &zero, desc(layer.x), value(layer.x),
       desc(layer.y), value(layer.y), desc(layer.weights), value(layer.weights),

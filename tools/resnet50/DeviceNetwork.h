@@ -1,8 +1,8 @@
 //===- DeviceNetwork.h - A network through MIOpen's API --------*- C++ -*-===//
 //
-// Each layer is one or two calls of the C API, in the way that frameworks make
-// them: convolutions in immediate mode, a gradient that several layers
-// contribute to added up by miopenOpTensor().
+// Each layer is one or two calls of the C API, as frameworks make them:
+// convolutions use immediate mode, and a gradient to which several layers
+// contribute is summed by miopenOpTensor().
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,18 +38,19 @@ private:
   T object = nullptr;
 };
 
-/// Values and gradients of a network's tensors on the device. One thread.
+/// Values and gradients of a network's tensors on the device. Used by one
+/// thread.
 class DeviceNetwork {
 public:
   /// `network` must outlive it.
   static ErrorOr<std::unique_ptr<DeviceNetwork>> create(const GpuApi &gpu,
                                                         const Network &network);
 
-  /// Computes what the layer computes. Asynchronous.
+  /// Runs the layer forward. Asynchronous.
   Status forward(const Layer &layer);
   /// Adds to the gradients of the layer's inputs and parameters.
   Status backward(const Layer &layer);
-  /// Before the first backward() of a pass.
+  /// Must be called before the first backward() of a pass.
   void forgetGradients();
   Status synchronize() const;
 
@@ -66,7 +67,7 @@ private:
     std::unique_ptr<DeviceBuffer> value, gradient;
     bool hasGradient = false;
   };
-  /// What a layer keeps from call to call.
+  /// The state of a layer between calls.
   struct LayerState {
     Owned<miopenConvolutionDescriptor_t, miopenDestroyConvolutionDescriptor>
         window;
@@ -93,9 +94,9 @@ private:
   miopenStatus_t add(int a, const void *aData, int b, const void *bData, int c,
                      void *cData, float factor = 1);
   /// Calls `write` with the tensor's gradient, or, if there is one already,
-  /// with other memory that is added to it.
+  /// with other memory that is then added to it.
   miopenStatus_t contribute(int tensor, const Write &write);
-  /// Null if there is no memory.
+  /// Null if memory runs out.
   void *getWorkspace(size_t bytes);
 
   LayerState &getState(const Layer &layer) {

@@ -20,7 +20,7 @@ static reference::TensorView view(const Values &values, const Dims &dims) {
           reference::getNchwStrides(toSizes(dims))};
 }
 
-/// In the order of `dims`.
+/// The values in the order of `dims`.
 static Values pack(const reference::Expected &expected, const Dims &dims) {
   reference::Sizes sizes = toSizes(dims);
   reference::Strides strides = reference::getNchwStrides(sizes);
@@ -169,7 +169,7 @@ static Values logSoftmaxBackward(const Dims &dims, const Values &y,
   return dx;
 }
 
-/// The pixel of each window that was the greatest, as poolBackward() reads it.
+/// The index of the largest pixel of each window, for poolBackward().
 static std::vector<uint64_t> getMaxima(const reference::PoolShape &shape,
                                        const reference::TensorView &x) {
   reference::Sizes sizes = shape.getOutputSizes();

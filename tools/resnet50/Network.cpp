@@ -27,7 +27,7 @@ std::string_view tessera::resnet::getName(LayerKind kind) {
 }
 
 namespace {
-/// Appends layers; each function gives the tensor that its layer computes.
+/// Appends layers; each function returns the tensor that its layer computes.
 class Builder {
 public:
   Network network;
@@ -45,13 +45,14 @@ public:
   int add(const std::string &name, int x, int other);
   int bias(const std::string &name, int x);
   int logSoftmax(const std::string &name, int x);
-  /// Three convolutions and their shortcut; `width` channels inside.
+  /// Appends three convolutions and their shortcut, with `width` channels
+  /// inside.
   int block(const std::string &name, int x, int width, int stride);
 
   Dims getDims(int tensor) const { return network.tensors[tensor].dims; }
 
 private:
-  /// `layer` with a result of these dimensions.
+  /// Appends `layer` with a result of these dimensions.
   int append(Layer layer, Dims dims) {
     layer.y = addTensor(layer.name, dims, Role::Activation);
     network.layers.push_back(layer);
@@ -163,7 +164,7 @@ Network tessera::resnet::makeResNet(const Options &options) {
                         x, 64 << stage, stage && !i ? 2 : 1);
   x = builder.pool(LayerKind::AveragePool, "pool", x, builder.getDims(x).h, 1,
                    0);
-  // A product with a matrix is a convolution of one pixel.
+  // A product with a matrix is a convolution with a window of one pixel.
   x = builder.bias("classes.bias",
                    builder.conv("classes", x, options.classes, 1, 1, 0));
   builder.network.output = builder.logSoftmax("loss", x);

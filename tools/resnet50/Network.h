@@ -1,8 +1,7 @@
 //===- Network.h - ResNet-50 as a list of layers ---------------*- C++ -*-===//
 //
-// The network as data, so that three evaluators can go through one list: the
-// library's C API, the reference, and PyTorch, which reads the list from a
-// file.
+// The network as data, so that three evaluators can use one list: the library's
+// C API, the reference, and PyTorch, which reads the list from a file.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +16,7 @@
 
 namespace tessera::resnet {
 
-/// Lengths in the order of the letters; every tensor is packed so.
+/// Lengths in the order of the letters; every tensor is packed in that order.
 struct Dims {
   int n = 1, c = 1, h = 1, w = 1;
   int64_t getCount() const { return int64_t(n) * c * h * w; }
@@ -36,7 +35,7 @@ enum class LayerKind {
 
 std::string_view getName(LayerKind kind);
 
-/// Tensors are numbers of Network::tensors; -1 is none.
+/// A layer. Tensors are indices of Network::tensors; -1 is none.
 struct Layer {
   LayerKind kind;
   std::string name;
@@ -45,7 +44,8 @@ struct Layer {
   int y = -1;
   int weights = -1; ///< A filter, or the factors of a normalisation.
   int bias = -1;
-  /// Of a normalisation: what backward needs, and the running averages.
+  /// For a normalisation: the statistics for backward, and the running
+  /// averages.
   int mean = -1, inverseDeviation = -1;
   int runningMean = -1, runningVariance = -1;
   int window = 1, stride = 1, pad = 0;
@@ -66,25 +66,25 @@ struct Network {
   int output = -1; ///< Logarithms of probabilities.
 };
 
-/// What a run may make smaller than the real one.
+/// Sizes in which a run may be smaller than the real network.
 struct Options {
   int batch = 1;
   int size = 224; ///< Height and width of an image; a multiple of 32.
   int classes = 1000;
-  /// Blocks of each stage.
+  /// The number of blocks of each stage.
   std::array<int, 4> blocks{3, 4, 6, 3};
 };
 
-/// The variant with the stride of a stage in its 3x3 filter, as everybody
-/// trains it now.
+/// Makes the usual variant, in which the stride of a stage is in its 3x3
+/// filter.
 Network makeResNet(const Options &options);
 
-/// The list as JSON, for other programs.
+/// Prints the list as JSON, for other programs.
 std::string toJson(const Network &network);
 
 /// Added to a variance before its root is taken.
 inline constexpr double kEpsilon = 1e-5;
-/// How much of a batch's statistics goes into the running averages.
+/// The weight of a batch's statistics in the running averages.
 inline constexpr double kMomentum = 0.1;
 
 } // namespace tessera::resnet

@@ -4,11 +4,11 @@
   resnet50 --batch 32 --write FOLDER
   compare_pytorch.py FOLDER [--repeat N]
 
-PyTorch goes through the same list of layers (network.json) twice: in f32, without
-tf32, and in f64, which judges both. Rounding is amplified on its way through the
-network, and a pixel that is nearly the greatest of its window may lose in one of
-two right runs. So a tensor is right if it is no further from f64's than three
-times as far as PyTorch's own in f32, in the root of the mean square, or than 1e-5.
+PyTorch evaluates the same list of layers (network.json) twice: in f32, without
+tf32, and in f64, which judges both. The network amplifies rounding, and a
+pixel that is nearly the greatest of its window may lose in one of two right
+runs. So a tensor is right if its root-mean-square error against f64 is at most
+three times that of PyTorch's f32, or at most 1e-5.
 """
 
 import argparse
@@ -31,7 +31,8 @@ def read(folder, tensor, index, what):
 
 
 def run_layer(layer, values, statistics):
-    """The result of one layer; running averages are updated in `statistics`."""
+    """The result of one layer; running averages in `statistics` are updated.
+    """
     x, kind = values[layer["x"]], layer["kind"]
     weights, bias = values.get(layer["weights"]), values.get(layer["bias"])
     if kind == "conv":
@@ -82,7 +83,7 @@ def run_step(network, inputs, dtype):
 
 
 def get_distance(tensor, judge):
-    """Relative, in the root of the mean square; infinite for a NaN."""
+    """The relative root-mean-square error; infinite for a NaN."""
     distance = ((tensor.double() - judge).norm() / judge.norm()).item()
     return distance if distance == distance else float("inf")
 

@@ -1,8 +1,8 @@
 //===- main.cpp - resnet50: a whole network through the C API -------------===//
 //
 // One training step of ResNet-50, forward and backward, through the calls that
-// frameworks make, judged layer by layer by the reference, or written to files
-// for compare_pytorch.py. docs/clients.md has results.
+// frameworks make. The reference judges it layer by layer, or it is written to
+// files for compare_pytorch.py. docs/clients.md has results.
 //
 //===----------------------------------------------------------------------===//
 
@@ -61,7 +61,7 @@ static bool readBlocks(const char *text, std::array<int, 4> &blocks) {
          *std::max_element(blocks.begin(), blocks.end()) <= 100;
 }
 
-/// False if an argument means nothing.
+/// Parses the arguments; false if one is unknown.
 static bool parse(int argc, char **argv, Arguments &arguments) {
   for (int i = 1; i < argc; i += 2) {
     std::string_view option = argv[i];
@@ -89,7 +89,7 @@ static bool parse(int argc, char **argv, Arguments &arguments) {
   return true;
 }
 
-/// Of mean 0 and deviation 1 (Box and Muller).
+/// A normally distributed number of mean 0 and deviation 1 (Box and Muller).
 static double getNormal(uint64_t seed, uint64_t index) {
   auto uniform = [&](uint64_t which) {
     return (static_cast<double>(
@@ -101,8 +101,8 @@ static double getNormal(uint64_t seed, uint64_t index) {
          std::cos(2 * std::numbers::pi * uniform(1));
 }
 
-/// Images of noise, filters that keep the size of what passes through them,
-/// factors about 1. Running averages begin as everybody's do.
+/// Images are noise, filters keep the magnitude of their input, and scales are
+/// about 1. Running averages begin with the usual values.
 static Values makeNumbers(const Network &network, int tensor, uint64_t seed) {
   const Tensor &of = network.tensors[tensor];
   auto endsWith = [&](std::string_view end) { return of.name.ends_with(end); };
@@ -128,7 +128,7 @@ static int getLabel(const Dims &output, int image) {
   return (image * 37 + 11) % output.c;
 }
 
-/// Gradient of the mean of -log(probability of the label).
+/// The gradient of the mean of -log(probability of the label).
 static Values getSeed(const Dims &output) {
   Values gradient(output.getCount());
   for (int n = 0; n < output.n; ++n)
@@ -173,7 +173,8 @@ static Status writeFile(const std::string &path,
                             floats.size() * sizeof(float)});
 }
 
-/// What a step read: the image and the parameters, before they change.
+/// Writes the inputs of a step: the image and the parameters, before they
+/// change.
 static Status writeInputs(const DeviceNetwork &device, const Network &network,
                           const std::string &folder) {
   if (Status status = writeOutput(folder + "/network.json", toJson(network));
@@ -191,7 +192,7 @@ static Status writeInputs(const DeviceNetwork &device, const Network &network,
   return Status::ok();
 }
 
-/// What it computed: the output, statistics, and gradients of parameters.
+/// Writes the results: the output, statistics, and gradients of parameters.
 static Status writeResults(const DeviceNetwork &device, const Network &network,
                            const std::string &folder) {
   for (size_t i = 0; i < network.tensors.size(); ++i) {
@@ -222,7 +223,7 @@ static Status time(DeviceNetwork &device, const Network &network,
   return Status::ok();
 }
 
-/// One directory, for the files that are written; not the one that it lies in.
+/// Creates one directory for the files that are written, but not its parent.
 static Status makeFolder(const std::string &folder) {
   std::error_code error;
   std::filesystem::create_directory(folder, error);

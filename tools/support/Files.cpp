@@ -84,15 +84,15 @@ ErrorOr<std::unique_ptr<OutputFile>> OutputFile::create(const std::string &path,
   return file;
 }
 
-/// A new file where the old one keeps its place until finish(). It has the old
+/// Opens a new file, while the old one stays until finish(). It has the old
 /// one's permissions.
 Status OutputFile::openUnfinished() {
-  // The file that a link leads to is what changes, not the link.
+  // If the path is a link, the file that it points to changes, not the link.
   std::error_code error;
   if (fs::is_symlink(path, error))
     path = fs::canonical(path, error);
   unfinished = path + ".unfinished-" + std::to_string(getpid());
-  fs::remove(unfinished, error); // Of a dead process with our number.
+  fs::remove(unfinished, error); // Left by a dead process with our number.
   const int file =
       ::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   const int reason = errno;
@@ -135,7 +135,7 @@ Status OutputFile::close() {
     reason = errno;
   }
   if (!isWritten && stream == stdout) {
-    // It is said here, so nobody need find it again.
+    // The failure is reported here, so it must not be found again at exit.
     __fpurge(stdout);
     std::clearerr(stdout);
   }

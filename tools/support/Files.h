@@ -1,7 +1,7 @@
 //===- Files.h - What tools read and write ---------------------*- C++ -*-===//
 //
-// A tool's output is complete or not there: a disk that is full, or a reader of
-// a file that is being written, never meets a part of it. "-" is stdin or
+// A tool's output is complete or absent: with a full disk, or for a reader of a
+// file that is being written, there is never a part of it. "-" is stdin or
 // stdout.
 //
 //===----------------------------------------------------------------------===//
@@ -18,19 +18,20 @@
 
 namespace tessera {
 
-/// All bytes of a file. NotFound with the system's reason if it cannot be read.
+/// Reads all bytes of a file. NotFound with the system's reason if it cannot be
+/// read.
 ErrorOr<std::string> readInput(const std::string &path);
 
-/// Whether a terminal may get it.
+/// Whether the output may go to a terminal.
 enum class Content { Text, Binary };
 
-/// Whether a file at `path` can be begun: it is no directory, and the one that
-/// it lies in is there, since a missing one is more likely a misspelling than a
-/// wish. For those who learn only after hours what they write.
+/// Whether a file at `path` can be created: it is no directory, and its parent
+/// exists, since a missing one is more likely a misspelling than intended. For
+/// callers that only write after hours.
 Status checkOutput(const std::string &path);
 
 /// A file that appears when it is complete. It is written beside its path and
-/// renamed in finish(); whoever is destroyed before leaves what was there.
+/// renamed in finish(); an object that is destroyed before leaves the old file.
 /// Devices and pipes are written directly. Belongs to one thread.
 class OutputFile {
 public:
@@ -41,11 +42,11 @@ public:
   OutputFile &operator=(const OutputFile &) = delete;
 
   void write(std::string_view bytes);
-  /// For those who print.
+  /// The stream, for callers that print.
   std::FILE *getStream() { return stream; }
 
-  /// Unavailable if one of the writes has failed. Nothing may be written
-  /// afterwards.
+  /// Completes the file. Unavailable if one of the writes has failed. Nothing
+  /// may be written afterwards.
   Status finish();
 
 private:

@@ -10,13 +10,13 @@
 
 namespace tessera {
 
-/// Draws on stderr, and only if that is a terminal.
+/// Draws a line of progress on stderr, and only if that is a terminal.
 class Progress {
 public:
   explicit Progress(size_t count)
       : count(count), isShown(isatty(STDERR_FILENO)) {}
 
-  /// `done` of the whole are finished, and `current` is next.
+  /// Shows that `done` of all are finished, and `current` is next.
   void show(size_t done, const std::string &current) const {
     constexpr size_t kWidth = 24;
     if (!isShown)
@@ -26,14 +26,14 @@ public:
                  done, count, getRemaining(done).c_str(), current.c_str());
   }
 
-  /// Makes room for a line of text.
+  /// Clears the line for other text.
   void clear() const {
     if (isShown)
       std::fputs("\r\033[K", stderr);
   }
 
 private:
-  /// By what the finished ones took on average.
+  /// The remaining time, estimated from the average of the finished ones.
   std::string getRemaining(size_t done) const {
     if (done == 0)
       return "";

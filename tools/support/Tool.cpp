@@ -13,7 +13,8 @@
 
 using namespace tessera;
 
-/// A handler and not SIG_IGN, which the processes that we start would inherit.
+/// This installs a handler instead of SIG_IGN, which processes that we start
+/// would inherit.
 void tessera::surviveFileLimits() {
   std::signal(SIGXFSZ, [](int) {});
 }
