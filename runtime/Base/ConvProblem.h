@@ -57,8 +57,8 @@ struct ConvProblem {
   /// The type of all tensors, except that an i8 convolution writes
   /// `int8Result`.
   DataType dataType = DataType::F32;
-  DataType int8Result = DataType::I32; ///< I32 or F32; counts for i8 only.
-  MathType mathType = MathType::Exact; ///< Counts for f32 only.
+  DataType int8Result = DataType::I32; ///< I32 or F32; used only for i8.
+  MathType mathType = MathType::Exact; ///< Used only for f32.
   Layout xLayout = Layout::NCHW;
   Layout wLayout = Layout::NCHW;
   Layout yLayout = Layout::NCHW;

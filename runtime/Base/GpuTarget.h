@@ -35,7 +35,7 @@ enum class MatrixUnit {
 enum class IntegerDot {
   None,
   Signed, ///< v_dot4_i32_i8, dp4a.
-  Mixed,  ///< v_dot4_i32_iu8 of gfx11 and later: a sign for each factor.
+  Mixed,  ///< v_dot4_i32_iu8 of gfx11 and later: a sign for each operand.
 };
 
 /// Known faults of a chip, or of the compiler for it, that code generation
@@ -50,11 +50,11 @@ enum class Erratum : uint32_t {
 };
 
 struct GpuTarget {
-  std::string_view name; ///< As LLVM's -mcpu spells it.
+  std::string_view name; ///< LLVM's -mcpu spelling.
   MatrixUnit matrixUnit;
   IntegerDot byteDot;
   uint32_t waveSize;
-  uint32_t ldsBytes; ///< Of one workgroup.
+  uint32_t ldsBytes; ///< Per workgroup.
   uint32_t ldsBanks;
   uint32_t maxWavesPerSimd;
   uint32_t simdsPerCu;
@@ -63,7 +63,7 @@ struct GpuTarget {
   /// Only AMD's chips have it.
   uint32_t bufferWord3;
   bool hasFloatAtomics; ///< Adds an f32 to memory in one instruction.
-  uint32_t errata;      ///< Or of Erratum.
+  uint32_t errata;      ///< Bits of Erratum.
   /// Bytes of the widest load of a lane that goes directly to LDS; 0 if there
   /// is none.
   uint32_t directLdsBytes = 0;

@@ -29,8 +29,8 @@ struct LaunchArg {
 /// Everything hipModuleLaunchKernel needs besides the values.
 struct LaunchRecipe {
   std::string symbol;
-  std::array<uint32_t, 3> grid{1, 1, 1};  ///< Workgroups.
-  std::array<uint32_t, 3> block{1, 1, 1}; ///< Threads of a workgroup.
+  std::array<uint32_t, 3> grid{1, 1, 1};  ///< In workgroups.
+  std::array<uint32_t, 3> block{1, 1, 1}; ///< In threads.
   uint32_t dynamicLdsBytes = 0;
   /// Descriptors of 128 bytes each, which are the kernel's first arguments.
   std::vector<TensorMap> maps;

@@ -25,7 +25,7 @@ enum class KernelArg : uint8_t {
   Bias,
   Residual,
   Indices,
-  Tensor0, ///< Of a RowProblem, in its order.
+  Tensor0, ///< First tensor of a RowProblem; others follow.
   LastTensor = Tensor0 + kMaxTensors - 1,
   // Scalars.
   Alpha,
@@ -33,7 +33,7 @@ enum class KernelArg : uint8_t {
   ActivAlpha,
   ActivBeta,
   ActivGamma,
-  Scalar0, ///< Of a RowProblem's operation.
+  Scalar0, ///< First scalar of a RowProblem; others follow.
   LastScalar = Scalar0 + kMaxScalars - 1,
 };
 

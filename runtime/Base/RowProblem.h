@@ -25,8 +25,8 @@ enum class RowOp : uint8_t; // RowOp.h
 
 enum class RowRole : uint8_t {
   Input,
-  RowOutput, ///< One element a row.
-  Output,    ///< One element for each of the space.
+  RowOutput, ///< One element for each row.
+  Output,    ///< One for each element of the space.
 };
 
 inline constexpr int kMaxRowRank = 5;
@@ -61,7 +61,7 @@ struct RowProblem {
   std::span<const RowTensor> getTensors() const {
     return {tensors.data(), static_cast<size_t>(tensorCount)};
   }
-  int64_t getElements() const;  ///< Of the space.
+  int64_t getElements() const;  ///< Elements of the space.
   int64_t getRowLength() const; ///< 1 if nothing is reduced.
   /// The number of elements from the first one of a tensor to the last one,
   /// both included.

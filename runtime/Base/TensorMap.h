@@ -32,14 +32,14 @@ struct TensorMap {
 
   enum class Mode : uint8_t {
     Tiled, ///< A box of elements along each dimension.
-    Plain, ///< The same, as it lies in memory: not swizzled.
+    Plain, ///< The same, but not swizzled.
     /// Pixels of an im2col matrix: some channels (dimension 0) at some
     /// positions of a window's corner, which moves through the images.
     Im2col,
   };
 
-  KernelArg tensor = KernelArg::X; ///< Whose memory it describes,
-  uint64_t offset = 0;             ///< from this byte on.
+  KernelArg tensor = KernelArg::X; ///< The tensor that it describes,
+  uint64_t offset = 0;             ///< from this byte.
   DataType dataType = DataType::F16;
   /// Copies round F32 to ten bits of mantissa; "tf32" in the text.
   bool roundsToTf32 = false;

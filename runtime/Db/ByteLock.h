@@ -22,8 +22,8 @@ class ByteLock {
 public:
   enum class State {
     Held,
-    TimedOut,    ///< Somebody else has held it for the whole limit.
-    Unavailable, ///< The file cannot be made, or its file system locks nothing.
+    TimedOut,    ///< Another owner held it for the whole limit.
+    Unavailable, ///< No file, or a file system without locks.
   };
 
   /// Waits for at most `limit`. Creates the file if it does not exist; the byte

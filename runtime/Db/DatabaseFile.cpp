@@ -48,7 +48,7 @@ static void setPatience(SqliteDatabase &database,
 namespace {
 /// The list is never destroyed: its files may be in use until the process ends.
 struct OpenFiles {
-  std::mutex mutex; ///< Taken before the mutex of a file is tried.
+  std::mutex mutex; ///< Locked before the mutex of any file.
   std::vector<DatabaseFile *> files;
 };
 } // namespace

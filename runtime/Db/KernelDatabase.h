@@ -45,7 +45,7 @@ private:
   void deleteRows(const KernelKey &key, const std::vector<int64_t> &ids);
 
   const std::shared_ptr<DatabaseFile> file;
-  std::atomic<bool> hasWarned = false; ///< Of wrong rows in a package.
+  std::atomic<bool> hasWarned = false; ///< About wrong rows in a package.
 };
 
 } // namespace tessera

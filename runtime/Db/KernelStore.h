@@ -29,7 +29,7 @@ struct FoundKernel {
 /// A tile that tuning found.
 struct TunedTile {
   TileConfig tile;
-  TuningKey key; ///< Of what it was measured.
+  TuningKey key; ///< The key that it was measured for.
 };
 
 /// The user's file, if there is one, and the packages. Every method may be

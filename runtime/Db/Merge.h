@@ -12,7 +12,7 @@ namespace tessera {
 
 /// Selects rows.
 struct RowFilter {
-  std::string target;  ///< Empty: of any chip.
+  std::string target;  ///< Empty: any chip.
   std::string problem; ///< Part of the network config; empty: any.
   bool hasKernels = true;
   bool hasTunings = true;

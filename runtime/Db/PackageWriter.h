@@ -48,7 +48,7 @@ private:
   Status complete();
 
   const std::string path;
-  const std::string unfinished; ///< Where it is until finish().
+  const std::string unfinished; ///< Path of the file until finish().
   std::optional<SqliteDatabase> database;
 };
 

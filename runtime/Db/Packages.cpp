@@ -42,20 +42,20 @@ static std::vector<std::string> getInstalledFolders() {
 std::vector<std::string> tessera::findPackages() {
   if (getEnvBool("MIOPEN_DISABLE_CACHE").value_or(false))
     return {};
-  std::vector<std::string> places;
+  std::vector<std::string> paths;
   for (const char *name : {"TESSERA_SYSTEM_DB", "MIOPEN_SYSTEM_DB_PATH"})
-    if (std::string place = getEnvText(name).value_or(""); !place.empty()) {
-      if (std::error_code error; fs::exists(place, error))
-        places.push_back(place);
+    if (std::string path = getEnvText(name).value_or(""); !path.empty()) {
+      if (std::error_code error; fs::exists(path, error))
+        paths.push_back(path);
       else
         reportEnvValue(name, "a package of kernels, or a folder of packages, "
                              "that is there");
     }
   for (const std::string &folder : getInstalledFolders())
-    places.push_back(folder);
+    paths.push_back(folder);
   std::vector<std::string> packages;
-  for (const std::string &place : places)
-    for (const std::string &file : listPackages(place))
+  for (const std::string &path : paths)
+    for (const std::string &file : listPackages(path))
       if (std::find(packages.begin(), packages.end(), file) == packages.end())
         packages.push_back(file);
   return packages;

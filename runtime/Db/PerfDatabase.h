@@ -25,7 +25,7 @@ namespace tessera {
 /// compared.
 enum class Objective {
   MeasuredTime, ///< Microseconds, by events on a device.
-  IssueCycles,  ///< The emulated device's estimate: a model's clocks, no time.
+  IssueCycles,  ///< Clocks estimated by the emulated device's model.
 };
 
 /// The name in the database: "us", "cycles".
@@ -36,7 +36,7 @@ std::optional<Objective> parseObjective(std::string_view name);
 struct TuningKey {
   std::string networkConfig;
   std::string target;        ///< GpuTarget::name.
-  uint32_t computeUnits = 0; ///< Of the device; chips are sold with several.
+  uint32_t computeUnits = 0; ///< Of the device; a chip has several variants.
 
   friend bool operator==(const TuningKey &, const TuningKey &) = default;
 };
@@ -45,10 +45,10 @@ struct TuningKey {
 struct Tuning {
   std::string tile;
   std::string revision; ///< Of the compiler.
-  std::string device;   ///< What measured, as "NVIDIA H100 80GB HBM3".
+  std::string device;   ///< It measured: "NVIDIA H100 80GB HBM3".
   Objective objective = Objective::MeasuredTime;
   double value = 0;       ///< Median; less is better.
-  double spread = 0;      ///< Of the middle half of the samples.
+  double spread = 0;      ///< Interquartile range of the samples.
   double modelCost = 0;   ///< Clocks that the model expected.
   int64_t measuredAt = 0; ///< Seconds since 1970.
   /// Why it is in quarantine: did not compile, wrong result. Empty if it was

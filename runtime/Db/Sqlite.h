@@ -23,9 +23,9 @@ class SqliteStatement;
 
 /// The access to a file.
 enum class SqliteAccess {
-  Create,    ///< Read and write; made if it is not there.
-  Write,     ///< Read and write; must be there.
-  Immutable, ///< Read what nobody changes: without locks, nothing beside it.
+  Create,    ///< Read and write; created if it is missing.
+  Write,     ///< Read and write; must exist.
+  Immutable, ///< Read a file that never changes: without locks or journals.
 };
 
 /// Owns a connection. Not for several threads at once.

@@ -17,7 +17,7 @@ Status writeTuningRow(SqliteDatabase &database, const TuningKey &key,
 /// A row of the table tunings.
 struct TuningRow {
   int64_t id = 0;
-  bool isSound = false; ///< Its checksum is right; else the rest is doubtful.
+  bool isSound = false; ///< Whether its checksum is right.
   TuningKey key;
   Tuning tuning;
 };

@@ -33,7 +33,7 @@ struct PruneOptions {
 };
 
 struct PruneResult {
-  int64_t kernels = 0; ///< That are gone.
+  int64_t kernels = 0; ///< Deleted ones.
   int64_t bytesBefore = 0;
   int64_t bytesAfter = 0;
 };

@@ -23,7 +23,7 @@ class FlagValues; // DriverFlags.h
 
 /// One flag of an operation. Every flag takes one value.
 struct DriverFlag {
-  char shortName; ///< 0 if it has none, as our own flags.
+  char shortName; ///< 0 if it has none, like our own flags.
   std::string_view longName;
   std::string_view defaultValue;
   std::string_view help;
@@ -63,7 +63,8 @@ struct DriverOptions {
 /// may be appended.
 struct DriverOperation {
   std::string_view word;
-  std::span<const std::string_view> types;   ///< But f32, which has no word.
+  /// Without f32, which has no word.
+  std::span<const std::string_view> types;
   std::span<const DriverFlag> (*getFlags)(); ///< In the order of the help text.
   ErrorOr<DriverOptions> (*toOptions)(FlagValues &flags, DataType type);
 };

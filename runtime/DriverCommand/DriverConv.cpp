@@ -91,7 +91,7 @@ namespace {
 struct Request {
   bool isTransposed = false;
   bool hasDepth = false;
-  ConvProblem problem; ///< Forward; not yet exchanged.
+  ConvProblem problem; ///< Forward; x and y not yet swapped.
   Pads outputPad;
 };
 } // namespace
@@ -261,7 +261,7 @@ static ErrorOr<int64_t> getTransposedLength(int64_t in, int64_t filter,
 }
 
 /// The convolution whose input is the result of the transposed one.
-static ErrorOr<ConvProblem> exchange(const Request &request) {
+static ErrorOr<ConvProblem> swapTensors(const Request &request) {
   const ConvProblem &p = request.problem;
   struct Dimension {
     int64_t Spatial::*spatial;
@@ -336,7 +336,7 @@ static Status setProblems(FlagValues &flags, DataType dataType,
     return status;
   ErrorOr<ConvProblem> problem = request->problem;
   if (options.isTransposed)
-    problem = exchange(*request);
+    problem = swapTensors(*request);
   if (!problem)
     return problem.getStatus();
   ErrorOr<std::vector<Direction>> directions =

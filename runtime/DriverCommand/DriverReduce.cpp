@@ -39,7 +39,7 @@ static constexpr DriverFlag kReduceFlags[] = {
      "magnitudes, 7 root of the sum of squares"},
     {'C', "CompType", "1", "type of the arithmetic: read, but f32 always"},
     {'N', "NanPropagation", "0", "1: a NaN is the extreme of its row"},
-    {'I', "IndicesUsed", "0", "1: extremes come with their places"},
+    {'I', "IndicesUsed", "0", "1: extremes come with their indices"},
     {'A', "alpha", "1", "factor of the result"},
     {'B', "beta", "0", "factor of the old result"},
     {'i', "iter", "1", "iterations"},

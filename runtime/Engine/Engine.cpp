@@ -51,7 +51,7 @@ public:
 private:
   ErrorOr<const LoadedKernel *> getUnaligned(const LoadedKernelImpl &loaded,
                                              const LaunchArgs &args,
-                                             const LaunchArg &misplaced);
+                                             const LaunchArg &misaligned);
   Status launchOne(const LoadedKernelImpl &loaded, size_t index,
                    hipStream_t stream, const LaunchArgs &args);
   ErrorOr<std::unique_ptr<LoadedKernelImpl>> make(const Problem &problem);
@@ -413,8 +413,8 @@ Status EngineImpl::launchOne(const LoadedKernelImpl &loaded, size_t index,
 }
 
 /// A tensor whose address is not aligned as the kernel needs, or null.
-static const LaunchArg *findMisplaced(const LoadedKernelImpl &loaded,
-                                      const LaunchArgs &args) {
+static const LaunchArg *findMisaligned(const LoadedKernelImpl &loaded,
+                                       const LaunchArgs &args) {
   for (const LaunchArg &tensor : loaded.alignedTensors)
     if (getValue(args, tensor.kind) & (tensor.alignment - 1)) [[unlikely]]
       return &tensor;
@@ -425,10 +425,10 @@ static const LaunchArg *findMisplaced(const LoadedKernelImpl &loaded,
 /// tensor is first seen.
 ErrorOr<const LoadedKernel *>
 EngineImpl::getUnaligned(const LoadedKernelImpl &loaded, const LaunchArgs &args,
-                         const LaunchArg &misplaced) {
-  const std::string sentence = std::string(getName(misplaced.kind)) +
+                         const LaunchArg &misaligned) {
+  const std::string sentence = std::string(getName(misaligned.kind)) +
                                " begins at no multiple of " +
-                               std::to_string(misplaced.alignment) + " bytes";
+                               std::to_string(misaligned.alignment) + " bytes";
   if (!loaded.problem)
     return notSupported(sentence + ", which the kept kernel needs");
   if (loaded.problem->isUnaligned())
@@ -446,15 +446,15 @@ EngineImpl::getUnaligned(const LoadedKernelImpl &loaded, const LaunchArgs &args,
 ErrorOr<const LoadedKernel *> EngineImpl::getFitting(const LoadedKernel &kernel,
                                                      const LaunchArgs &args) {
   const auto &loaded = static_cast<const LoadedKernelImpl &>(kernel);
-  if (const LaunchArg *misplaced = findMisplaced(loaded, args)) [[unlikely]]
-    return getUnaligned(loaded, args, *misplaced);
+  if (const LaunchArg *misaligned = findMisaligned(loaded, args)) [[unlikely]]
+    return getUnaligned(loaded, args, *misaligned);
   return &kernel;
 }
 
 Status EngineImpl::launch(const LoadedKernel &kernel, hipStream_t stream,
                           const LaunchArgs &args) {
   const auto &loaded = static_cast<const LoadedKernelImpl &>(kernel);
-  if (findMisplaced(loaded, args)) [[unlikely]] {
+  if (findMisaligned(loaded, args)) [[unlikely]] {
     const ErrorOr<const LoadedKernel *> fitting = getFitting(kernel, args);
     return fitting ? launch(**fitting, stream, args) : fitting.getStatus();
   }

@@ -37,12 +37,13 @@ public:
 /// What the engine has done so far in this process.
 struct EngineCounters {
   std::atomic<uint64_t> compiled{0};
-  std::atomic<uint64_t> fromDatabase{0}; ///< The user's file, and packages.
-  std::atomic<uint64_t> fromPackage{0};  ///< Of these, from packages.
+  /// From the user's file or from packages.
+  std::atomic<uint64_t> fromDatabase{0};
+  std::atomic<uint64_t> fromPackage{0}; ///< Of these, those from packages.
   /// Of these, compiled by another process or thread while this one waited.
   std::atomic<uint64_t> waited{0};
   std::atomic<uint64_t> fromMemory{0};
-  std::atomic<uint64_t> launched{0}; ///< Kernels, each of one launch or more.
+  std::atomic<uint64_t> launched{0}; ///< Kernels, each with one launch or more.
 };
 
 struct EngineOptions {

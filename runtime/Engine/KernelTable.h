@@ -78,14 +78,15 @@ private:
     std::mutex making; ///< Held while a kernel is made; guards what follows.
     /// The last element is the current kernel.
     std::vector<std::unique_ptr<LoadedKernelImpl>> owners;
-    Status failure; ///< Of the last attempt.
+    Status failure; ///< That of the last attempt.
   };
   /// An open hash table. Readers take no lock: a slot is written once, and a
   /// table that has become too small stays alive for threads that still read
   /// it.
   struct Slots {
     explicit Slots(size_t count) : entries(count) {}
-    std::vector<std::atomic<Entry *>> entries; ///< A power of two.
+    /// Their number is a power of two.
+    std::vector<std::atomic<Entry *>> entries;
     /// The entry, or null and the empty slot where it belongs.
     std::pair<Entry *, size_t> find(int device, const Problem &problem,
                                     uint64_t hash) const;
@@ -95,7 +96,7 @@ private:
   void grow();
 
   std::atomic<Slots *> current;
-  std::mutex mutex; ///< Of writers; guards what follows.
+  std::mutex mutex; ///< Locked by writers; guards what follows.
   std::vector<std::unique_ptr<Slots>> slots; ///< The last one is current.
   std::vector<std::unique_ptr<Entry>> entries;
 };

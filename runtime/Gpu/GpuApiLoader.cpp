@@ -130,22 +130,22 @@ static Status requireDevice(const GpuApi &api, void *library) {
 }
 
 /// The paths at which to look for `candidate`, in order.
-static std::vector<std::string> getPlaces(const HipCandidate &candidate) {
-  std::vector<std::string> places;
+static std::vector<std::string> getPaths(const HipCandidate &candidate) {
+  std::vector<std::string> paths;
   if (candidate.isOurs)
     for (const std::string &folder : getOwnLibraryFolders())
-      places.push_back(folder + "/" + candidate.file);
-  places.push_back(candidate.file);
-  return places;
+      paths.push_back(folder + "/" + candidate.file);
+  paths.push_back(candidate.file);
+  return paths;
 }
 
 /// Opens `candidate` at the first path that has it; else returns the failure of
 /// the last path.
 static ErrorOr<void *> openLibrary(const HipCandidate &candidate) {
   std::string reason;
-  for (const std::string &place : getPlaces(candidate)) {
-    const bool isNew = !dlopen(place.c_str(), RTLD_NOW | RTLD_NOLOAD);
-    if (void *library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+  for (const std::string &path : getPaths(candidate)) {
+    const bool isNew = !dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);
+    if (void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
       if (isNew)
         addTriedRuntime(getFileOf(dlsym(library, kAnySymbol)));
       return library;
@@ -178,8 +178,8 @@ ErrorOr<GpuApi> GpuApiLoader::useLoaded() const {
   // Python loads libraries into local scopes, which dlsym() does not search;
   // dlopen() still finds them by name.
   for (const HipCandidate &candidate : candidates)
-    for (const std::string &place : getPlaces(candidate))
-      if (void *library = dlopen(place.c_str(), RTLD_NOW | RTLD_NOLOAD))
+    for (const std::string &path : getPaths(candidate))
+      if (void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD))
         return resolve(library, getFileOf(dlsym(library, kAnySymbol)));
   return notFound("no HIP runtime is loaded");
 }

@@ -32,9 +32,9 @@ struct RtcFunctions {
 
 /// The differences between the two.
 struct RtcFlavor {
-  std::string prefix;     ///< Of every function.
-  std::string code;       ///< What the functions call the result.
-  std::string archOption; ///< In front of the architecture.
+  std::string prefix;     ///< Begins every function's name.
+  std::string code;       ///< The result's name in the functions.
+  std::string archOption; ///< Precedes the architecture.
 };
 
 class RtcCompiler final : public RuntimeCompiler {

@@ -126,11 +126,11 @@ TESSERA_HIP void __hipUnregisterFatBinary(void **handle) {
 /// Writes the address of the variable into the module.
 static hipError_t setManaged(const FatBinary &binary,
                              const ManagedVariable &variable) {
-  hipDeviceptr_t place = nullptr;
-  if (hipError_t error = hipModuleGetGlobal(&place, nullptr, binary.module,
+  hipDeviceptr_t address = nullptr;
+  if (hipError_t error = hipModuleGetGlobal(&address, nullptr, binary.module,
                                             variable.name.c_str()))
     return error;
-  return hipMemcpy(place, &variable.memory, sizeof variable.memory,
+  return hipMemcpy(address, &variable.memory, sizeof variable.memory,
                    hipMemcpyHostToDevice);
 }
 

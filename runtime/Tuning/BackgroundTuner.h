@@ -51,7 +51,7 @@ private:
   std::deque<Job> jobs;
   bool isBusy = false;
   bool isOver = false;
-  pid_t owner = 0; ///< A fork of the process has no thread.
+  pid_t owner = 0; ///< Its process; a fork has no thread.
   std::thread thread;
 };
 

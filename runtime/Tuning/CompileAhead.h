@@ -34,11 +34,11 @@ private:
   const size_t count;
   const unsigned jobs;
   const std::function<MadeKernel(size_t)> make;
-  std::mutex mutex; ///< Guards what follows, but for the threads.
+  std::mutex mutex; ///< Guards what follows except the threads.
   std::condition_variable changed;
   std::map<size_t, MadeKernel> made;
-  size_t next = 0;  ///< To be begun.
-  size_t taken = 0; ///< How many.
+  size_t next = 0;  ///< The next one to begin.
+  size_t taken = 0; ///< Number of kernels taken.
   bool isOver = false;
   std::vector<std::thread> threads;
 };

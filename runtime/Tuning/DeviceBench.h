@@ -63,7 +63,7 @@ private:
   std::optional<DeviceBuffer> workspace;
   std::optional<DeviceBuffer> flushed; ///< Larger than the caches.
   std::string judge;
-  double cycles = 0; ///< Of the last verified launch, on the emulated device.
+  double cycles = 0; ///< Those of the last verified launch, if emulated.
 };
 
 } // namespace tessera

@@ -78,10 +78,10 @@ void ResultCheck::fill(Intervals<Key> &intervals, const Expected &expected,
               for (int64_t i = from; i < to; ++i, expected.sizes.advance(at)) {
                 const double value = expected.values[i];
                 const double tolerance = relative * expected.magnitudes[i];
-                const int64_t place = before.strides.getOffset(at);
-                intervals.least[place] =
+                const int64_t offset = before.strides.getOffset(at);
+                intervals.least[offset] =
                     widen(type, getKeyOf<Key>(type, value - tolerance), -slack);
-                intervals.most[place] =
+                intervals.most[offset] =
                     widen(type, getKeyOf<Key>(type, value + tolerance), slack);
               }
             });

@@ -74,7 +74,7 @@ private:
   const std::chrono::steady_clock::time_point begin =
       std::chrono::steady_clock::now();
   std::vector<size_t> order;                     ///< Ranks.
-  std::map<size_t, std::vector<double>> samples; ///< By rank.
+  std::map<size_t, std::vector<double>> samples; ///< Values by rank.
   StopRule rule;
   bool isPrepared = false;
   SearchResult result;
@@ -191,8 +191,8 @@ void Search::keepOnlyBest() {
     if (tile.kernel)
       loaded.push_back(&tile);
   std::ranges::sort(loaded, {}, &TriedTile::value);
-  for (size_t place = kFinalists; place < loaded.size(); ++place)
-    loaded[place]->kernel.reset();
+  for (size_t index = kFinalists; index < loaded.size(); ++index)
+    loaded[index]->kernel.reset();
 }
 
 /// Measures the finalists again. Only times need that: an estimate would be the

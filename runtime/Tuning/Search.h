@@ -37,7 +37,7 @@ struct TriedTile {
       : ranked(std::move(ranked)), rank(rank) {}
 
   RankedTile ranked;
-  size_t rank; ///< The model's, from 0.
+  size_t rank; ///< In the model's ranking, from 0.
   double value = 0;
   double spread = 0;
   std::string failure;  ///< Why it is in quarantine; empty: verified.
@@ -56,7 +56,7 @@ const char *describe(StopReason reason);
 struct SearchResult {
   std::vector<TriedTile> tried; ///< In the order of the model's ranks.
   StopReason stop = StopReason::AllTried;
-  Status deviceStatus; ///< Why nothing could be tried any more.
+  Status deviceStatus; ///< Why the search could not continue.
 
   /// The verified tile with the least value, or null.
   TriedTile *getBest();

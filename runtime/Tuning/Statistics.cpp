@@ -12,11 +12,11 @@
 using namespace tessera;
 
 /// The value at `fraction` of the way from the first to the last sorted value.
-static double getQuantile(const std::vector<double> &sorted, double part) {
-  const double place = part * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<size_t>(place);
+static double getQuantile(const std::vector<double> &sorted, double fraction) {
+  const double position = fraction * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<size_t>(position);
   const size_t above = std::min(below + 1, sorted.size() - 1);
-  const double rest = place - static_cast<double>(below);
+  const double rest = position - static_cast<double>(below);
   return sorted[below] + rest * (sorted[above] - sorted[below]);
 }
 

@@ -32,7 +32,7 @@ public:
 
 private:
   std::vector<double> logRatios;
-  double best = 0; ///< Least value so far; 0: none.
+  double best = 0; ///< Least value so far; 0 if none.
 };
 
 } // namespace tessera

@@ -236,7 +236,7 @@ public:
 private:
   const uint64_t seed;
   const PoolCase data;
-  PoolCase result = data; ///< Its outputs are a kernel's.
+  PoolCase result = data; ///< Gets the kernel's outputs.
   const bool isForward;
   int64_t sample = 0;
 };
@@ -288,7 +288,7 @@ private:
   const RowProblem problem;
   const uint64_t seed;
   const RowCase data;
-  RowCase result = data; ///< Its outputs are a kernel's.
+  RowCase result = data; ///< Gets the kernel's outputs.
   int64_t sample = 0;
 };
 } // namespace

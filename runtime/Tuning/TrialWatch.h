@@ -44,9 +44,9 @@ private:
   void work();
 
   const Clock::duration limit;
-  std::mutex mutex; ///< Guards what follows, but for the thread.
+  std::mutex mutex; ///< Guards what follows except the thread.
   std::condition_variable changed;
-  Callback callback; ///< Of the trial that is under way; empty: none.
+  Callback callback; ///< For the current trial; empty if none.
   Clock::time_point deadline;
   bool isOver = false;
   std::thread thread;

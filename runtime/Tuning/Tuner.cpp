@@ -68,7 +68,7 @@ private:
   const TuningOptions &options;
   std::string revision;
   std::vector<RankedTile> ranking;
-  std::set<std::string> unfinished; ///< Tiles that an end of a process met.
+  std::set<std::string> unfinished; ///< Tiles in trial when a process ended.
   std::unique_ptr<Bench> bench;
   TuningResult result;
   std::optional<TrialWatch> watch;

@@ -19,7 +19,7 @@ namespace tessera {
 
 struct TuningOptions {
   TuningBudget budget;
-  uint64_t seed = 1; ///< Of the data, and of the order of an exhaustive search.
+  uint64_t seed = 1; ///< For data and the order of an exhaustive search.
   unsigned jobs = 1; ///< Threads that compile.
   JudgeChoice judge = JudgeChoice::Auto;
   /// Try tiles again that the database knows, if they were stored before this
@@ -47,9 +47,9 @@ struct TuningResult {
   SearchResult search;
   TuningKey key;
   Objective objective = Objective::MeasuredTime;
-  std::string device;    ///< What measured.
-  std::string judge;     ///< What verified; empty if nothing had to be.
-  size_t candidates = 0; ///< Of the model, those beyond the budget as well.
+  std::string device;    ///< The device that measured.
+  std::string judge;     ///< It verified; empty if nothing was verified.
+  size_t candidates = 0; ///< All of the model, also beyond the budget.
   /// Why the database lacks some of the values; ok without a database.
   Status stored;
   double seconds = 0;

@@ -42,10 +42,10 @@ static bool spoilElf(std::vector<char> &code, uint32_t jump) {
       if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC)
         continue;
       const Elf64_Shdr text = getSection(code, head, symbol.st_shndx);
-      const uint64_t place = symbol.st_value - text.sh_addr + text.sh_offset;
-      if (place > code.size() || sizeof jump > code.size() - place)
+      const uint64_t offset = symbol.st_value - text.sh_addr + text.sh_offset;
+      if (offset > code.size() || sizeof jump > code.size() - offset)
         continue;
-      std::memcpy(code.data() + place, &jump, sizeof jump);
+      std::memcpy(code.data() + offset, &jump, sizeof jump);
       isDone = true;
     }
   }

@@ -26,16 +26,16 @@ struct WorkerRequest {
   enum class Kind : uint8_t { ChooseTile, RankTiles, Compile };
 
   Kind kind = Kind::ChooseTile;
-  std::string problem; ///< Its network config.
+  std::string problem; ///< A network config.
   std::string target;  ///< GpuTarget::name.
-  std::string tile;    ///< Compile: its text.
-  uint64_t limit = 0;  ///< RankTiles.
+  std::string tile;    ///< For Compile: the text.
+  uint64_t limit = 0;  ///< For RankTiles.
 };
 
 /// The result of the call: a failure, or the member that the request asks for.
 struct WorkerReply {
   Status status;
-  std::vector<RankedTile> tiles; ///< One, for ChooseTile.
+  std::vector<RankedTile> tiles; ///< A single one for ChooseTile.
   Kernel kernel;
 };
 

@@ -126,8 +126,8 @@ static constexpr char kProgram[] = "tessera-compile-worker";
 /// be run.
 static std::string findProgram() {
   for (const std::string &folder : getOwnLibraryFolders())
-    for (const char *place : {"/", "/" TESSERA_WORKER_FOLDER "/"})
-      if (std::string file = folder + place + kProgram;
+    for (const char *subfolder : {"/", "/" TESSERA_WORKER_FOLDER "/"})
+      if (std::string file = folder + subfolder + kProgram;
           access(file.c_str(), X_OK) == 0)
         return file;
   return kProgram;

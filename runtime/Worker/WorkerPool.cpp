@@ -24,11 +24,11 @@ WorkerPool::findIdle(std::vector<std::unique_ptr<WorkerProcess>> &gone) {
   const int niceness = getNiceness();
   // The search begins with the worker that was returned last, so that the
   // others reach their idle time and end.
-  for (size_t place = idle.size(); place-- != 0;) {
-    if (idle[place]->getNiceness() != niceness)
+  for (size_t index = idle.size(); index-- != 0;) {
+    if (idle[index]->getNiceness() != niceness)
       continue;
-    std::unique_ptr<WorkerProcess> worker = std::move(idle[place]);
-    idle.erase(idle.begin() + static_cast<ptrdiff_t>(place));
+    std::unique_ptr<WorkerProcess> worker = std::move(idle[index]);
+    idle.erase(idle.begin() + static_cast<ptrdiff_t>(index));
     if (worker->isWaiting())
       return worker;
     gone.push_back(std::move(worker));

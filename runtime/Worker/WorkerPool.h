@@ -58,11 +58,11 @@ private:
 
   const WorkerSettings settings;
   const unsigned maxWorkers;
-  std::mutex mutex; ///< Guards what follows; held for moments only.
+  std::mutex mutex; ///< Guards what follows; never held for long.
   std::condition_variable freed;
   std::vector<std::unique_ptr<WorkerProcess>> idle;
   unsigned lent = 0;
-  int owner = 0; ///< Process that `idle` and `lent` are of.
+  int owner = 0; ///< The process of `idle` and `lent`.
 };
 
 } // namespace tessera

@@ -34,8 +34,8 @@ inline constexpr bool kWorkersLimitMemory =
 /// The settings of a worker's start. Plain data.
 struct WorkerSettings {
   std::string program;  ///< Path of tessera-compile-worker.
-  std::string library;  ///< Of the compiler; see getCompilerLibrary().
-  std::string revision; ///< That the compiler must have.
+  std::string library;  ///< The compiler's; see getCompilerLibrary().
+  std::string revision; ///< The compiler's required one.
   /// The limit of addresses; a worker that needs more ends. 0: no limit.
   uint64_t memoryMib = 4096;
   int niceness = 0;
@@ -106,7 +106,7 @@ private:
   OwnDescriptor socket;
   OwnDescriptor output; ///< A file in memory.
   const pid_t process;
-  const pid_t owner; ///< Who started it.
+  const pid_t owner; ///< The process that started it.
   const int niceness;
   const std::chrono::milliseconds timeLimit;
   bool isWaitedFor = false;

@@ -57,7 +57,7 @@ namespace {
 struct Options {
   std::string list = TESSERA_SOURCE_FOLDER "/tools/bench/resnet50.txt";
   int threads = 2;
-  std::string layout; ///< As the list says if empty.
+  std::string layout; ///< If empty, that of the list.
   double maxColdMs = 0;
   double maxWarmMs = 0; ///< 0: no limit.
   /// Whether this is one of the two measured processes.

@@ -180,9 +180,9 @@ class Gpu:
     def time_round(self, graphs, repeats):
         torch = self.torch
         times = [[] for _ in graphs]
-        for turn in range(repeats + 2):
+        for repeat in range(repeats + 2):
             order = range(len(graphs))
-            for i in order if turn % 2 else reversed(order):
+            for i in order if repeat % 2 else reversed(order):
                 begin, end = (torch.cuda.Event(enable_timing=True)
                               for _ in range(2))
                 self.flush.zero_()
@@ -190,7 +190,7 @@ class Gpu:
                 graphs[i].replay()
                 end.record()
                 torch.cuda.synchronize()
-                if turn >= 2:
+                if repeat >= 2:
                     times[i].append(begin.elapsed_time(end) * 1e3)
         return [statistics.median(t) for t in times]
 

@@ -70,13 +70,13 @@ class Case:
         self.x_desc = library.describe(self.x)
         self.p_desc = library.describe(self.scale)
         one, zero = ctypes.c_float(1), ctypes.c_float(0)
-        self.factors = (ctypes.byref(one), ctypes.byref(zero))
+        self.scales = (ctypes.byref(one), ctypes.byref(zero))
         self.keep = (one, zero)
 
     def train(self):
         self.library.call(
             "miopenBatchNormalizationForwardTraining", self.library.handle,
-            SPATIAL, *self.factors, self.x_desc, pointer(self.x), self.x_desc,
+            SPATIAL, *self.scales, self.x_desc, pointer(self.x), self.x_desc,
             pointer(self.y), self.p_desc, pointer(self.scale),
             pointer(self.bias), ctypes.c_double(FACTOR), pointer(self.mean),
             pointer(self.variance), ctypes.c_double(EPSILON),
@@ -85,7 +85,7 @@ class Case:
     def infer(self):
         self.library.call(
             "miopenBatchNormalizationForwardInference", self.library.handle,
-            SPATIAL, *self.factors, self.x_desc, pointer(self.x), self.x_desc,
+            SPATIAL, *self.scales, self.x_desc, pointer(self.x), self.x_desc,
             pointer(self.y), self.p_desc, pointer(self.scale),
             pointer(self.bias), pointer(self.mean), pointer(self.variance),
             ctypes.c_double(EPSILON))
@@ -93,7 +93,7 @@ class Case:
     def backward(self):
         self.library.call(
             "miopenBatchNormalizationBackward", self.library.handle, SPATIAL,
-            *self.factors, *self.factors, self.x_desc, pointer(self.x),
+            *self.scales, *self.scales, self.x_desc, pointer(self.x),
             self.x_desc, pointer(self.dy), self.x_desc, pointer(self.dx),
             self.p_desc, pointer(self.scale), pointer(self.dscale),
             pointer(self.dbias), ctypes.c_double(EPSILON), pointer(self.saved),

@@ -173,13 +173,13 @@ def parse_pool(config):
 
 def get_masks(torch, x, window, pad, stride):
     """PyTorch's maxima as positions in their windows."""
-    _, places = torch.nn.functional.max_pool2d(
+    _, indices = torch.nn.functional.max_pool2d(
         x.float(), window, stride, pad, return_indices=True)
-    rows, columns = places.shape[2:]
-    device = places.device
-    row = (places // x.shape[3] + pad[0]
+    rows, columns = indices.shape[2:]
+    device = indices.device
+    row = (indices // x.shape[3] + pad[0]
            - torch.arange(rows, device=device)[:, None] * stride[0])
-    column = (places % x.shape[3] + pad[1]
+    column = (indices % x.shape[3] + pad[1]
               - torch.arange(columns, device=device) * stride[1])
     return (row * window[1] + column).to(torch.uint8)
 
@@ -193,15 +193,15 @@ def make_pool(gpu, config):
     kind = {"f16": torch.float16, "f32": torch.float32}[element]
     order = (torch.channels_last if layout == "nhwc"
              else torch.contiguous_format)
-    place = lambda tensor: tensor.contiguous(memory_format=order)
+    arrange = lambda tensor: tensor.contiguous(memory_format=order)
     functional = torch.nn.functional
     if mode == "max":
         pool = lambda x: functional.max_pool2d(x, window, stride, pad)
     else:
         pool = lambda x: functional.avg_pool2d(x, window, stride, pad,
                                                count_include_pad=False)
-    x = place(torch.randn(*sizes, device="cuda").to(kind))
-    y = place(pool(x))
+    x = arrange(torch.randn(*sizes, device="cuda").to(kind))
+    y = arrange(pool(x))
     cudnn = CudnnPool(gpu, mode, window, pad, stride)
     size = x.element_size()
     if direction == "fwd":
@@ -210,22 +210,22 @@ def make_pool(gpu, config):
                 {"PyTorch": lambda: pool(x),
                  "cuDNN": cudnn.bind("fwd", layout, x, y)},
                 size * (x.numel() + y.numel()))
-    dy = place(torch.randn(y.shape, device="cuda").to(kind))
-    dx = place(torch.empty_like(x))
+    dy = arrange(torch.randn(y.shape, device="cuda").to(kind))
+    dx = arrange(torch.empty_like(x))
     wide = x.float().contiguous().requires_grad_()
     pool(wide).backward(dy.float().contiguous())
     tensors = {"x": dx, "y": dy}
-    theirs = place(torch.empty_like(x))
+    theirs = arrange(torch.empty_like(x))
     peers = {"cuDNN": cudnn.bind("bwd", layout, x, y, dy, theirs)}
     aten = torch.ops.aten
     total = size * (x.numel() + y.numel())
     if mode == "max":
-        tensors["indices"] = place(get_masks(torch, x, window, pad, stride))
+        tensors["indices"] = arrange(get_masks(torch, x, window, pad, stride))
         total += y.numel()
-        _, places = functional.max_pool2d(x, window, stride, pad,
+        _, indices = functional.max_pool2d(x, window, stride, pad,
                                           return_indices=True)
         peers["PyTorch"] = lambda: aten.max_pool2d_with_indices_backward(
-            dy, x, window, stride, pad, [1, 1], False, places)
+            dy, x, window, stride, pad, [1, 1], False, indices)
     else:
         peers["PyTorch"] = lambda: aten.avg_pool2d_backward(
             dy, x, window, stride, pad, False, False, None)

@@ -38,9 +38,9 @@ class Layout:
     pad: int = 0
 
     def address(self, row, chunk):
-        place = chunk ^ (((row >> self.shift) & self.mask)
+        slot = chunk ^ (((row >> self.shift) & self.mask)
                          + ((row >> 3 ^ row >> 4) & 1) * self.fold)
-        return row * (self.chunks * CHUNK_BYTES + self.pad) + place * CHUNK_BYTES
+        return row * (self.chunks * CHUNK_BYTES + self.pad) + slot * CHUNK_BYTES
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,8 +58,8 @@ class BlockedLayout:
         if self.chunks == 4:
             row = row & ~1 | mixed & 1
             mixed >>= 1
-        place = chunk ^ (mixed & self.mask)
-        return (row * self.chunks + place) * CHUNK_BYTES
+        slot = chunk ^ (mixed & self.mask)
+        return (row * self.chunks + slot) * CHUNK_BYTES
 
 
 # -- which lanes share a clock ----------------------------------------------
@@ -143,8 +143,8 @@ def count_matrices(layout):
     chunks are those of a wave of 32."""
     worst = collections.Counter()
 
-    def add(name, places, phases):
-        addresses = [layout.address(*place) for place in places]
+    def add(name, positions, phases):
+        addresses = [layout.address(*position) for position in positions]
         worst[name] = max(worst[name], count_extra(addresses, phases, 32))
 
     for first, chunk in itertools.product(range(4), range(layout.chunks)):
@@ -153,8 +153,8 @@ def count_matrices(layout):
         add("read, matrices of Q", [(first * 8 + row, chunk) for row in range(8)],
             [range(8)])
     for threads in (64, 128, 256):
-        for name, places in write_patterns(layout, 32, threads):
-            add(name, places, consecutive_phases(32, 8))
+        for name, positions in write_patterns(layout, 32, threads):
+            add(name, positions, consecutive_phases(32, 8))
     return worst
 
 
@@ -166,15 +166,15 @@ def count_blocked(layout, wave, banks):
             (128, 256, 512), (2, 4), (32, 64, 128, 256)):
         name = f"write, blocks of {block_rows} rows"
         worst[name] = max(worst[name], 0)
-        for places in block_write_patterns(layout, wave, threads, block_rows,
+        for positions in block_write_patterns(layout, wave, threads, block_rows,
                                            rows):
             addresses = [layout.address(row, chunk) + 8 * half
-                         for row, chunk, half in places]
+                         for row, chunk, half in positions]
             extra = count_extra(addresses,
                                 consecutive_phases(wave, banks // 2), banks, 2)
             worst[name] = max(worst[name], extra)
-    for name, places in read_patterns(layout, wave):
-        addresses = [layout.address(*place) for place in places]
+    for name, positions in read_patterns(layout, wave):
+        addresses = [layout.address(*position) for position in positions]
         for phases in (consecutive_phases(wave, banks // 4),
                        mixed_phases(wave, banks // 4)):
             worst[name] = max(worst[name],
@@ -187,16 +187,16 @@ def count_layout(layout, wave, banks):
     lanes = banks // 4
     worst = collections.Counter()
 
-    def add(name, places, maps):
-        addresses = [layout.address(*place) for place in places]
+    def add(name, positions, maps):
+        addresses = [layout.address(*position) for position in positions]
         extra = max(count_extra(addresses, phases, banks) for phases in maps)
         worst[name] = max(worst[name], extra)
 
     for threads in (128, 256, 512):
-        for name, places in write_patterns(layout, wave, threads):
-            add(name, places, [consecutive_phases(wave, lanes)])
-    for name, places in read_patterns(layout, wave):
-        add(name, places, [consecutive_phases(wave, lanes),
+        for name, positions in write_patterns(layout, wave, threads):
+            add(name, positions, [consecutive_phases(wave, lanes)])
+    for name, positions in read_patterns(layout, wave):
+        add(name, positions, [consecutive_phases(wave, lanes),
                            mixed_phases(wave, lanes)])
     return worst
 

@@ -23,7 +23,7 @@ LABEL = r"([a-z]+)_c(\d+)"
 
 # Folder and files of each kind, and the form of a label there. A test function
 # may have a suffix (@conv_c2_empty) when a constraint has several cases.
-PLACES = {
+KINDS = {
     "spec": ("docs/spec", "*.md", re.compile(rf"^\| `{LABEL}` \|", re.M)),
     "op": ("dialect/IR", "*.td", re.compile(rf"\b{LABEL}\b(?=[^/\n]*\*/)")),
     "verifier": ("dialect/IR", "*.cpp", re.compile(rf"/\*{LABEL}\*/")),
@@ -43,7 +43,7 @@ def collect(root, folder, pattern, regex):
 def find_pages(root):
     """The pages that define constraints of each op."""
     pages = collections.defaultdict(list)
-    folder, pattern, regex = PLACES["spec"]
+    folder, pattern, regex = KINDS["spec"]
     for path in sorted((root / folder).glob(pattern)):
         for op in sorted({op for op, _ in regex.findall(path.read_text())}):
             pages[op].append(path.name)
@@ -52,17 +52,17 @@ def find_pages(root):
 
 def check(root):
     """Returns (number of labels in the spec, list of faults)."""
-    places = {name: collect(root, *where) for name, where in PLACES.items()}
-    ops = sorted(set().union(*places.values()))
+    kinds = {name: collect(root, *where) for name, where in KINDS.items()}
+    ops = sorted(set().union(*kinds.values()))
     faults = [f"{op} has constraints on several pages: {', '.join(pages)}"
               for op, pages in sorted(find_pages(root).items()) if len(pages) > 1]
     for op in ops:
-        known = set().union(*(found[op] for found in places.values()))
+        known = set().union(*(found[op] for found in kinds.values()))
         for number in sorted(known | set(range(1, max(known) + 1))):
-            missing = [n for n, found in places.items() if number not in found[op]]
+            missing = [n for n, found in kinds.items() if number not in found[op]]
             if missing:
                 faults.append(f"{op}_c{number} is missing in: {', '.join(missing)}")
-    return sum(len(numbers) for numbers in places["spec"].values()), faults
+    return sum(len(numbers) for numbers in kinds["spec"].values()), faults
 
 
 def self_test():
@@ -83,7 +83,7 @@ def self_test():
     }
     cases = [(None, None, None)] + [
         (path, text.replace("conv_c2", "conv_c3"), f"conv_c2 is missing in: {name}")
-        for (path, text), name in zip(good.items(), PLACES)
+        for (path, text), name in zip(good.items(), KINDS)
     ] + [
         ("docs/spec/pool.md", other["docs/spec/pool.md"] + "| `conv_c1` | rank |\n",
          "conv has constraints on several pages: conv.md, pool.md"),

@@ -109,9 +109,9 @@ def parse_instructions(text, name):
             addresses[int(address[1], 16)] = len(instructions)
         if re.match(r"s_c?branch", instruction.mnemonic):
             instruction.target = code.split()[-1]
-            place = _RELATIVE.search(line)
-            if place and start is not None:
-                relative[len(instructions)] = start + int(place[2] or "0", 16)
+            match = _RELATIVE.search(line)
+            if match and start is not None:
+                relative[len(instructions)] = start + int(match[2] or "0", 16)
         instructions.append(instruction)
     if not found:
         raise KernelError(f"there is no function '{name}'")

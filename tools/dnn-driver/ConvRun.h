@@ -83,7 +83,7 @@ private:
   ConvDesc convDesc;
   /// By their roles in the API, which a transposed convolution swaps.
   Operands operands;
-  TensorDesc xDesc, wDesc, yDesc; ///< In the roles of the problem.
+  TensorDesc xDesc, wDesc, yDesc; ///< By the problem's roles.
   Buffers buffers;
   std::optional<DeviceBuffer> workspace;
 };

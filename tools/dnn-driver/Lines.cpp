@@ -61,7 +61,7 @@ struct Words {
   const char *direction;
   const char *verified;
   const char *stats;
-  const char *solver; ///< Ours.
+  const char *solver; ///< Our solver's name.
 };
 } // namespace
 

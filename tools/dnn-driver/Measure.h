@@ -13,8 +13,8 @@ namespace tessera::driver {
 /// Average milliseconds of one run, without the first one if there are others:
 /// the first may have compiled.
 struct Times {
-  double kernelMs = 0; ///< By the device's events; 0 unless timing was asked.
-  double wallMs = 0;   ///< By the host's clock, the device waited for.
+  double kernelMs = 0; ///< By the device's events; 0 without timing.
+  double wallMs = 0;   ///< By the host's clock, with a wait for the device.
 };
 
 /// Runs `prepare`, which is not timed, and `run`, which is, at least once.

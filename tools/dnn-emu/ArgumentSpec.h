@@ -21,7 +21,7 @@ unsigned getElementBytes(ElementType type);
 struct ArgumentSpec {
   enum class Fill : uint8_t { Untouched, Zeros, Ones, Iota, Random, File };
 
-  std::string text; ///< As it was written, for messages.
+  std::string text; ///< The text as given, for messages.
   std::vector<uint8_t> bytes;
   bool isBuffer = false;
   uint64_t bufferBytes = 0;

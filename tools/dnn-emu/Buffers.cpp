@@ -140,9 +140,9 @@ Status Arguments::addBuffer(unsigned number, const ArgumentSpec &spec) {
   void *pointer = memory->allocate(spec.bufferBytes, MemoryKind::Device);
   if (!pointer)
     return invalidArgument("--arg " + spec.text + ": no memory for it");
-  std::span<uint8_t> place(static_cast<uint8_t *>(pointer), spec.bufferBytes);
-  buffers.push_back({number, spec.type, place});
-  return fillBuffer(spec, place);
+  std::span<uint8_t> bytes(static_cast<uint8_t *>(pointer), spec.bufferBytes);
+  buffers.push_back({number, spec.type, bytes});
+  return fillBuffer(spec, bytes);
 }
 
 /// Prints "0 global_buffer of 8 bytes, 1 by_value of 4 bytes".

@@ -30,8 +30,8 @@ struct CompareSpec {
 struct EmuOptions {
   std::string file;
   std::string kernel; ///< May be empty when the file has only one.
-  std::string target; ///< Empty: as the file says.
-  std::array<uint32_t, 3> grid{1, 1, 1}; ///< Workgroups.
+  std::string target; ///< Empty: that of the file.
+  std::array<uint32_t, 3> grid{1, 1, 1}; ///< In workgroups.
   /// Zeros select the kernel's own block, or 64,1,1.
   std::array<uint32_t, 3> block{};
   uint32_t dynamicLdsBytes = 0;
@@ -39,7 +39,7 @@ struct EmuOptions {
   std::vector<DumpSpec> dumps;
   std::vector<CompareSpec> compares;
   emulator::CheckSet checks = emulator::CheckSet::defaults();
-  unsigned threads = 0; ///< 0: all of the host.
+  unsigned threads = 0; ///< 0: as many as the host has.
   uint64_t maxInstructions = uint64_t(1) << 30;
   bool trace = false;
   std::string tracePath; ///< Empty: stdout.

@@ -13,7 +13,8 @@ namespace tessera::emu {
 
 struct TraceOptions {
   std::FILE *file = stdout;         ///< Not owned.
-  std::array<uint32_t, 3> groups{}; ///< Of the launch: numbers a group.
+  /// Of the launch, to number its workgroups.
+  std::array<uint32_t, 3> groups{};
   /// Workgroup and wave; if empty, all of them.
   std::optional<std::array<uint32_t, 2>> wave;
   uint64_t limit = 10000;

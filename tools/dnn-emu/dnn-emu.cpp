@@ -78,7 +78,7 @@ private:
   std::atomic<uint64_t> finished = 0;
   std::mutex mutex;
   std::condition_variable_any wakeUp;
-  std::jthread thread; ///< Last: it uses the rest, and is joined first.
+  std::jthread thread; ///< Last, because it is joined before the rest ends.
 };
 } // namespace
 

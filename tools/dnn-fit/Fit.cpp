@@ -18,12 +18,12 @@ std::vector<Sample> fit::makeSamples(const std::vector<Run> &runs,
   for (const Run &run : runs) {
     const std::vector<Candidate> candidates =
         model.getCandidates(run.problem, model.getRates());
-    std::map<std::string, size_t> places;
-    for (size_t place = 0; place != candidates.size(); ++place)
-      places.emplace(candidates[place].tile.toText(), place);
+    std::map<std::string, size_t> indices;
+    for (size_t index = 0; index != candidates.size(); ++index)
+      indices.emplace(candidates[index].tile.toText(), index);
     Sample sample{run.problem, {}};
     for (const TileValue &tile : run.values)
-      if (auto found = places.find(tile.tile); found != places.end()) {
+      if (auto found = indices.find(tile.tile); found != indices.end()) {
         sample.best = sample.values.empty() ? tile.value
                                             : std::min(sample.best, tile.value);
         sample.values.emplace_back(found->second, tile.value);
@@ -40,8 +40,8 @@ static std::vector<double> getCosts(const Sample &sample, const Model &model,
   const std::vector<Candidate> candidates =
       model.getCandidates(sample.problem, rates);
   std::vector<double> costs;
-  for (const auto &[place, value] : sample.values)
-    costs.push_back(candidates[place].cost);
+  for (const auto &[index, value] : sample.values)
+    costs.push_back(candidates[index].cost);
   return costs;
 }
 
@@ -135,9 +135,9 @@ Rates fit::fitRates(const std::vector<Sample> &samples, const Model &model,
   for (int step = 0; step != steps; ++step) {
     Rates next = current;
     for (uint64_t changes = 1 + random() % 3; changes != 0; --changes) {
-      const size_t place = random() % next.size();
-      next[place] = std::min(next[place] * std::exp(change(random)),
-                             model.constants[place].most);
+      const size_t index = random() % next.size();
+      next[index] = std::min(next[index] * std::exp(change(random)),
+                             model.constants[index].most);
     }
     const double loss = judge(samples, model, next, rates, stay);
     const double heat = kHot * (1 - static_cast<double>(step) / steps);

@@ -14,7 +14,7 @@ namespace tessera::fit {
 /// candidates, which do not depend on the rates.
 struct Sample {
   Problem problem;
-  std::vector<std::pair<size_t, double>> values; ///< Of candidates.
+  std::vector<std::pair<size_t, double>> values; ///< By candidate.
   double best = 0;
 };
 
@@ -24,7 +24,7 @@ std::vector<Sample> makeSamples(const std::vector<Run> &runs,
 
 /// The ratio of the best tile's value to that of the model's first choice.
 struct Share {
-  double mean = 0; ///< Geometric, over the samples.
+  double mean = 0; ///< Geometric mean over the samples.
   double least = 0;
 };
 Share getShare(const std::vector<Sample> &samples, const Model &model,

@@ -19,7 +19,7 @@ struct TileValue {
 /// comparable.
 struct Run {
   Problem problem;
-  std::string unit; ///< "us", or "cycles" of the emulated device.
+  std::string unit; ///< "us", or "cycles" on the emulated device.
   std::vector<TileValue> values;
 };
 

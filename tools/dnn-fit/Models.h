@@ -23,8 +23,10 @@ using Rates = std::vector<double>;
 
 struct Constant {
   std::string name;
-  double value;                                          ///< The compiler's.
-  double most = std::numeric_limits<double>::infinity(); ///< Of the hardware.
+  /// The compiler's value.
+  double value;
+  /// The hardware's limit.
+  double most = std::numeric_limits<double>::infinity();
 };
 
 /// A model for one chip.

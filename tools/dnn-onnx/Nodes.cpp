@@ -49,7 +49,7 @@ static ErrorOr<DataType> getType(const onnx::NodeProto &node,
 namespace {
 /// The tensors of every such node.
 struct Tensors {
-  Shape in, out; ///< Whole.
+  Shape in, out; ///< All lengths.
   DataType type = DataType::F32;
 
   Shape getSpatialIn() const { return {in.begin() + 2, in.end()}; }

@@ -99,8 +99,8 @@ ErrorOr<std::vector<Axis>> tessera::model::readWindow(
 
 /// Whether our own rule, with the same padding at both ends, gives `out`.
 static bool gives(const Axis &axis, int64_t in, int64_t pad, int64_t out) {
-  const int64_t room = in + 2 * pad - axis.getExtent();
-  return room >= 0 && room / axis.stride + 1 == out;
+  const int64_t range = in + 2 * pad - axis.getExtent();
+  return range >= 0 && range / axis.stride + 1 == out;
 }
 
 ErrorOr<FittedAxis> tessera::model::fit(const Axis &axis, int64_t in,

@@ -48,7 +48,7 @@ public:
   /// The tunings of a problem on a chip.
   struct Known {
     std::string best;             ///< Empty if no tile is known to be good.
-    std::set<std::string> failed; ///< In quarantine, on whatever device.
+    std::set<std::string> failed; ///< In quarantine on any device.
   };
   const Known &find(const KernelKey &key) const {
     static const Known kNothing;
@@ -165,7 +165,7 @@ private:
   const std::string part;
   std::shared_ptr<DatabaseFile> old; ///< Null if there is none.
   std::shared_ptr<DatabaseFile> made;
-  std::optional<KernelDatabase> kernels; ///< Of `made`.
+  std::optional<KernelDatabase> kernels; ///< Those of `made`.
 };
 } // namespace
 

@@ -27,7 +27,7 @@ struct PackageRequest {
   /// A database with tunings, whose best tiles are used; if empty, the model's
   /// tiles are.
   std::string tiles;
-  unsigned jobs = 1; ///< Kernels that are made at the same time.
+  unsigned jobs = 1; ///< Kernels that are compiled at the same time.
 };
 
 /// A kernel that could not be compiled.
@@ -39,11 +39,10 @@ struct PackageFailure {
 
 struct PackageReport {
   int64_t wanted = 0;
-  int64_t done = 0; ///< Of those, made, taken over or failed.
+  int64_t done = 0; ///< Compiled, reused or failed ones.
   int64_t made = 0;
-  int64_t takenOver =
-      0;             ///< From the package that was there, or a stopped build.
-  int64_t tuned = 0; ///< Of those made, with a tile of `tiles`.
+  int64_t takenOver = 0; ///< From the existing package, or a stopped build.
+  int64_t tuned = 0;     ///< Compiled ones with a tile of `tiles`.
   /// Kernels with another tile than the chosen one, because that failed.
   std::vector<PackageFailure> replaced;
   std::vector<PackageFailure> failures;

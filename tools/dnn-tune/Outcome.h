@@ -20,9 +20,10 @@ struct Outcome {
 struct Ranking {
   bool isKnown = false;       ///< At least one tile was right.
   double best = 0;            ///< Value of the best tile.
-  double firstOverBest = 0;   ///< Speed of the first choice over the best's.
-  double topFourOverBest = 0; ///< The same of the best of the first four.
-  double tau = 0; ///< Kendall's, of the model's costs and the values.
+  /// Speed of the first choice over the best tile's.
+  double firstOverBest = 0;
+  double topFourOverBest = 0; ///< The same for the best of the first four.
+  double tau = 0; ///< Kendall's tau of the model's costs and the values.
   size_t verified = 0;
   size_t quarantined = 0;
 };
@@ -31,10 +32,10 @@ Ranking rate(const TuningResult &result);
 
 /// A summary of the rankings of several problems.
 struct Rating {
-  size_t problems = 0;      ///< That were tuned.
+  size_t problems = 0;      ///< Problems that were tuned.
   double firstOverBest = 0; ///< Geometric means.
   double topFourOverBest = 0;
-  double tau = 0; ///< Mean.
+  double tau = 0; ///< Arithmetic mean.
 };
 
 Rating rate(const std::vector<Outcome> &outcomes);

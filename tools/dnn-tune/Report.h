@@ -22,7 +22,7 @@ struct Roofs {
 /// Contents of a report other than results.
 struct ReportOptions {
   Roofs roofs;
-  std::string revision; ///< Of the compiler.
+  std::string revision; ///< The compiler's.
   std::string date;     ///< When the report was written.
 };
 

@@ -63,8 +63,8 @@ static std::string_view getValueTitle(Objective objective) {
 
 namespace {
 struct RooflinePoint {
-  double intensity; ///< Operations a byte.
-  double rate;      ///< Tera-operations a second, or operations a cycle.
+  double intensity; ///< Operations per byte.
+  double rate;      ///< Tera-operations per second, or operations per cycle.
   std::string title;
 };
 } // namespace
@@ -186,8 +186,8 @@ std::string tessera::tune_tool::drawRanks(const TuningResult &result) {
 }
 
 /// How dark a field of the map is: 0 at half of the best speed, 1 at the best.
-static double getDepth(double part) {
-  return std::clamp(2 * part - 1, 0.0, 1.0);
+static double getDepth(double fraction) {
+  return std::clamp(2 * fraction - 1, 0.0, 1.0);
 }
 
 /// Above this depth white text is easier to read than black.
@@ -236,12 +236,12 @@ std::string tessera::tune_tool::drawTiles(const TuningResult &result) {
       if (y == top)
         svg.addText(x + size / 2, top - 8, "middle", std::to_string(column));
       if (auto found = cells.find({row, column}); found != cells.end()) {
-        const double part = best / found->second->value;
-        const double depth = getDepth(part);
+        const double fraction = best / found->second->value;
+        const double depth = getDepth(fraction);
         svg.addBox(x + 1, y + 1, size - 2, size - 2, getColour(depth),
                    getTitle(*found->second, result));
         svg.addText(x + size / 2, y + size / 2 + 5, "middle",
-                    formatShort(std::round(100 * part), 3) + " %",
+                    formatShort(std::round(100 * fraction), 3) + " %",
                     depth > kLightFrom ? "light" : "");
       }
       x += size;

@@ -24,9 +24,9 @@ namespace tessera::tune_tool {
 
 /// The number of this process, from the variables of an MPI launcher.
 struct Rank {
-  std::string name = "alone"; ///< "rank-3"; its folder is called so.
+  std::string name = "alone"; ///< "rank-3"; also the name of its folder.
   int number = 0;
-  int local = 0; ///< Among the ranks of this machine.
+  int local = 0; ///< Rank on this machine.
 };
 
 /// Reads the variables that Open MPI, PMIx, MPICH and Slurm set.

@@ -156,11 +156,11 @@ Axis::Axis(Scale scale, double least, double most, double from, double to)
 }
 
 double Axis::map(double value) const {
-  const double part =
+  const double fraction =
       scale == Scale::Log
           ? std::log(value / getLeast()) / std::log(getMost() / getLeast())
           : (value - getLeast()) / (getMost() - getLeast());
-  return from + part * (to - from);
+  return from + fraction * (to - from);
 }
 
 Axis::Scale tessera::tune_tool::chooseScale(double least, double most) {

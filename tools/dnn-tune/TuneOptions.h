@@ -13,13 +13,13 @@
 namespace tessera::tune_tool {
 
 struct TuneOptions {
-  std::vector<std::string> files; ///< With problems.
+  std::vector<std::string> files; ///< Files with problems.
   ProblemFileOptions reading;
   TuningBudget budget; ///< For each problem.
   /// No problem is begun after this time.
   double totalSeconds = std::numeric_limits<double>::infinity();
   uint64_t seed = 1;
-  unsigned jobs = 0; ///< 0: as many as suit the machine.
+  unsigned jobs = 0; ///< 0: the default of the device.
   /// The time limit of a tile's trial in seconds, after which its process is
   /// killed; 0: no limit, and no separate process. No value: the default of the
   /// device.

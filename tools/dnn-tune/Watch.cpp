@@ -73,7 +73,7 @@ public:
   std::optional<Trial> trial;
   bool isLate = false; ///< The trial takes too long.
   bool isKept = false;
-  size_t trials = 0; ///< That were begun.
+  size_t trials = 0; ///< Trials that were begun.
   size_t printed = 0;
 
 private:
@@ -83,7 +83,7 @@ private:
 
   const pid_t process;
   const int pipe;
-  std::string rest; ///< The beginning of a line.
+  std::string rest; ///< The beginning of an incomplete line.
 };
 } // namespace
 

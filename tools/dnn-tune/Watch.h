@@ -29,7 +29,7 @@ using CondemnedTiles =
 struct Attempt {
   bool isFirst = true;
   CondemnedTiles condemned;
-  size_t printed = 0; ///< Problems of which the user has read.
+  size_t printed = 0; ///< Problems that were printed.
   /// When the first child began, by two clocks; the latter in seconds since
   /// 1970.
   const std::chrono::steady_clock::time_point begin =

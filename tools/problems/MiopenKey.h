@@ -29,7 +29,7 @@ struct MiopenKey {
   int64_t groups = 1;
   int64_t bias = 0;
   Three in{1, 1, 1};
-  std::optional<Three> out; ///< SQLite files do not have it.
+  std::optional<Three> out; ///< SQLite files lack it.
   Three filter{1, 1, 1};
   Three pad{0, 0, 0};
   Three stride{1, 1, 1};

@@ -115,8 +115,8 @@ struct Pipe {
 };
 
 struct Answer {
-  std::string text; ///< Standard output, or what was said of a failure.
-  int status = 0;   ///< As waitpid() tells it.
+  std::string text; ///< Standard output, or the text of a failure.
+  int status = 0;   ///< That of waitpid().
 };
 } // namespace
 

@@ -17,11 +17,11 @@ using namespace tessera;
 
 void ProblemCollector::passOver(const std::string &reason,
                                 const std::string &source) {
-  auto [place, isNew] = reasons.try_emplace(reason, file.passedOver.size());
+  auto [entry, isNew] = reasons.try_emplace(reason, file.passedOver.size());
   if (isNew)
     file.passedOver.push_back({reason, source});
   else
-    ++file.passedOver[place->second].count;
+    ++file.passedOver[entry->second].count;
 }
 
 void ProblemCollector::add(const Problem &problem, int64_t count,
@@ -29,11 +29,11 @@ void ProblemCollector::add(const Problem &problem, int64_t count,
   if (Status status = problem.verify(); !status.isOk())
     return passOver(status.getMessage(), source);
   const Problem canonical = problem.canonicalize();
-  auto [place, isNew] = known.try_emplace(canonical, file.problems.size());
+  auto [entry, isNew] = known.try_emplace(canonical, file.problems.size());
   if (isNew)
     file.problems.push_back({canonical, count, source});
   else
-    file.problems[place->second].count += count;
+    file.problems[entry->second].count += count;
 }
 
 void ProblemCollector::add(const ErrorOr<std::vector<Problem>> &problems,

@@ -63,7 +63,7 @@ struct ListedProblem {
 /// Entries that were read but are no problem that we support.
 struct PassedOver {
   std::string reason;
-  std::string source; ///< Where this reason came up first.
+  std::string source; ///< Where this reason occurred first.
   int64_t count = 1;
 };
 

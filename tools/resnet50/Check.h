@@ -9,10 +9,10 @@ namespace tessera::resnet {
 
 /// The results for one kind of layer in one direction.
 struct Findings {
-  int compared = 0; ///< Tensors.
+  int compared = 0; ///< Number of tensors.
   int failed = 0;
   int skipped = 0;  ///< Layers that the library does not implement.
-  double worst = 0; ///< Greatest error, as getError() measures it.
+  double worst = 0; ///< Greatest error, by getError().
   std::string worstTensor;
 };
 

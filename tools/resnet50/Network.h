@@ -24,12 +24,12 @@ struct Dims {
 
 enum class LayerKind {
   Conv,
-  BatchNorm, ///< By the statistics of the batch, a mean for each channel.
+  BatchNorm, ///< With statistics of the batch, for each channel.
   Relu,
   MaxPool,
   AveragePool,
   Add,
-  Bias, ///< A value for each channel is added.
+  Bias, ///< Adds a value for each channel.
   LogSoftmax,
 };
 
@@ -42,7 +42,7 @@ struct Layer {
   int x = -1;
   int other = -1; ///< The second summand.
   int y = -1;
-  int weights = -1; ///< A filter, or the factors of a normalisation.
+  int weights = -1; ///< A filter, or the scales of a normalisation.
   int bias = -1;
   /// For a normalisation: the statistics for backward, and the running
   /// averages.

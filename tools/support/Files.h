@@ -56,10 +56,9 @@ private:
   Status close();
 
   std::string path;
-  std::string
-      unfinished; ///< Where it is until finish(); "" if written at once.
+  std::string unfinished; ///< Path until finish(); "" if written directly.
   std::FILE *stream = nullptr;
-  int failure = 0; ///< Why write() has failed first.
+  int failure = 0; ///< The errno of the first failed write().
 };
 
 /// Writes a whole file.

@@ -81,7 +81,7 @@ TEST(Env, TellsOnceWhatIsAllowed) {
   static constexpr EnvWord kWords[] = {{"SLOW", 1}, {"FAST", 7}, {"OFF", 9}};
   struct Case {
     const char *value;
-    std::function<bool(const char *)> read; ///< Whether it has a value.
+    std::function<bool(const char *)> read; ///< Whether there is a value.
     const char *allowed;
   };
   const Case cases[] = {

@@ -167,7 +167,7 @@ TEST(RowProblem, MergesNoMoreThanKernelsCount) {
 
 // Reduced and other dimensions stay separate, a broadcast is kept, and the
 // largest tensor decides the order.
-TEST(RowProblem, KeepsRowsAndBroadcastsApart) {
+TEST(RowProblem, KeepsRowsAndBroadcastsSeparate) {
   EXPECT_EQ(
       makeProblem(RowOp::SoftmaxForward, {2, 3, 4, 5}, {60, 1, 15, 3}, 0b1110)
           .canonicalize()
@@ -181,7 +181,7 @@ TEST(RowProblem, KeepsRowsAndBroadcastsApart) {
 }
 
 // Two bytes may be so far apart that twice their distance overflows.
-TEST(RowProblem, KeepsFarElementsApart) {
+TEST(RowProblem, KeepsFarElementsSeparate) {
   RowProblem far = makeProblem(RowOp::ActivationForward, {2, 2}, {2, 1});
   far.tensors[0].type = far.tensors[1].type = DataType::I8;
   far.tensors[0].strides = {0, int64_t(1) << 62};

@@ -169,11 +169,11 @@ TEST_F(Package, OverwrittenBytesAreNeverBelieved) {
   makePackage();
   const uint64_t size = fs::file_size(path);
   testing::internal::CaptureStderr();
-  for (uint64_t place = 0; place + 64 < size; place += 509) {
+  for (uint64_t offset = 0; offset + 64 < size; offset += 509) {
     makePackage();
     {
       std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
-      file.seekp(static_cast<std::streamoff>(place));
+      file.seekp(static_cast<std::streamoff>(offset));
       file << std::string(64, '\xa5');
     }
     if (std::optional<Kernel> found = KernelDatabase(open()).find(kKey))

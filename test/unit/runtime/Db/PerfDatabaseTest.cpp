@@ -88,7 +88,7 @@ TEST_F(PerfDatabaseTest, OrdersByValueWithFailuresLast) {
 
 // Measured times and estimated cycles are kept separate; so are problems, chips
 // and sizes of chips.
-TEST_F(PerfDatabaseTest, KeepsObjectivesAndKeysApart) {
+TEST_F(PerfDatabaseTest, KeepsObjectivesAndKeysSeparate) {
   PerfDatabase database = open();
   Tuning cycles = makeTuning("cycles", 1);
   cycles.objective = Objective::IssueCycles;

@@ -27,7 +27,7 @@ struct Schema : testing::Test {
 } // namespace
 
 // A new file runs every script; a second run executes none.
-TEST_F(Schema, IsBroughtToTheNewestVersion) {
+TEST_F(Schema, MigratesToTheNewestVersion) {
   ASSERT_TRUE(migrate(database).isOk());
   EXPECT_EQ(getVersion(), static_cast<int64_t>(getMigrations().size()));
   EXPECT_TRUE(database.execute("SELECT problem FROM kernels").isOk());
@@ -70,7 +70,7 @@ TEST_F(Schema, IsAllOrNothing) {
 }
 
 // A file of any older library becomes one of ours, without its old content.
-TEST_F(Schema, BringsOldFilesUp) {
+TEST_F(Schema, MigratesOldFiles) {
   for (size_t age = 1; age < getMigrations().size(); ++age) {
     const std::string path = folder.get(std::to_string(age) + ".db");
     SqliteDatabase old = std::move(*SqliteDatabase::open(path));

@@ -164,7 +164,7 @@ TEST(DriverCommand, ReadsDepth) {
 
 // A transposed convolution is backward data of the convolution whose input is
 // its result; channels, layouts and directions are swapped.
-TEST(DriverCommand, ExchangesTransposedConvolutions) {
+TEST(DriverCommand, SwapsTransposedConvolutions) {
   Words words = {"conv", "-m", "trans", "-n", "2",  "-c", "6",  "-H", "7",
                  "-W",   "9",  "-k",    "4",  "-p", "1",  "-q", "1",  "-u",
                  "2",    "-v", "2",     "-g", "2",  "-Y", "1",  "-I", "NHWC"};

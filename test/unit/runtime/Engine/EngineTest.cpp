@@ -70,7 +70,7 @@ TEST_F(EngineTest, CompilesOnce) {
 }
 
 // Problems that differ in any field are different keys.
-TEST_F(EngineTest, KeepsProblemsApart) {
+TEST_F(EngineTest, KeepsProblemsSeparate) {
   RandomProblem random;
   SCOPED_TRACE(testing::Message() << "TESSERA_TEST_SEED=" << random.getSeed());
   std::map<std::string, const LoadedKernel *> byConfig;

@@ -26,10 +26,10 @@ public:
 class FakeBench final : public Bench {
 public:
   Objective objective = Objective::IssueCycles;
-  std::map<std::string, double> values;       ///< Of the rest: 1000.
-  std::map<std::string, uint64_t> workspaces; ///< Of the rest: 0.
+  std::map<std::string, double> values;       ///< 1000 if missing.
+  std::map<std::string, uint64_t> workspaces; ///< 0 if missing.
   std::set<std::string> uncompilable, killed, wrong;
-  std::string deadly; ///< After it the device answers no more.
+  std::string deadly; ///< This tile takes the device down.
   Status prepareStatus;
 
   std::vector<std::string> verified; ///< In order.

@@ -23,7 +23,8 @@ struct FitCase {
   const char *target;
   std::vector<Direction> directions;
   Layout layout;
-  std::map<std::string, double> wrong; ///< Factors, by constant.
+  /// Factors by which constants are wrong.
+  std::map<std::string, double> wrong;
 
   Model getModel() const { return *makeModel(model, *findTarget(target)); }
   Rates getWrongRates() const {

@@ -19,8 +19,8 @@ namespace {
 class NamingCompiler : public KernelCompiler {
 public:
   std::string revision = "r1";
-  std::set<std::string> badTiles; ///< That do not compile.
-  int64_t refusedBatch = 0;       ///< Has no kernel at all.
+  std::set<std::string> badTiles; ///< Tiles that do not compile.
+  int64_t refusedBatch = 0;       ///< Problems with it have no kernel.
   std::atomic<int> compiled = 0;
 
   std::string getRevision() const override { return revision; }

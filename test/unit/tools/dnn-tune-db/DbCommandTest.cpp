@@ -24,7 +24,7 @@ struct DbCommand : testing::Test {
   const std::string home = folder.get("home");
   const std::string file = home + "/kernels.db";
   const std::string problem = Problem().toNetworkConfig();
-  std::string out, err; ///< Of the last run.
+  std::string out, err; ///< Output of the last run.
 
   DbCommand() {
     setenv("MIOPEN_CUSTOM_CACHE_DIR", home.c_str(), 1);

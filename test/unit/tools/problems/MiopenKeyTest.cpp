@@ -30,7 +30,7 @@ TEST(MiopenKey, ComparesTheOutput) {
 
 // In both backward directions "in" is y, so its channels are the filter's
 // first dimension; the example is a depthwise filter with unequal channels.
-TEST(MiopenKey, ExchangesBackward) {
+TEST(MiopenKey, SwapsBackward) {
   EXPECT_EQ(
       read("64-28-28-3x3-32-56-56-8-1x1-2x2-1x1-0-NCHW-FP32-B_g32=x:1,0,a"),
       "conv-bwd-f32-nchw,nchw,nchw-n8c32h56w56-k64y3x3-p1x1-s2x2-d1x1-g32");
