@@ -17,7 +17,7 @@
 using namespace tessera;
 
 //===----------------------------------------------------------------------===//
-// What means nothing
+// Reports of invalid values
 //===----------------------------------------------------------------------===//
 
 void tessera::reportEnvInLog(const std::string &sentence) {

@@ -23,7 +23,7 @@
 
 namespace tessera {
 
-/// Where the sentence about a value goes.
+/// Receives the sentence about an invalid value.
 using EnvReport = void (*)(const std::string &sentence);
 
 /// A warning of the library's log.

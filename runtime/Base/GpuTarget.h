@@ -14,11 +14,11 @@
 
 namespace tessera {
 
-/// Who made the chip: which instructions the lowering ends in, and which code
-/// generator takes them.
+/// The vendor of the chip, which decides the instructions that the lowering
+/// ends in, and the code generator for them.
 enum class Vendor : uint8_t { Amd, Nvidia };
 
-/// Which matrix instructions a chip has. Each is a set of rows in
+/// The matrix instructions of a chip. Each value is a set of rows in
 /// compiler/Target/MatrixInstruction.cpp.
 enum class MatrixUnit {
   None,

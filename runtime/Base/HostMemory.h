@@ -25,8 +25,8 @@ namespace tessera {
 /// UINT64_MAX where nothing of that can be read.
 uint64_t getAvailableMemory();
 
-/// What the memory limits of the control group `group` and of those around it
-/// leave; UINT64_MAX without a limit. `mount` is where the hierarchy is
+/// The bytes that the memory limits of the control group `group` and of its
+/// parents leave; UINT64_MAX without a limit. `mount` is where the hierarchy is
 /// mounted, of version 2 or the memory controller's of version 1. Files that
 /// the system can drop from its cache count as free.
 uint64_t getControlGroupMemory(const std::string &mount,

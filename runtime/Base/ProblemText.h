@@ -1,7 +1,7 @@
 //===- ProblemText.h - Pieces of a network config --------------*- C++ -*-===//
 //
-// What the texts of all problems are made of: each piece with its printer and
-// its parser, which accepts only what the printer writes.
+// The pieces of all problems' texts, each with its printer and its parser,
+// which accepts only what the printer writes.
 //
 //===----------------------------------------------------------------------===//
 

@@ -21,7 +21,7 @@ static std::string getFolder(const std::string &path) {
 }
 
 //===----------------------------------------------------------------------===//
-// Who may write
+// Permissions
 //===----------------------------------------------------------------------===//
 
 Status tessera::makeFolderOf(const std::string &path) {
@@ -87,7 +87,7 @@ Status tessera::checkIsFile(const std::string &path) {
 }
 
 //===----------------------------------------------------------------------===//
-// What is there
+// Kinds of files
 //===----------------------------------------------------------------------===//
 
 uint64_t tessera::getInode(const std::string &path) {

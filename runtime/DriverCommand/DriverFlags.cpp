@@ -31,7 +31,7 @@ std::string_view FlagValues::getDefault(std::string_view longName) const {
 }
 
 //===----------------------------------------------------------------------===//
-// What was meant
+// Suggestions
 //===----------------------------------------------------------------------===//
 
 /// The names that most operations have for the lengths of their input.

@@ -69,7 +69,7 @@ public:
                                                  EngineOptions options);
   virtual ~Engine() = default;
 
-  /// Where the process keeps its kernel database, from the environment:
+  /// The directory of the kernel database, from the environment:
   /// MIOPEN_CUSTOM_CACHE_DIR, else XDG_CACHE_HOME or HOME, under tessera/;
   /// MIOPEN_DISABLE_CACHE empties it.
   static std::string getDefaultCacheDirectory();

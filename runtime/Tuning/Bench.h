@@ -1,7 +1,7 @@
 //===- Bench.h - Where candidates are tried --------------------*- C++ -*-===//
 //
-// What a search needs of a device and a compiler, for one problem. An
-// interface, so that the search is tested without either.
+// A search needs a device and a compiler for one problem. It uses them through
+// this interface, so that it is tested without either.
 //
 //===----------------------------------------------------------------------===//
 

@@ -63,7 +63,7 @@ struct SearchResult {
   const TriedTile *getBest() const;
 };
 
-/// What the caller of a search knows and wants to hear.
+/// Earlier results for a search, and callbacks of its caller.
 struct SearchHooks {
   /// Results of earlier searches, by the tile's text.
   std::map<std::string, Tuning> known;

@@ -238,7 +238,7 @@ STATUSES = """typedef enum {
 } miopenStatus_t;
 MIOPEN_DECLARE_OBJECT(miopenHandle);
 """
-# What is replaced in GOOD by what, and what the script says then.
+# (text in GOOD, its replacement, what the script then says)
 BROKEN = [
     (" * Runs it.\n *\n", "", "has no purpose"),
     (GOOD[:GOOD.index("MIOPEN")], "", "has no comment"),

@@ -13,7 +13,7 @@ namespace tessera::emu {
 
 struct TraceOptions {
   std::FILE *file = stdout;         ///< Not owned.
-  /// Of the launch, to number its workgroups.
+  /// The workgroups of the launch, by which they are numbered.
   std::array<uint32_t, 3> groups{};
   /// Workgroup and wave; if empty, all of them.
   std::optional<std::array<uint32_t, 2>> wave;

@@ -25,7 +25,7 @@ namespace tessera::tune_tool {
 using CondemnedTiles =
     std::map<std::string, std::map<std::string, std::string>>;
 
-/// What a child knows about earlier children.
+/// What the watcher tells a child about earlier children.
 struct Attempt {
   bool isFirst = true;
   CondemnedTiles condemned;

@@ -404,7 +404,7 @@ TEST_F(EngineTest, UnloadsItsModules) {
   EXPECT_EQ(hip.getAlive("hipModuleLoadData"), before);
 }
 
-// Without a compiler a miss is an answer that says so.
+// Without a compiler a miss is answered with a sentence that says so.
 TEST_F(EngineTest, WorksWithoutACompiler) {
   engine = std::move(*Engine::create(gpu, {}));
   Status status = engine->prepare(makeProblem()).getStatus();
