@@ -1,9 +1,10 @@
 //===- GeneralConv.cpp - The convolution for any problem ------------------===//
 //
-// What makes "every valid problem runs" true: each direction, type, stride,
-// dilation, group and memory order, 2-D and 3-D. A thread owns a few
-// neighbouring elements of the result and sums their products one by one, so
-// it is slow where a matrix unit could do the work, and the model says so.
+// This algorithm makes "every valid problem runs" true: it takes each
+// direction, type, stride, dilation, group count and memory order, in 2-D and
+// 3-D. A thread owns a few neighbouring elements of the result and adds up
+// their products one by one, so it is slow where a matrix unit could do the
+// work, and its cost model says so.
 //
 //===----------------------------------------------------------------------===//
 
@@ -81,7 +82,7 @@ static bool fitsInt32(const ConvProblem &conv) {
 Status GeneralConv::check(const Problem &problem, const GpuTarget &) const {
   const ConvProblem *conv = problem.getConv();
   if (!conv)
-    return notSupported("solves convolutions");
+    return notSupported("solves convolutions only");
   if (!fitsInt32(*conv))
     return notSupported("a coordinate is beyond the 32-bit arithmetic of a "
                         "kernel");
@@ -93,7 +94,7 @@ static int64_t getBlock(int64_t value, int64_t limit) {
   return std::min(limit, value & -value);
 }
 
-/// Threads enough to fill `target` and to hide its memory's latency.
+/// The number of threads that fill `target` and hide its memory's latency.
 static int64_t getWantedThreads(const GpuTarget &target) {
   constexpr int64_t kWavesPerSimd = 4;
   return int64_t(target.computeUnits) * target.simdsPerCu * kWavesPerSimd *
@@ -115,7 +116,7 @@ static GeneralTile chooseDataTile(const ConvProblem &conv,
 
 static GeneralTile chooseWeightsTile(const ConvProblem &conv,
                                      const GpuTarget &target) {
-  constexpr int64_t kMaxParts = 256;
+  constexpr int64_t kMaxSplits = 256;
   constexpr int64_t kMaxWorkspaceElements = int64_t(1) << 26;
   GeneralTile tile;
   tile.block = getBlock(conv.inChannels / conv.groups, 8);
@@ -125,7 +126,7 @@ static GeneralTile chooseWeightsTile(const ConvProblem &conv,
   int64_t threads = elements / (tile.block * tile.rows);
   tile.parts =
       std::clamp<int64_t>(getWantedThreads(target) / threads, 1,
-                          std::min(conv.batch * out.d * out.h, kMaxParts));
+                          std::min(conv.batch * out.d * out.h, kMaxSplits));
   tile.parts =
       std::clamp<int64_t>(kMaxWorkspaceElements / elements, 1, tile.parts);
   return tile;
@@ -137,8 +138,8 @@ GeneralConv::getCandidates(const Problem &problem,
   std::vector<Candidate> all = getGeneralCandidates(*problem.getConv(), target);
   if (!problem.isUnaligned())
     return all;
-  // It runs in place of another tile, in whose workspace there may be no room
-  // for parts.
+  // A misaligned problem runs this tile in place of another one, whose
+  // workspace may be too small for the partial results of a split.
   for (Candidate &candidate : all) {
     GeneralTile tile = *parseGeneralTile(candidate.tile);
     tile.parts = 1;
@@ -167,7 +168,7 @@ LogicalResult GeneralConv::build(Operation *primitive, const TileConfig &config,
                                  const GpuTarget &) const {
   auto conv = dyn_cast<dnn::ConvOp>(primitive);
   if (!conv)
-    return primitive->emitOpError("is no convolution");
+    return primitive->emitOpError("is not a convolution");
   ErrorOr<GeneralTile> tile = parseGeneralTile(config);
   if (!tile)
     return conv.emitOpError() << tile.getStatus().getMessage();

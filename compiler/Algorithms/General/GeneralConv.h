@@ -10,14 +10,14 @@
 
 namespace tessera {
 
-/// "general-b4r1t256s1". Plain data.
+/// The tile of the general convolution, "general-b4r1t256s1". Plain data.
 struct GeneralTile {
   /// Neighbouring channels of the result, or input channels of the filter,
   /// that a thread owns.
   int64_t block = 1;
   int64_t rows = 1;      ///< Backward weights: output channels of a thread.
-  int64_t threads = 256; ///< Of a workgroup.
-  int64_t parts = 1;     ///< Backward weights: parts of the sums.
+  int64_t threads = 256; ///< Threads of a workgroup.
+  int64_t parts = 1;     ///< Backward weights: splits of the reduction.
 
   TileConfig toConfig() const;
 };
@@ -29,7 +29,7 @@ ErrorOr<GeneralTile> parseGeneralTile(const TileConfig &config);
 void buildGeneralData(const ConvProgram &program, const GeneralTile &tile);
 void buildGeneralWeights(const ConvProgram &program, const GeneralTile &tile);
 
-/// GeneralRates.def says what each is.
+/// The constants of the cost model; GeneralRates.def describes each.
 struct GeneralRates {
 #define GENERAL_RATE(NAME, VALUE, MEANING) double NAME = VALUE;
 #include "compiler/Algorithms/General/GeneralRates.def"

@@ -1,9 +1,10 @@
 //===- GeneralConvData.cpp - Forward and backward data, for any problem ---===//
 //
-// Both directions sum, over the taps of a window and over the channels of the
-// tensor they read, products with a filter. A thread owns one pixel of some
-// neighbouring channels of the result. They differ in which pixel a tap reads,
-// and in which of the filter's two channels is summed over.
+// Both directions reduce products with the filter over the taps of a window
+// and over the channels of the tensor that they read. A thread owns one pixel
+// of some neighbouring channels of the result. The directions differ in which
+// pixel a tap reads, and in which of the filter's two channel dimensions is
+// reduced.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,32 +39,37 @@ private:
   void makePoint();
   void chooseStep();
   PointBuilder::Values emitTaps(int64_t spatialDim, PointBuilder::Values taps,
-                                PointBuilder::Values pixel, ValueRange sums);
+                                PointBuilder::Values pixel,
+                                ValueRange accumulators);
   PointBuilder::Values emitChannels(ValueRange taps, ValueRange pixel,
-                                    ValueRange sums);
+                                    ValueRange accumulators);
   Value loadFilter(ValueRange taps, Value first, int64_t column, int64_t dim,
                    int64_t count);
-  /// first channel of this thread's group, in a tensor with `perGroup`.
+  /// The first channel of this thread's group in a tensor with `perGroup`
+  /// channels a group.
   Value getGroupStart(int64_t perGroup) { return p.mul(group, perGroup); }
 
   PointBuilder &p;
   const ConvProgram &program;
   const GeneralTile &tile;
   bool isForward;
-  const ConvTensor &source; ///< What is read through the window.
+  const ConvTensor &source; ///< The tensor that is read through the window.
   const ConvTensor &result;
-  int64_t reduced;              ///< Channels of a group that are summed over.
+  int64_t reduced;              ///< Channels of a group that are reduced.
   int64_t owned;                ///< Channels of a group of the result.
   int64_t reducedDim, ownedDim; ///< The same, as dimensions of w.
-  int64_t step = 1;             ///< Channels that are summed at once.
-  bool sumsAlongStep = false;   ///< A sum is a block of `step` parts.
+  int64_t step = 1;             ///< Channels that are reduced at once.
+  /// Whether an accumulator is a vector of `step` partial sums of one element,
+  /// and not a vector of elements.
+  bool vectorizesReduction = false;
 
   Value outer, group, block; ///< This thread's point.
   PointBuilder::Values position;
 };
 } // namespace
 
-/// Neighbouring threads own what is close together in the result.
+/// Neighbouring threads own elements that are neighbours in the result, so that
+/// their stores are coalesced.
 void DataProgram::makePoint() {
   int64_t spatial = result.getNumSpatial();
   SmallVector<int64_t> sizes = {result.getType().getDimSize(0)};
@@ -82,9 +88,10 @@ void DataProgram::makePoint() {
   position = PointBuilder::Values(point.slice(channelsLast ? 1 : 3, spatial));
 }
 
-/// As many channels of the source at once as lie together: multiplied with as
-/// many of the filter, if these lie together too; else each with a block of
-/// the filter along the thread's channels.
+/// A step is as many channels of the source as one access can load. If the
+/// filter has as many contiguous channels, the two vectors are multiplied
+/// element by element; else each channel of the source is multiplied with a
+/// vector of the filter along the thread's own channels.
 void DataProgram::chooseStep() {
   constexpr int64_t kBytes = 16;
   auto widest = [&](const ConvTensor &tensor, int64_t dim, int64_t size) {
@@ -93,11 +100,12 @@ void DataProgram::chooseStep() {
     return getAccessWidth(tensor.getType(), dim, limit);
   };
   step = widest(source, source.getChannelDim(), reduced);
-  sumsAlongStep = step > 1 && widest(program.w, reducedDim, reduced) >= step;
+  vectorizesReduction =
+      step > 1 && widest(program.w, reducedDim, reduced) >= step;
 }
 
-/// A block of the filter along `dim`, its first element at this thread's
-/// channel `column` and at channel `first` of those summed over.
+/// Loads `count` elements of the filter along `dim`, beginning at this thread's
+/// channel `column` and at reduced channel `first`.
 Value DataProgram::loadFilter(ValueRange taps, Value first, int64_t column,
                               int64_t dim, int64_t count) {
   Value mine = p.add(block, column);
@@ -109,10 +117,11 @@ Value DataProgram::loadFilter(ValueRange taps, Value first, int64_t column,
                    program.getSumType());
 }
 
-/// One tap: all channels.
-PointBuilder::Values
-DataProgram::emitChannels(ValueRange taps, ValueRange pixel, ValueRange sums) {
-  return p.loop(reduced / step, sums, [&](Value i, ValueRange carried) {
+/// Accumulates the products of one tap over all channels.
+PointBuilder::Values DataProgram::emitChannels(ValueRange taps,
+                                               ValueRange pixel,
+                                               ValueRange accumulators) {
+  return p.loop(reduced / step, accumulators, [&](Value i, ValueRange carried) {
     Value first = p.mul(i, step);
     Value channel = p.add(getGroupStart(reduced), first);
     Value data =
@@ -120,7 +129,7 @@ DataProgram::emitChannels(ValueRange taps, ValueRange pixel, ValueRange sums) {
                               source.order(outer, channel, pixel)),
                   program.getSumType());
     PointBuilder::Values next(carried);
-    if (sumsAlongStep) {
+    if (vectorizesReduction) {
       for (int64_t column = 0; column < tile.block; ++column)
         next[column] =
             p.mulAdd(data, loadFilter(taps, first, column, reducedDim, step),
@@ -135,24 +144,26 @@ DataProgram::emitChannels(ValueRange taps, ValueRange pixel, ValueRange sums) {
   });
 }
 
-/// The taps along one spatial dimension, and the ones inside. Forward, a tap
-/// reads pixel * stride + tap * dilation - pad; backward, it is reached from
-/// the pixel for which that is this thread's, if there is one.
+/// Loops over the taps of spatial dimension `spatialDim` and of those inside
+/// it. A forward tap reads pixel * stride + tap * dilation - pad. A backward
+/// tap reads the output pixel for which this expression is the thread's own
+/// pixel; with a stride there may be none.
 PointBuilder::Values DataProgram::emitTaps(int64_t spatialDim,
                                            PointBuilder::Values taps,
                                            PointBuilder::Values pixel,
-                                           ValueRange sums) {
+                                           ValueRange accumulators) {
   if (spatialDim == source.getNumSpatial())
-    return emitChannels(taps, pixel, sums);
+    return emitChannels(taps, pixel, accumulators);
   int64_t stride = program.strides[spatialDim];
   int64_t pad = program.pads[spatialDim];
   int64_t dilation = program.dilations[spatialDim];
   return p.loop(
-      program.filter[spatialDim], sums, [&](Value tap, ValueRange carried) {
-        auto inner = [&](Value at) {
+      program.filter[spatialDim], accumulators,
+      [&](Value tap, ValueRange carried) {
+        auto inner = [&](Value coordinate) {
           PointBuilder::Values allTaps(taps), allPixel(pixel);
           allTaps.push_back(tap);
-          allPixel.push_back(at);
+          allPixel.push_back(coordinate);
           return emitTaps(spatialDim + 1, allTaps, allPixel, carried);
         };
         if (isForward)
@@ -177,15 +188,17 @@ void DataProgram::emit() {
   makePoint();
   chooseStep();
   Type type = program.getSumType();
-  PointBuilder::Values sums =
-      sumsAlongStep ? PointBuilder::Values(tile.block, p.zero(type, step))
-                    : PointBuilder::Values{p.zero(type, tile.block)};
-  sums = emitTaps(0, {}, {}, sums);
-  if (sumsAlongStep)
-    for (Value &sum : sums)
-      sum = p.sumElements(sum);
+  PointBuilder::Values accumulators =
+      vectorizesReduction ? PointBuilder::Values(tile.block, p.zero(type, step))
+                          : PointBuilder::Values{p.zero(type, tile.block)};
+  accumulators = emitTaps(0, {}, {}, accumulators);
+  if (vectorizesReduction)
+    for (Value &accumulator : accumulators)
+      accumulator = p.sumElements(accumulator);
   Value channel = p.add(getGroupStart(owned), block);
-  emitResult(p, program, sums.size() == 1 ? sums[0] : p.makeBlock(sums),
+  emitResult(p, program,
+             accumulators.size() == 1 ? accumulators[0]
+                                      : p.makeBlock(accumulators),
              result.getChannelDim(), result.order(outer, channel, position),
              program.getArguments());
 }

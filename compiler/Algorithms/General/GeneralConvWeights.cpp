@@ -1,8 +1,9 @@
 //===- GeneralConvWeights.cpp - Backward weights, for any problem ---------===//
 //
-// An element of the filter's gradient sums, over all images and output pixels,
-// products of the two activations. That is a long sum for each of few elements,
-// so rows of pixels are shared out to parts, which a second launch adds.
+// An element of the filter's gradient is the sum of products of the two
+// activations over all images and output pixels. Few elements have long
+// reductions, so these are split by rows of pixels; a second launch adds the
+// partial results of the splits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,23 +28,26 @@ public:
 private:
   void makePoint();
   PointBuilder::Values splitRow(Value row);
-  PointBuilder::Values emitPixel(ValueRange row, Value column, ValueRange sums);
+  PointBuilder::Values emitPixel(ValueRange row, Value column,
+                                 ValueRange accumulators);
   PointBuilder::Values emitRows();
-  void store(ValueRange sums);
+  void store(ValueRange accumulators);
 
   PointBuilder &p;
   const ConvProgram &program;
   const GeneralTile &tile;
-  Value workspace; ///< Null if the sums are whole.
+  Value workspace; ///< Null if the reduction is not split.
   int64_t spatial;
 
-  // This thread's point: the channels are those of all groups.
-  Value part, outputs, inputs, inputsOfGroup;
+  // This thread's point. `outputs` and `inputs` count the channels of all
+  // groups.
+  Value split, outputs, inputs, inputsOfGroup;
   PointBuilder::Values taps;
 };
 } // namespace
 
-/// Neighbouring threads own what is close together in the filter.
+/// Neighbouring threads own elements that are neighbours in the filter, so that
+/// their stores are coalesced.
 void WeightsProgram::makePoint() {
   int64_t outputBlocks = program.getOutputsPerGroup() / tile.rows;
   int64_t inputBlocks = program.getInputsPerGroup() / tile.block;
@@ -55,7 +59,7 @@ void WeightsProgram::makePoint() {
   if (channelsLast)
     sizes.push_back(inputBlocks);
   ValueRange point = p.forEachPoint(sizes, tile.threads);
-  part = point[0];
+  split = point[0];
   outputs = p.add(p.mul(point[1], program.getOutputsPerGroup()),
                   p.mul(point[2], tile.rows));
   inputsOfGroup = p.mul(channelsLast ? point.back() : point[3], tile.block);
@@ -63,8 +67,9 @@ void WeightsProgram::makePoint() {
   taps = PointBuilder::Values(point.slice(channelsLast ? 3 : 4, spatial));
 }
 
-/// Image, and every spatial coordinate of the output but the column. Behind
-/// the last row the image is outside.
+/// Splits `row` into the image and every spatial coordinate of the output but
+/// the column. For a row beyond the last one the image is out of bounds, so
+/// that its loads yield zeros.
 PointBuilder::Values WeightsProgram::splitRow(Value row) {
   PointBuilder::Values reversed;
   for (int64_t i = spatial - 1; i-- > 0;) {
@@ -76,20 +81,20 @@ PointBuilder::Values WeightsProgram::splitRow(Value row) {
   return PointBuilder::Values(llvm::reverse(reversed));
 }
 
-/// One output pixel's products.
+/// Accumulates the products of one output pixel.
 PointBuilder::Values WeightsProgram::emitPixel(ValueRange row, Value column,
-                                               ValueRange sums) {
+                                               ValueRange accumulators) {
   PointBuilder::Values pixel(row.drop_front());
   pixel.push_back(column);
-  PointBuilder::Values from;
+  PointBuilder::Values inputPixel;
   for (int64_t i = 0; i < spatial; ++i)
-    from.push_back(p.add(p.add(p.mul(pixel[i], program.strides[i]),
-                               p.mul(taps[i], program.dilations[i])),
-                         -program.pads[i]));
+    inputPixel.push_back(p.add(p.add(p.mul(pixel[i], program.strides[i]),
+                                     p.mul(taps[i], program.dilations[i])),
+                               -program.pads[i]));
   Type type = program.getSumType();
   const ConvTensor &x = program.x, &y = program.y;
   Value data = p.convert(p.loadBlock(x.memory, x.getChannelDim(), tile.block,
-                                     x.order(row[0], inputs, from)),
+                                     x.order(row[0], inputs, inputPixel)),
                          type);
   Value gradient = p.convert(p.loadBlock(y.memory, y.getChannelDim(), tile.rows,
                                          y.order(row[0], outputs, pixel)),
@@ -97,7 +102,7 @@ PointBuilder::Values WeightsProgram::emitPixel(ValueRange row, Value column,
   PointBuilder::Values next;
   for (int64_t i = 0; i < tile.rows; ++i)
     next.push_back(p.mulAdd(p.splat(p.getElement(gradient, i), tile.block),
-                            data, sums[i]));
+                            data, accumulators[i]));
   return next;
 }
 
@@ -105,11 +110,11 @@ PointBuilder::Values WeightsProgram::emitRows() {
   int64_t rows = program.dims.n;
   for (int64_t i = 0; i < spatial - 1; ++i)
     rows *= program.y.getSpatialSize(i);
-  int64_t perPart = llvm::divideCeilSigned(rows, tile.parts);
-  PointBuilder::Values sums(tile.rows,
-                            p.zero(program.getSumType(), tile.block));
-  return p.loop(perPart, sums, [&](Value i, ValueRange carried) {
-    PointBuilder::Values row = splitRow(p.add(p.mul(part, perPart), i));
+  int64_t rowsPerSplit = llvm::divideCeilSigned(rows, tile.parts);
+  PointBuilder::Values accumulators(tile.rows,
+                                    p.zero(program.getSumType(), tile.block));
+  return p.loop(rowsPerSplit, accumulators, [&](Value i, ValueRange carried) {
+    PointBuilder::Values row = splitRow(p.add(p.mul(split, rowsPerSplit), i));
     return p.loop(program.y.getSpatialSize(spatial - 1), carried,
                   [&](Value column, ValueRange inner) {
                     return emitPixel(row, column, inner);
@@ -117,17 +122,17 @@ PointBuilder::Values WeightsProgram::emitRows() {
   });
 }
 
-void WeightsProgram::store(ValueRange sums) {
-  for (auto [i, sum] : llvm::enumerate(sums)) {
-    PointBuilder::Values place = program.w.order(
+void WeightsProgram::store(ValueRange accumulators) {
+  for (auto [i, accumulator] : llvm::enumerate(accumulators)) {
+    PointBuilder::Values indices = program.w.order(
         p.add(outputs, static_cast<int64_t>(i)), inputsOfGroup, taps);
     int64_t dim = program.w.getChannelDim();
     if (!workspace) {
-      emitResult(p, program, sum, dim, place, program.getArguments());
+      emitResult(p, program, accumulator, dim, indices, program.getArguments());
       continue;
     }
-    place.insert(place.begin(), part);
-    p.storeBlock(sum, workspace, dim + 1, place);
+    indices.insert(indices.begin(), split);
+    p.storeBlock(accumulator, workspace, dim + 1, indices);
   }
 }
 
