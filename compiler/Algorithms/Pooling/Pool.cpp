@@ -15,24 +15,24 @@
 using namespace mlir;
 using namespace tessera;
 
-static bool isWrittenOutAs(const PoolGeometry &g, const PoolTile &tile) {
-  return g.isForward ? isWrittenOut(g, tile) : isBackwardWrittenOut(g, tile);
+static bool isTileUnrolled(const PoolGeometry &g, const PoolTile &tile) {
+  return g.isForward ? isUnrolled(g, tile) : isBackwardUnrolled(g, tile);
 }
 
 //===----------------------------------------------------------------------===//
 // Model
 //===----------------------------------------------------------------------===//
 
-/// Threads that own the elements of the tensor that is written.
+/// The number of threads that own the elements of the tensor that is written.
 static double countThreads(const PoolGeometry &g, const PoolTile &tile,
-                           bool isOut) {
+                           bool unrolled) {
   const PoolTensorShape &written = g.isForward ? g.y : g.x;
-  int64_t block[] = {1, isOut ? tile.rows : 1, isOut ? tile.columns : 1};
+  int64_t block[] = {1, unrolled ? tile.rows : 1, unrolled ? tile.columns : 1};
   double threads = static_cast<double>(written.sizes[kBatch]) *
                    static_cast<double>(written.sizes[kChannel] / tile.channels);
   for (int dim = 0; dim < 3; ++dim) {
     int64_t owned =
-        block[dim] * (g.isForward || !isOut ? 1 : g.dims.strides[dim]);
+        block[dim] * (g.isForward || !unrolled ? 1 : g.dims.strides[dim]);
     threads *= static_cast<double>(
         llvm::divideCeil(written.sizes[kDepth + dim], owned));
   }
@@ -41,39 +41,39 @@ static double countThreads(const PoolGeometry &g, const PoolTile &tile,
 
 static double estimateClocks(const PoolGeometry &g, const PoolTile &tile,
                              const GpuTarget &target, const PoolRates &rates) {
-  bool isOut = isWrittenOutAs(g, tile);
-  double threads = countThreads(g, tile, isOut);
-  double windows = 1; // That an element is in.
+  bool unrolled = isTileUnrolled(g, tile);
+  double threads = countThreads(g, tile, unrolled);
+  double windows = 1; // The number of windows that contain an element.
   for (int dim = 0; dim < 3 && !hasOneWindow(g); ++dim)
     windows *= std::ceil(static_cast<double>(g.dims.window[dim]) /
                          static_cast<double>(g.dims.strides[dim]));
-  if (!isOut)
-    return estimateWalk(g, tile.channels, threads,
-                        g.isForward ? g.getWindowSize() : windows, target,
-                        rates);
+  if (!unrolled)
+    return estimateLoops(g, tile.channels, threads,
+                         g.isForward ? g.getWindowSize() : windows, target,
+                         rates);
 
-  double loads = 1, columns = 1, meetings = tile.channels;
+  double loads = 1, columns = 1, pairs = tile.channels;
   double block[] = {1, double(tile.rows), double(tile.columns)};
   for (int dim = 0; dim < 3; ++dim) {
     auto window = static_cast<double>(g.dims.window[dim]);
     auto stride = static_cast<double>(g.dims.strides[dim]);
-    // Pixels that forward reads; outputs that backward reads.
+    // Forward reads pixels, backward reads outputs.
     columns = g.isForward ? (block[dim] - 1) * stride + window
                           : block[dim] + std::ceil(window / stride) - 1;
     loads *= columns;
-    meetings *= block[dim] * window;
+    pairs *= block[dim] * window;
   }
   const PoolTensorShape &read = g.isForward ? g.x : g.y;
   int64_t width = tile.channels;
   if (width == 1) {
     int64_t step = tile.columns * (g.isForward ? g.dims.strides[2] : 1);
     width = std::gcd(read.getVectorLength(kColumn), step);
-    if (width > 1) // The first and the last vector are used in part.
+    if (width > 1) // The first and the last vector are partly unused.
       loads *= (std::ceil(columns / static_cast<double>(width)) + 1) / columns;
   }
-  double perMeeting = g.isMax() && (g.hasIndices() || !g.isForward) ? 3 : 2;
+  double perPair = g.isMax() && (g.hasIndices() || !g.isForward) ? 3 : 2;
   return estimateClocks({loads, static_cast<double>(width * read.elementBytes),
-                         meetings * perMeeting, /*waits=*/1},
+                         pairs * perPair, /*waits=*/1},
                         threads, target, rates);
 }
 
@@ -97,15 +97,16 @@ public:
 Status Pool::check(const Problem &problem, const GpuTarget &) const {
   const PoolProblem *pool = problem.getPool();
   if (!pool)
-    return notSupported("solves poolings");
+    return notSupported("solves poolings only");
   return checkPoolReach(PoolGeometry(*pool));
 }
 
-/// The tile that was best on an H100, or at most 6 % behind, whatever the
-/// direction: 16 bytes an access, and no more than one of them to store, since
-/// many short threads have more loads under way than few long ones. Windows
-/// that move by single rows share most of them between two; rows that no vector
-/// divides want a block, whose loads are shared.
+/// The tile that was the fastest on an H100, or at most 6 % slower, in both
+/// directions. Accesses have 16 bytes, and a thread has at most one of them to
+/// store, since many short threads have more loads in flight than few long
+/// ones. Windows that overlap by single rows share most of their loads if a
+/// thread owns two of them. Rows whose length is not a multiple of a vector
+/// need a block of outputs, whose loads are shared.
 static PoolTile getShortTile(const PoolGeometry &g) {
   constexpr int64_t kBytes = 16;
   const bool sharesRows = g.dims.strides[1] == 1 && g.dims.window[1] > 2;
@@ -120,17 +121,18 @@ static PoolTile getShortTile(const PoolGeometry &g) {
   return {1, 1, static_cast<int>(llvm::bit_floor(uint64_t(columns) | 1))};
 }
 
-/// Makes the measured choice the cheapest, without a change of the least cost.
-/// Where it would leave the chip with few threads, the model knows better.
+/// Makes the measured choice the cheapest without changing the least cost, so
+/// that other algorithms compare with the same number. The model decides where
+/// the measured choice has too few threads to fill the chip.
 static void preferShortTile(std::vector<Candidate> &candidates,
                             const PoolGeometry &g, const GpuTarget &target) {
-  constexpr double kFewThreads = 256; // Of a multiprocessor.
+  constexpr double kFewThreads = 256; // Threads of a multiprocessor.
   const PoolTile tile = getShortTile(g);
   auto preferred = llvm::find_if(candidates, [&](const Candidate &candidate) {
     return candidate.tile == tile.toConfig();
   });
   if (preferred == candidates.end() ||
-      countThreads(g, tile, isWrittenOutAs(g, tile)) <
+      countThreads(g, tile, isTileUnrolled(g, tile)) <
           kFewThreads * target.computeUnits)
     return;
   constexpr double kMore = 1.001;
@@ -154,7 +156,7 @@ std::vector<Candidate> tessera::getPoolCandidates(const PoolProblem &problem,
         bool isSmall = rows * columns == 1;
         bool overhangs =
             rows >= 2 * g.dims.out[1] || columns >= 2 * g.dims.out[2];
-        if (!isSmall && (overhangs || !isWrittenOutAs(g, tile)))
+        if (!isSmall && (overhangs || !isTileUnrolled(g, tile)))
           continue;
         candidates.push_back(
             {tile.toConfig(), ::estimateClocks(g, tile, target, rates)});

@@ -1,10 +1,11 @@
 //===- PoolBackward.cpp - A pooling's gradient as a point program ---------===//
 //
-// A gather: each element of dx sums what the windows that contain it hand down,
-// in ascending order, so no atomics are needed and every run gives the same
-// bits. A thread owns as many pixels along a dimension as the stride is long,
-// or a multiple: then which windows contain which of its pixels is the same for
-// all threads, nothing is divided, and each dy is loaded once for all of them.
+// The program is a gather: each element of dx adds up the gradients of the
+// windows that contain it, in ascending order, so no atomics are needed and
+// every run gives the same bits. Along each dimension a thread owns a multiple
+// of the stride of pixels. Hence all threads have the same relation between
+// their pixels and the windows that contain them, no coordinate is divided, and
+// each dy is loaded once for all pixels of a thread.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,21 +19,22 @@ using namespace mlir;
 using namespace tessera;
 
 namespace {
-/// What a thread owns and needs along one dimension.
+/// The pixels that a thread owns and the outputs that it reads, along one
+/// dimension.
 struct Span {
-  int64_t outputs; ///< Whole strides of pixels.
+  int64_t outputs; ///< The number of strides that the pixels make up.
   int64_t pixels;
-  int64_t first; ///< The outputs whose windows contain one of the pixels,
-  int64_t last;  ///< counted from the block's first.
+  int64_t first; ///< The first and the last output whose window contains one of
+  int64_t last;  ///< the pixels, relative to the block's first output.
 };
 
-/// What a thread owns and needs, where both are written out.
+/// The same in all dimensions, for the unrolled program.
 struct OwnBlock {
   std::array<Span, 3> spans;
   std::array<int64_t, 3> pixels;
-  std::array<int64_t, 3> outputs; ///< From the first of the spans on.
-  PoolPlace at;                   ///< Of the first pixel.
-  PoolPlace origin;               ///< Of the block's first output.
+  std::array<int64_t, 3> outputs; ///< Outputs from `first` to `last`.
+  PoolCoordinates at;             ///< The first pixel.
+  PoolCoordinates origin;         ///< The block's first output.
 };
 } // namespace
 
@@ -58,21 +60,21 @@ bool tessera::hasOneWindow(const PoolGeometry &geometry) {
   return true;
 }
 
-bool tessera::isBackwardWrittenOut(const PoolGeometry &geometry,
-                                   const PoolTile &tile) {
+bool tessera::isBackwardUnrolled(const PoolGeometry &geometry,
+                                 const PoolTile &tile) {
   if (hasOneWindow(geometry))
     return false;
-  // Each pixel is a sum in registers, and each meeting of a pixel and a window
-  // some instructions for each channel.
+  // Each pixel has an accumulator in registers, and each pair of a pixel and a
+  // window takes some instructions for each channel.
   constexpr double kMaxPixels = 128;
-  constexpr double kMaxMeetings = 1024;
+  constexpr double kMaxPairs = 1024;
   double pixels = tile.channels, windows = 1;
   for (const auto &[dim, span] : llvm::enumerate(getSpans(geometry, tile))) {
     pixels *= static_cast<double>(span.pixels);
     windows *= static_cast<double>(llvm::divideCeilSigned(
         geometry.dims.window[dim], geometry.dims.strides[dim]));
   }
-  return pixels <= kMaxPixels && pixels * windows <= kMaxMeetings;
+  return pixels <= kMaxPixels && pixels * windows <= kMaxPairs;
 }
 
 namespace {
@@ -83,8 +85,8 @@ public:
   void build();
 
 private:
-  void writeOut();
-  void walk();
+  void emitUnrolled();
+  void emitLoops();
 
   OwnBlock locateBlock();
   Value getPixelIndex(Value firstPixel, const std::array<int64_t, 3> &position,
@@ -93,7 +95,7 @@ private:
   Value getGradient(PoolTensor::Loaded loaded,
                     const std::array<Value, 3> &output);
   Value getSavedIndex(Value loaded);
-  void store(ArrayRef<Value> sums, const PoolPlace &at);
+  void store(ArrayRef<Value> sums, const PoolCoordinates &at);
 
   dnn::PoolOp op;
   const PoolGeometry g;
@@ -104,7 +106,8 @@ private:
   PoolTensor y;
   std::optional<PoolTensor> indices;
   PoolMath math;
-  PoolPlace block{}; ///< Numbers of the thread's block of pixels.
+  PoolCoordinates
+      block{}; ///< The thread's block of pixels, in units of blocks.
 };
 } // namespace
 
@@ -120,7 +123,8 @@ BackwardProgram::BackwardProgram(dnn::PoolOp op, const PoolTile &tile)
 // One term of a sum
 //===----------------------------------------------------------------------===//
 
-/// What the window of `output` hands to each of its elements, or to one.
+/// The gradient that the window of `output` passes to each of its elements, or,
+/// of a maximum, to one of them.
 Value BackwardProgram::getGradient(PoolTensor::Loaded loaded,
                                    const std::array<Value, 3> &output) {
   Value value = math.extend(p, loaded, /*mayBeOutside=*/true);
@@ -134,18 +138,20 @@ Value BackwardProgram::getSavedIndex(Value loaded) {
                             getElementTypeOrSelf(math.getIndexType()));
 }
 
-/// What of `gradient` the element gets that `number` names.
+/// The share of `gradient` that element `number` gets: all or nothing of a
+/// maximum, whose saved index is `index`.
 Value BackwardProgram::getTerm(Value gradient, Value index, Value number) {
   if (!g.isMax())
     return gradient;
-  Value isIt =
+  Value isMaximum =
       arith::CmpIOp::create(b, p.loc, arith::CmpIPredicate::eq, index, number);
-  return arith::SelectOp::create(b, p.loc, isIt, gradient,
+  return arith::SelectOp::create(b, p.loc, isMaximum, gradient,
                                  p.splat(gradient.getType(), 0.0));
 }
 
-/// Stores neighbouring pixels of a row; a sum without terms is null.
-void BackwardProgram::store(ArrayRef<Value> sums, const PoolPlace &at) {
+/// Stores neighbouring pixels of a row. The sum of a pixel that is in no window
+/// is null.
+void BackwardProgram::store(ArrayRef<Value> sums, const PoolCoordinates &at) {
   SmallVector<Value> values;
   for (Value sum : sums) {
     if (!sum)
@@ -158,7 +164,7 @@ void BackwardProgram::store(ArrayRef<Value> sums, const PoolPlace &at) {
 }
 
 //===----------------------------------------------------------------------===//
-// Written out
+// Unrolled
 //===----------------------------------------------------------------------===//
 
 OwnBlock BackwardProgram::locateBlock() {
@@ -175,33 +181,35 @@ OwnBlock BackwardProgram::locateBlock() {
   return own;
 }
 
-/// By which index a window names the pixel that is at `position` of it; null of
-/// averages. `firstPixel` is the number of the block's first in the image.
+/// The index that a window saves for the pixel at `position` of the window;
+/// null for averages. `firstPixel` is the linear index of the block's first
+/// pixel in the image.
 Value BackwardProgram::getPixelIndex(Value firstPixel,
                                      const std::array<int64_t, 3> &position,
                                      const std::array<int64_t, 3> &pixel) {
   if (!g.isMax())
     return {};
   if (g.indexMode == dnn::IndexMode::Mask)
-    return p.splat(math.getIndexType(), getNumber(position, g.dims.window));
+    return p.splat(math.getIndexType(),
+                   getLinearIndex(position, g.dims.window));
   return math.broadcast(
-      p, p.add(firstPixel,
-               p.splat(firstPixel.getType(), getNumber(pixel, g.dims.in))));
+      p, p.add(firstPixel, p.splat(firstPixel.getType(),
+                                   getLinearIndex(pixel, g.dims.in))));
 }
 
-void BackwardProgram::writeOut() {
+void BackwardProgram::emitUnrolled() {
   const OwnBlock own = locateBlock();
   PoolPixels gradients(y, own.origin, y.getColumnVector(tile.columns));
   std::optional<PoolPixels> saved;
   Value firstPixel;
   if (indices) {
     saved.emplace(*indices, own.origin, indices->getColumnVector(tile.columns));
-    firstPixel = math.getNumber(
+    firstPixel = math.getLinearIndex(
         p, {own.at[kDepth], own.at[kRow], own.at[kColumn]}, g.dims.in);
   }
 
   std::vector<Value> sums(own.pixels[0] * own.pixels[1] * own.pixels[2]);
-  forEachInBox(own.outputs, [&](std::array<int64_t, 3> offset) {
+  forEachIndex(own.outputs, [&](std::array<int64_t, 3> offset) {
     std::array<int64_t, 3> output;
     std::array<Value, 3> outputAt;
     for (int dim = 0; dim < 3; ++dim) {
@@ -209,37 +217,37 @@ void BackwardProgram::writeOut() {
       outputAt[dim] = p.add(own.origin[kDepth + dim], output[dim]);
     }
     Value gradient, index;
-    forEachInBox(own.pixels, [&](std::array<int64_t, 3> pixel) {
+    forEachIndex(own.pixels, [&](std::array<int64_t, 3> pixel) {
       std::array<int64_t, 3> position;
       for (int dim = 0; dim < 3; ++dim)
         position[dim] =
             pixel[dim] + g.dims.pads[dim] - output[dim] * g.dims.strides[dim];
-      if (!isInBox(position, g.dims.window))
+      if (!isInBounds(position, g.dims.window))
         return;
       if (!gradient) {
         gradient = getGradient(gradients.read(p, output), outputAt);
         if (saved)
           index = getSavedIndex(saved->read(p, output).value);
       }
-      Value &sum = sums[getNumber(pixel, own.pixels)];
+      Value &sum = sums[getLinearIndex(pixel, own.pixels)];
       Value term =
           getTerm(gradient, index, getPixelIndex(firstPixel, position, pixel));
       sum = sum ? arith::AddFOp::create(b, p.loc, sum, term).getResult() : term;
     });
   });
-  forEachInBox({own.pixels[0], own.pixels[1], 1},
+  forEachIndex({own.pixels[0], own.pixels[1], 1},
                [&](std::array<int64_t, 3> row) {
-                 PoolPlace place = own.at;
-                 place[kDepth] = p.add(place[kDepth], row[0]);
-                 place[kRow] = p.add(place[kRow], row[1]);
-                 store(ArrayRef<Value>(sums).slice(getNumber(row, own.pixels),
-                                                   own.pixels[2]),
-                       place);
+                 PoolCoordinates coordinates = own.at;
+                 coordinates[kDepth] = p.add(coordinates[kDepth], row[0]);
+                 coordinates[kRow] = p.add(coordinates[kRow], row[1]);
+                 store(ArrayRef<Value>(sums).slice(
+                           getLinearIndex(row, own.pixels), own.pixels[2]),
+                       coordinates);
                });
 }
 
 //===----------------------------------------------------------------------===//
-// Walked by loops
+// Loops
 //===----------------------------------------------------------------------===//
 
 /// The outputs whose windows contain coordinate `at` along `dim`.
@@ -256,63 +264,66 @@ static std::array<Value, 2> getOutputsAt(PoolBuilder &p, const PoolGeometry &g,
   return {first, p.min(p.add(last, 1), p.index(d.out[dim]))};
 }
 
-/// One pixel of each channel.
-void BackwardProgram::walk() {
-  PoolPlace at = block;
+/// Emits loops over the windows that contain one pixel of each channel.
+void BackwardProgram::emitLoops() {
+  PoolCoordinates at = block;
   at[kChannel] = p.mul(block[kChannel], tile.channels);
   std::array<std::array<Value, 2>, 3> ranges;
   for (int dim = 0; dim < 3; ++dim)
     ranges[dim] = getOutputsAt(p, g, dim, at[kDepth + dim]);
-  auto walkOutput = [&](const std::array<Value, 3> &output, PoolReduction so) {
-    PoolPlace place = at;
+  auto addOutput = [&](const std::array<Value, 3> &output,
+                       PoolReduction partial) {
+    PoolCoordinates coordinates = at;
     std::array<Value, 3> position;
     for (int dim = 0; dim < 3; ++dim) {
-      place[kDepth + dim] = output[dim];
+      coordinates[kDepth + dim] = output[dim];
       position[dim] = p.sub(p.add(at[kDepth + dim], g.dims.pads[dim]),
                             p.mul(output[dim], g.dims.strides[dim]));
     }
     constexpr PoolDim kInside[] = {kDepth, kRow, kColumn};
-    Value gradient = getGradient(y.load(p, place, kInside), output);
+    Value gradient = getGradient(y.load(p, coordinates, kInside), output);
     Value index, number;
     if (indices) {
-      index = getSavedIndex(indices->load(p, place, kInside).value);
+      index = getSavedIndex(indices->load(p, coordinates, kInside).value);
       bool isMask = g.indexMode == dnn::IndexMode::Mask;
       number = math.broadcast(
-          p, isMask ? math.getNumber(p, position, g.dims.window)
-                    : math.getNumber(p, {at[kDepth], at[kRow], at[kColumn]},
-                                     g.dims.in));
+          p, isMask ? math.getLinearIndex(p, position, g.dims.window)
+                    : math.getLinearIndex(
+                          p, {at[kDepth], at[kRow], at[kColumn]}, g.dims.in));
     }
     Value term = getTerm(gradient, index, number);
-    return PoolReduction{arith::AddFOp::create(b, p.loc, so.value, term),
+    return PoolReduction{arith::AddFOp::create(b, p.loc, partial.value, term),
                          nullptr};
   };
   PoolReduction sum{p.splat(math.getComputeType(), 0.0), nullptr};
   if (hasOneWindow(g)) {
     std::array<Value, 3> first;
     first.fill(p.index(0));
-    return store(walkOutput(first, sum).value, at);
+    return store(addOutput(first, sum).value, at);
   }
-  sum = walkRange(p, ranges[0], 1, sum, [&](Value d, PoolReduction so) {
-    return walkRange(p, ranges[1], 1, so, [&](Value h, PoolReduction so) {
-      return walkRangeAtOnce(p, ranges[2], so, [&](Value w, PoolReduction so) {
-        return walkOutput({d, h, w}, so);
-      });
-    });
+  sum = walkRange(p, ranges[0], 1, sum, [&](Value d, PoolReduction partial) {
+    return walkRange(
+        p, ranges[1], 1, partial, [&](Value h, PoolReduction partial) {
+          return walkRangeUnrolled(p, ranges[2], partial,
+                                   [&](Value w, PoolReduction partial) {
+                                     return addOutput({d, h, w}, partial);
+                                   });
+        });
   });
   store(sum.value, at);
 }
 
 void BackwardProgram::build() {
-  bool writesOut = isBackwardWrittenOut(g, tile);
+  bool unrolls = isBackwardUnrolled(g, tile);
   std::array<int64_t, 5> owned = {1, tile.channels, 1, 1, 1};
-  if (writesOut)
+  if (unrolls)
     for (const auto &[dim, span] : llvm::enumerate(getSpans(g, tile)))
       owned[kDepth + dim] = span.pixels;
   block = startPoints(b, op, g.x.sizes, owned, g.x.hasChannelsLast()).block;
-  if (writesOut)
-    writeOut();
+  if (unrolls)
+    emitUnrolled();
   else
-    walk();
+    emitLoops();
   op.erase();
 }
 

@@ -11,9 +11,9 @@ namespace tessera {
 /// Whether each image has one window, which contains all of it.
 bool hasOneWindow(const PoolGeometry &geometry);
 
-/// Whether the windows that contain a thread's pixels are written out; else
-/// they are walked by loops, for one pixel.
-bool isBackwardWrittenOut(const PoolGeometry &geometry, const PoolTile &tile);
+/// Whether the windows that contain a thread's pixels are unrolled. If they are
+/// too many, a thread owns one pixel and loops over its windows.
+bool isBackwardUnrolled(const PoolGeometry &geometry, const PoolTile &tile);
 
 /// Replaces a backward `pool` by its program.
 void buildPoolBackward(dnn::PoolOp pool, const PoolTile &tile);

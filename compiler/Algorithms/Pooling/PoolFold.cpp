@@ -1,4 +1,4 @@
-//===- PoolFold.cpp - How an output is made of its pixels -----------------===//
+//===- PoolFold.cpp - How pixels are reduced to an output -----------------===//
 
 #include "compiler/Algorithms/Pooling/PoolFold.h"
 
@@ -20,45 +20,44 @@ PoolReduction PoolFold::start(PoolBuilder &p) const {
   return result;
 }
 
-/// Takes one more pixel in.
-PoolReduction PoolFold::fold(PoolBuilder &p, PoolReduction so, Value pixel,
+PoolReduction PoolFold::fold(PoolBuilder &p, PoolReduction partial, Value pixel,
                              Value index) const {
   if (!g.isMax())
-    return {arith::AddFOp::create(p.b, p.loc, so.value, pixel), nullptr};
+    return {arith::AddFOp::create(p.b, p.loc, partial.value, pixel), nullptr};
   if (!g.hasIndices())
-    return {arith::MaxNumFOp::create(p.b, p.loc, so.value, pixel), nullptr};
+    return {arith::MaxNumFOp::create(p.b, p.loc, partial.value, pixel),
+            nullptr};
   Value isGreater = arith::CmpFOp::create(p.b, p.loc, arith::CmpFPredicate::OGT,
-                                          pixel, so.value);
-  return {arith::SelectOp::create(p.b, p.loc, isGreater, pixel, so.value),
-          arith::SelectOp::create(p.b, p.loc, isGreater, index, so.index)};
+                                          pixel, partial.value);
+  return {arith::SelectOp::create(p.b, p.loc, isGreater, pixel, partial.value),
+          arith::SelectOp::create(p.b, p.loc, isGreater, index, partial.index)};
 }
 
-/// The index of the pixel `at`, at `position` of its window.
-Value PoolFold::getIndex(PoolBuilder &p, const PoolPlace &at,
+Value PoolFold::getIndex(PoolBuilder &p, const PoolCoordinates &at,
                          const std::array<Value, 3> &position) const {
   if (!g.hasIndices())
     return nullptr;
   bool isMask = g.indexMode == dnn::IndexMode::Mask;
   return math.broadcast(
-      p, isMask ? math.getNumber(p, position, g.dims.window)
-                : math.getNumber(p, {at[kDepth], at[kRow], at[kColumn]},
-                                 g.dims.in));
+      p, isMask ? math.getLinearIndex(p, position, g.dims.window)
+                : math.getLinearIndex(p, {at[kDepth], at[kRow], at[kColumn]},
+                                      g.dims.in));
 }
 
-/// The same for a pixel at `place`, counted from the one whose number in the
-/// image is `origin`.
 Value PoolFold::getIndex(PoolBuilder &p, Value origin,
-                         const std::array<int64_t, 3> &place,
+                         const std::array<int64_t, 3> &offset,
                          const std::array<int64_t, 3> &position) const {
   if (!g.hasIndices())
     return nullptr;
   if (g.indexMode == dnn::IndexMode::Mask)
-    return p.splat(math.getIndexType(), getNumber(position, g.dims.window));
-  Value offset = p.splat(origin.getType(), getNumber(place, g.dims.in));
-  return math.broadcast(p, p.add(origin, offset));
+    return p.splat(math.getIndexType(),
+                   getLinearIndex(position, g.dims.window));
+  Value distance = p.splat(origin.getType(), getLinearIndex(offset, g.dims.in));
+  return math.broadcast(p, p.add(origin, distance));
 }
 
-/// The value of the output, whose coordinates are needed for its divisor.
+/// The value of `output`. Its coordinates decide by how many pixels an average
+/// is divided.
 Value PoolFold::finish(PoolBuilder &p, PoolReduction result,
                        const std::array<Value, 3> &output) const {
   if (!g.isMax())
@@ -67,9 +66,8 @@ Value PoolFold::finish(PoolBuilder &p, PoolReduction result,
   return math.narrow(p, result.value);
 }
 
-/// Stores neighbouring outputs of a row.
 void PoolFold::store(PoolBuilder &p, ArrayRef<PoolReduction> row,
-                     const PoolPlace &at) const {
+                     const PoolCoordinates &at) const {
   SmallVector<Value> values, found;
   for (auto [i, result] : llvm::enumerate(row)) {
     values.push_back(
@@ -101,13 +99,14 @@ PoolReduction PoolFold::merge(PoolBuilder &p, PoolReduction one,
 }
 
 PoolReduction tessera::foldInside(PoolBuilder &p, const PoolFold &fold,
-                                  const PoolTensor &x, const PoolPlace &first,
+                                  const PoolTensor &x,
+                                  const PoolCoordinates &first,
                                   const std::array<Value, 3> &position,
-                                  PoolReduction so) {
-  PoolPlace at = first;
+                                  PoolReduction partial) {
+  PoolCoordinates at = first;
   for (int dim = 0; dim < 3; ++dim)
     at[kDepth + dim] = p.add(first[kDepth + dim], position[dim]);
   Value pixel = fold.getMath().extend(p, x.load(p, at, {kDepth, kRow, kColumn}),
                                       /*mayBeOutside=*/false);
-  return fold.fold(p, so, pixel, fold.getIndex(p, at, position));
+  return fold.fold(p, partial, pixel, fold.getIndex(p, at, position));
 }

@@ -1,7 +1,7 @@
-//===- PoolFold.h - How an output is made of its pixels --------*- C++ -*-===//
+//===- PoolFold.h - How pixels are reduced to an output --------*- C++ -*-===//
 //
-// The arithmetic of forward pooling, whatever order a program walks the pixels
-// in.
+// The arithmetic of forward pooling, which does not depend on the order in
+// which a program visits the pixels of a window.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,38 +14,41 @@
 
 namespace tessera {
 
-/// Folds pixels into outputs of `channels` channels, and stores these. Refers
-/// to the geometry.
+/// Reduces pixels to outputs of `channels` channels, and stores these. Keeps a
+/// reference to the geometry.
 class PoolFold {
 public:
-  /// `inF32`: keep maxima in f32, too.
+  /// With `inF32`, maxima are kept in f32 as well, so that one workspace type
+  /// holds the partial results of every pooling.
   PoolFold(dnn::PoolOp op, const PoolGeometry &geometry, int64_t channels,
            bool inF32 = false);
 
   const PoolMath &getMath() const { return math; }
 
-  /// Nothing so far.
+  /// The reduction of no pixels.
   PoolReduction start(PoolBuilder &p) const;
-  /// One more pixel, later in the window than all others.
-  PoolReduction fold(PoolBuilder &p, PoolReduction so, mlir::Value pixel,
+  /// Adds a pixel that is later in the window than all pixels before: of equal
+  /// maxima the first one wins.
+  PoolReduction fold(PoolBuilder &p, PoolReduction partial, mlir::Value pixel,
                      mlir::Value index) const;
-  /// Two parts of one window, in any order.
+  /// Combines partial results of one window, in any order: of equal maxima the
+  /// one with the smaller index wins.
   PoolReduction merge(PoolBuilder &p, PoolReduction one,
                       PoolReduction other) const;
 
-  /// The index of the pixel `at`, at `position` of its window; null if there
-  /// are no indices.
-  mlir::Value getIndex(PoolBuilder &p, const PoolPlace &at,
+  /// The index to save for the pixel `at`, which is at `position` of its
+  /// window; null if there are no indices.
+  mlir::Value getIndex(PoolBuilder &p, const PoolCoordinates &at,
                        const std::array<mlir::Value, 3> &position) const;
-  /// The same for a pixel at `place`, counted from the one whose number in the
+  /// The same for the pixel at `offset` from the one whose linear index in the
   /// image is `origin`.
   mlir::Value getIndex(PoolBuilder &p, mlir::Value origin,
-                       const std::array<int64_t, 3> &place,
+                       const std::array<int64_t, 3> &offset,
                        const std::array<int64_t, 3> &position) const;
 
   /// Stores neighbouring outputs of a row.
   void store(PoolBuilder &p, llvm::ArrayRef<PoolReduction> row,
-             const PoolPlace &at) const;
+             const PoolCoordinates &at) const;
 
 private:
   mlir::Value finish(PoolBuilder &p, PoolReduction result,
@@ -57,12 +60,12 @@ private:
   PoolMath math;
 };
 
-/// Folds the pixel at `position`, which is inside x, of the window whose
-/// position 0 is at `first`.
+/// Folds the pixel at `position`, which is inside x, of the window that begins
+/// at `first`.
 PoolReduction foldInside(PoolBuilder &p, const PoolFold &fold,
-                         const PoolTensor &x, const PoolPlace &first,
+                         const PoolTensor &x, const PoolCoordinates &first,
                          const std::array<mlir::Value, 3> &position,
-                         PoolReduction so);
+                         PoolReduction partial);
 
 } // namespace tessera
 

@@ -1,10 +1,10 @@
 //===- PoolForward.cpp - A pooling as a point program ---------------------===//
 //
-// Pooling moves memory and computes next to nothing, so what counts is that
-// every access is wide and that no element is asked for twice. A thread owns
-// neighbouring outputs whose windows share pixels: each of these is loaded once
-// and meets every window that contains it. Windows too large to be written out
-// are walked by loops over their elements inside x, with no check in them.
+// Pooling is bound by memory, so every access has to be wide and no element is
+// to be loaded twice. A thread owns neighbouring outputs whose windows share
+// pixels: each pixel is loaded once and folded into every window that contains
+// it. Windows that are too large to be unrolled are reduced by loops over their
+// elements inside x, which therefore need no bounds check.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,11 +14,11 @@
 using namespace mlir;
 using namespace tessera;
 
-bool tessera::isWrittenOut(const PoolGeometry &geometry, const PoolTile &tile) {
-  // Each meeting of a pixel and a window is some instructions for each channel.
-  constexpr double kMaxMeetings = 1024;
+bool tessera::isUnrolled(const PoolGeometry &geometry, const PoolTile &tile) {
+  // Each pair of a pixel and a window takes some instructions for each channel.
+  constexpr double kMaxPairs = 1024;
   constexpr double kMaxWindow = 128;
-  constexpr double kMaxPixels = 1024; // Between the windows, too.
+  constexpr double kMaxPixels = 1024; // Including those between the windows.
   const dnn::PoolDims &d = geometry.dims;
   double window = geometry.getWindowSize();
   double outputs = static_cast<double>(tile.rows) * tile.columns;
@@ -27,7 +27,7 @@ bool tessera::isWrittenOut(const PoolGeometry &geometry, const PoolTile &tile) {
       static_cast<double>((tile.rows - 1) * d.strides[1] + d.window[1]) *
       static_cast<double>((tile.columns - 1) * d.strides[2] + d.window[2]);
   return window <= kMaxWindow && pixels <= kMaxPixels &&
-         window * outputs * tile.channels <= kMaxMeetings;
+         window * outputs * tile.channels <= kMaxPairs;
 }
 
 namespace {
@@ -41,8 +41,8 @@ public:
   void build();
 
 private:
-  void writeOut();
-  void walk();
+  void emitUnrolled();
+  void emitLoops();
 
   dnn::PoolOp op;
   const PoolGeometry g;
@@ -51,19 +51,21 @@ private:
   PoolBuilder p;
   PoolTensor x;
   PoolFold fold;
-  PoolPlace block{}; ///< Numbers of the thread's block of outputs.
+  PoolCoordinates
+      block{}; ///< The thread's block of outputs, in units of blocks.
 };
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// Written out
+// Unrolled
 //===----------------------------------------------------------------------===//
 
-/// Every pixel that one of the thread's windows contains, in ascending order.
-void ForwardProgram::writeOut() {
+/// Visits every pixel that one of the thread's windows contains, in ascending
+/// order.
+void ForwardProgram::emitUnrolled() {
   const auto &[n, c, in, out, window, pads, strides] = g.dims;
   std::array<int64_t, 3> outputs = {1, tile.rows, tile.columns};
-  PoolPlace at = block, origin = block;
+  PoolCoordinates at = block, origin = block;
   std::array<int64_t, 3> end;
   for (int dim = 0; dim < 3; ++dim) {
     at[kDepth + dim] = p.mul(block[kDepth + dim], outputs[dim]);
@@ -73,50 +75,50 @@ void ForwardProgram::writeOut() {
   }
   at[kChannel] = origin[kChannel] = p.mul(block[kChannel], tile.channels);
   PoolPixels pixels(x, origin, x.getColumnVector(outputs[2] * strides[2]));
-  Value originNumber =
+  Value originIndex =
       g.hasIndices()
-          ? fold.getMath().getNumber(
+          ? fold.getMath().getLinearIndex(
                 p, {origin[kDepth], origin[kRow], origin[kColumn]}, in)
           : Value();
 
   SmallVector<SmallVector<PoolReduction>> results(
       tile.rows, SmallVector<PoolReduction>(tile.columns, fold.start(p)));
-  forEachInBox(end, [&](std::array<int64_t, 3> offset) {
-    std::array<int64_t, 3> place;
+  forEachIndex(end, [&](std::array<int64_t, 3> offset) {
+    std::array<int64_t, 3> fromOrigin;
     for (int dim = 0; dim < 3; ++dim)
-      place[dim] = offset[dim] - pads[dim];
+      fromOrigin[dim] = offset[dim] - pads[dim];
     Value pixel;
     for (int64_t row = 0; row < tile.rows; ++row)
       for (int64_t column = 0; column < tile.columns; ++column) {
         std::array<int64_t, 3> position = {offset[0],
                                            offset[1] - row * strides[1],
                                            offset[2] - column * strides[2]};
-        if (!isInBox(position, window))
+        if (!isInBounds(position, window))
           continue;
         if (!pixel)
-          pixel =
-              fold.getMath().extend(p, pixels.read(p, place), g.isClipped());
+          pixel = fold.getMath().extend(p, pixels.read(p, fromOrigin),
+                                        g.isClipped());
         PoolReduction &result = results[row][column];
         result = fold.fold(p, result, pixel,
-                           fold.getIndex(p, originNumber, place, position));
+                           fold.getIndex(p, originIndex, fromOrigin, position));
       }
   });
   for (int64_t row = 0; row < tile.rows; ++row) {
-    PoolPlace place = at;
-    place[kRow] = p.add(at[kRow], row);
-    fold.store(p, results[row], place);
+    PoolCoordinates firstOfRow = at;
+    firstOfRow[kRow] = p.add(at[kRow], row);
+    fold.store(p, results[row], firstOfRow);
   }
 }
 
 //===----------------------------------------------------------------------===//
-// Walked by loops
+// Loops
 //===----------------------------------------------------------------------===//
 
-/// The part of one output's window that is inside x.
-void ForwardProgram::walk() {
-  PoolPlace output = block;
+/// Emits loops over the part of one output's window that is inside x.
+void ForwardProgram::emitLoops() {
+  PoolCoordinates output = block;
   output[kChannel] = p.mul(block[kChannel], tile.channels);
-  PoolPlace first = output;
+  PoolCoordinates first = output;
   std::array<std::array<Value, 2>, 3> ranges;
   for (int dim = 0; dim < 3; ++dim) {
     Value at = output[kDepth + dim];
@@ -124,29 +126,30 @@ void ForwardProgram::walk() {
     first[kDepth + dim] =
         p.add(p.mul(at, g.dims.strides[dim]), -g.dims.pads[dim]);
   }
-  PoolReduction result =
-      walkRange(p, ranges[0], 1, fold.start(p), [&](Value a, PoolReduction so) {
-        return walkRange(p, ranges[1], 1, so, [&](Value r, PoolReduction so) {
-          return walkRangeAtOnce(
-              p, ranges[2], so, [&](Value s, PoolReduction so) {
-                return foldInside(p, fold, x, first, {a, r, s}, so);
-              });
-        });
+  PoolReduction result = walkRange(
+      p, ranges[0], 1, fold.start(p), [&](Value a, PoolReduction partial) {
+        return walkRange(
+            p, ranges[1], 1, partial, [&](Value r, PoolReduction partial) {
+              return walkRangeUnrolled(
+                  p, ranges[2], partial, [&](Value s, PoolReduction partial) {
+                    return foldInside(p, fold, x, first, {a, r, s}, partial);
+                  });
+            });
       });
   fold.store(p, result, output);
 }
 
 void ForwardProgram::build() {
-  bool writesOut = isWrittenOut(g, tile);
+  bool unrolls = isUnrolled(g, tile);
   block = startPoints(b, op, g.y.sizes,
-                      {1, tile.channels, 1, writesOut ? tile.rows : 1,
-                       writesOut ? tile.columns : 1},
+                      {1, tile.channels, 1, unrolls ? tile.rows : 1,
+                       unrolls ? tile.columns : 1},
                       g.x.hasChannelsLast())
               .block;
-  if (writesOut)
-    writeOut();
+  if (unrolls)
+    emitUnrolled();
   else
-    walk();
+    emitLoops();
   op.erase();
 }
 

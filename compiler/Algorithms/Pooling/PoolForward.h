@@ -8,10 +8,10 @@
 
 namespace tessera {
 
-/// Whether the positions of a window are written out one after the other, each
-/// pixel being loaded once for all outputs of a thread; else they are walked by
-/// loops, for one output.
-bool isWrittenOut(const PoolGeometry &geometry, const PoolTile &tile);
+/// Whether the positions of a window are unrolled, so that each pixel is loaded
+/// once for all outputs of a thread. If they are too many, a thread owns one
+/// output and loops over them.
+bool isUnrolled(const PoolGeometry &geometry, const PoolTile &tile);
 
 /// Replaces a forward `pool` by its program.
 void buildPoolForward(dnn::PoolOp pool, const PoolTile &tile);

@@ -1,4 +1,4 @@
-//===- PoolGeometry.cpp - What decides how a pooling is computed ----------===//
+//===- PoolGeometry.cpp - The shape of a pooling and of its tensors -------===//
 
 #include "compiler/Algorithms/Pooling/PoolGeometry.h"
 #include "compiler/Frontend/PoolFrontend.h"
@@ -60,13 +60,13 @@ bool PoolGeometry::countsElements() const {
   return mode == dnn::PoolMode::Average && isClipped();
 }
 
-int64_t tessera::getNumber(const std::array<int64_t, 3> &at,
-                           const std::array<int64_t, 3> &sizes) {
+int64_t tessera::getLinearIndex(const std::array<int64_t, 3> &at,
+                                const std::array<int64_t, 3> &sizes) {
   return (at[0] * sizes[1] + at[1]) * sizes[2] + at[2];
 }
 
-bool tessera::isInBox(const std::array<int64_t, 3> &at,
-                      const std::array<int64_t, 3> &sizes) {
+bool tessera::isInBounds(const std::array<int64_t, 3> &at,
+                         const std::array<int64_t, 3> &sizes) {
   for (int dim = 0; dim < 3; ++dim)
     if (at[dim] < 0 || at[dim] >= sizes[dim])
       return false;
@@ -77,8 +77,8 @@ bool tessera::isInBox(const std::array<int64_t, 3> &at,
 // From the op
 //===----------------------------------------------------------------------===//
 
-/// Sizes and strides of a memref whose dimensions are written in the order of
-/// `layout`. A depth that is not there has one element, anywhere.
+/// Sizes and strides of a memref whose dimensions are in the order of `layout`.
+/// A missing depth has one element and no stride.
 static PoolTensorShape getTensorShape(Value operand, dnn::Layout layout) {
   auto type = cast<MemRefType>(operand.getType());
   SmallVector<int64_t> strides;
@@ -90,11 +90,11 @@ static PoolTensorShape getTensorShape(Value operand, dnn::Layout layout) {
     std::rotate(order.begin() + 1, order.end() - 1, order.end());
   PoolTensorShape shape;
   shape.elementBytes = type.getElementTypeBitWidth() / 8;
-  for (int dim = kBatch, place = 0; dim <= kColumn; ++dim) {
+  for (int dim = kBatch, index = 0; dim <= kColumn; ++dim) {
     bool isMissing = dim == kDepth && type.getRank() == 4;
-    shape.sizes[dim] = isMissing ? 1 : type.getDimSize(order[place]);
-    shape.strides[dim] = isMissing ? 0 : strides[order[place]];
-    place += !isMissing;
+    shape.sizes[dim] = isMissing ? 1 : type.getDimSize(order[index]);
+    shape.strides[dim] = isMissing ? 0 : strides[order[index]];
+    index += !isMissing;
   }
   return shape;
 }
@@ -123,7 +123,7 @@ static PoolTensorShape getTensorShape(const TensorLengths &lengths,
       {lengths.n, lengths.c, lengths.d, lengths.h, lengths.w},
       {strides.n, strides.c, strides.d, strides.h, strides.w},
       elementBytes};
-  // As PoolFrontend writes them in a memref.
+  // PoolFrontend writes the same strides into the memref.
   if (layout == Layout::Strided)
     for (auto [size, stride] : llvm::zip(shape.sizes, shape.strides))
       stride = size == 1 ? kNoStride : stride;

@@ -1,9 +1,9 @@
 //===- PoolModel.cpp - What a pooling costs -------------------------------===//
 //
-// Pooling ends at the memory's bandwidth, which is the same for all tiles, or,
-// where an element is loaded more than once, at that of the first cache or at
-// the rate of instructions; and where there are few threads, at the latency of
-// one.
+// Pooling is limited by the bandwidth of memory, which costs the same for all
+// tiles. Where an element is loaded more than once, it is limited by the
+// bandwidth of L1 or by the instruction rate; where there are few threads, by
+// the latency of one thread.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,8 @@ using namespace mlir;
 using namespace tessera;
 
 Status tessera::checkPoolReach(const PoolGeometry &geometry) {
-  // Room for the window of an output that overhangs.
+  // The limit leaves space for the window of an output that is out of bounds,
+  // which the last block may own.
   constexpr int64_t kLimit = int64_t(1) << 30;
   constexpr int64_t kMaxBlock = 64;
   const dnn::PoolDims &d = geometry.dims;
@@ -69,10 +70,10 @@ double tessera::estimateClocks(const PoolWork &work, double threads,
   return std::max(busiest, issue + work.waits * rates.latency);
 }
 
-double tessera::estimateWalk(const PoolGeometry &geometry, int64_t channels,
-                             double threads, double elements,
-                             const GpuTarget &target, const PoolRates &rates) {
-  // As walkRangeAtOnce() does.
+double tessera::estimateLoops(const PoolGeometry &geometry, int64_t channels,
+                              double threads, double elements,
+                              const GpuTarget &target, const PoolRates &rates) {
+  // walkRangeUnrolled() has as many loads in flight.
   constexpr double kAtOnce = 8;
   double bytes = static_cast<double>(geometry.x.elementBytes) * channels;
   return estimateClocks(

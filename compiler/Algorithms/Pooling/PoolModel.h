@@ -1,6 +1,6 @@
 //===- PoolModel.h - What a pooling costs ----------------------*- C++ -*-===//
 //
-// What the algorithms of pooling have in common before anything is built.
+// The checks and the cost model that the algorithms of pooling share.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,43 +17,44 @@
 
 namespace tessera {
 
-/// NotSupported if a coordinate is beyond the 32-bit arithmetic of a kernel.
+/// Fails with NotSupported if a coordinate is beyond the 32-bit arithmetic of a
+/// kernel.
 Status checkPoolReach(const PoolGeometry &geometry);
 
-/// How many channels a thread may own.
+/// The numbers of channels that a thread may own, largest first.
 std::vector<int> getChannelChoices(const PoolGeometry &geometry);
 
-/// Emits an error at `pool` unless `channels` of a tile can be owned by a
-/// thread.
+/// Emits an error at `pool` unless a thread can own `channels` channels, the
+/// number in tile `config`.
 mlir::LogicalResult checkChannels(dnn::PoolOp pool, int64_t channels,
                                   const TileConfig &config);
 
-/// What one thread of a pooling does.
+/// The work of one thread of a pooling.
 struct PoolWork {
-  double loads;        ///< Accesses, each of one instruction.
-  double loadBytes;    ///< Of one of them.
-  double instructions; ///< Besides, but for PoolRates::begin.
-  double waits;        ///< How often it waits for memory.
+  double loads;        ///< Load instructions.
+  double loadBytes;    ///< Bytes of one load.
+  double instructions; ///< Others, without PoolRates::begin.
+  double waits;        ///< How often the thread waits for memory.
 };
 
-/// PoolRates.def says what each is.
+/// The constants of the cost model; PoolRates.def describes each.
 struct PoolRates {
 #define POOL_RATE(NAME, VALUE, MEANING) double NAME = VALUE;
 #include "compiler/Algorithms/Pooling/PoolRates.def"
 };
 inline constexpr PoolRates kPoolRates;
 
-/// Clocks until `threads` threads have done their work.
+/// Estimates the clocks until `threads` threads have done their work.
 double estimateClocks(const PoolWork &work, double threads,
                       const GpuTarget &target, const PoolRates &rates);
 
-/// The same of threads that walk `elements` elements each by loops.
-double estimateWalk(const PoolGeometry &geometry, int64_t channels,
-                    double threads, double elements, const GpuTarget &target,
-                    const PoolRates &rates);
+/// The same for threads that loop over `elements` elements each.
+double estimateLoops(const PoolGeometry &geometry, int64_t channels,
+                     double threads, double elements, const GpuTarget &target,
+                     const PoolRates &rates);
 
-/// Tiles of one launch as the model sees them, and of two. In an order that
-/// does not depend on the rates.
+/// The candidates of one launch, and of two (with splits), with the costs that
+/// `rates` give, in an order that does not depend on the rates.
 std::vector<Candidate> getPoolCandidates(const PoolProblem &problem,
                                          const GpuTarget &target,
                                          const PoolRates &rates);

@@ -1,4 +1,4 @@
-//===- PoolProgram.cpp - What pooling programs are written in -------------===//
+//===- PoolProgram.cpp - The building blocks of pooling programs ----------===//
 
 #include "compiler/Algorithms/Pooling/PoolProgram.h"
 
@@ -26,7 +26,7 @@ Value PoolBuilder::constant(TypedAttr attr) {
   return value;
 }
 
-/// `scalar` as an attribute of `type`, in each element of a vector.
+/// `scalar` as an attribute of `type`, repeated for each element of a vector.
 static TypedAttr spread(Type type, TypedAttr scalar) {
   if (auto vector = dyn_cast<VectorType>(type))
     return DenseElementsAttr::get(vector, scalar);
@@ -71,7 +71,7 @@ PoolPoint tessera::startPoints(OpBuilder &b, Operation *op,
                                const std::array<int64_t, 5> &sizes,
                                const std::array<int64_t, 5> &block,
                                bool channelsLast,
-                               std::array<int64_t, 2> parts) {
+                               std::array<int64_t, 2> splits) {
   PoolPoint point{};
   SmallVector<std::pair<Value *, int64_t>> dims;
   auto addDim = [&](PoolDim dim) {
@@ -83,9 +83,9 @@ PoolPoint tessera::startPoints(OpBuilder &b, Operation *op,
     addDim(kChannel);
   for (PoolDim dim : {kDepth, kRow, kColumn})
     addDim(dim);
-  if (parts[0] * parts[1] > 1) {
-    dims.emplace_back(&point.rowPart, parts[0]);
-    dims.emplace_back(&point.columnPart, parts[1]);
+  if (splits[0] * splits[1] > 1) {
+    dims.emplace_back(&point.rowSplit, splits[0]);
+    dims.emplace_back(&point.columnSplit, splits[1]);
   }
   if (channelsLast)
     addDim(kChannel);
@@ -96,7 +96,7 @@ PoolPoint tessera::startPoints(OpBuilder &b, Operation *op,
     counts.push_back(count);
     points = llvm::SaturatingMultiply<uint64_t>(points, count);
   }
-  // Where there are few points, small workgroups reach more of the chip.
+  // Small workgroups spread few points over more compute units.
   constexpr uint64_t kManyPoints = 1 << 16;
   b.setInsertionPoint(op);
   auto program = dnn::ForEachPointOp::create(b, op->getLoc(), counts,
@@ -110,7 +110,7 @@ PoolPoint tessera::startPoints(OpBuilder &b, Operation *op,
   return point;
 }
 
-void tessera::forEachInBox(const std::array<int64_t, 3> &sizes,
+void tessera::forEachIndex(const std::array<int64_t, 3> &sizes,
                            function_ref<void(std::array<int64_t, 3>)> visit) {
   for (int64_t a = 0; a < sizes[0]; ++a)
     for (int64_t b = 0; b < sizes[1]; ++b)
@@ -132,11 +132,11 @@ std::array<Value, 2> tessera::getPositionsInside(PoolBuilder &p,
 
 PoolReduction
 tessera::walkRange(PoolBuilder &p, std::array<Value, 2> range, int64_t step,
-                   PoolReduction so,
+                   PoolReduction partial,
                    function_ref<PoolReduction(Value, PoolReduction)> body) {
-  SmallVector<Value> carried = {so.value};
-  if (so.index)
-    carried.push_back(so.index);
+  SmallVector<Value> carried = {partial.value};
+  if (partial.index)
+    carried.push_back(partial.index);
   auto unpack = [](ValueRange values) -> PoolReduction {
     return {values[0], values.size() > 1 ? values[1] : Value()};
   };
@@ -153,22 +153,22 @@ tessera::walkRange(PoolBuilder &p, std::array<Value, 2> range, int64_t step,
   return unpack(loop.getResults());
 }
 
-PoolReduction tessera::walkRangeAtOnce(
-    PoolBuilder &p, std::array<Value, 2> range, PoolReduction so,
+PoolReduction tessera::walkRangeUnrolled(
+    PoolBuilder &p, std::array<Value, 2> range, PoolReduction partial,
     function_ref<PoolReduction(Value, PoolReduction)> body) {
-  constexpr int64_t kAtOnce = 8;
+  constexpr int64_t kUnroll = 8;
   auto [low, high] = range;
-  // Of an empty range nothing is left, not less.
+  // An empty range may have high < low.
   Value count = p.max(p.sub(high, low), p.index(0));
-  Value rest = arith::RemUIOp::create(p.b, p.loc, count, p.index(kAtOnce));
+  Value rest = arith::RemUIOp::create(p.b, p.loc, count, p.index(kUnroll));
   Value middle = p.add(low, p.sub(count, rest));
-  so = walkRange(p, {low, middle}, kAtOnce, so,
-                 [&](Value first, PoolReduction so) {
-                   for (int64_t i = 0; i < kAtOnce; ++i)
-                     so = body(p.add(first, i), so);
-                   return so;
-                 });
-  return walkRange(p, {middle, high}, 1, so, body);
+  partial = walkRange(p, {low, middle}, kUnroll, partial,
+                      [&](Value first, PoolReduction partial) {
+                        for (int64_t i = 0; i < kUnroll; ++i)
+                          partial = body(p.add(first, i), partial);
+                        return partial;
+                      });
+  return walkRange(p, {middle, high}, 1, partial, body);
 }
 
 //===----------------------------------------------------------------------===//
@@ -203,7 +203,7 @@ bool PoolTensor::movesVectors() const {
   return vector > 1 && shape.areNeighbours(kChannel, vector);
 }
 
-SmallVector<Value> PoolTensor::getCoordinates(const PoolPlace &at) const {
+SmallVector<Value> PoolTensor::getCoordinates(const PoolCoordinates &at) const {
   SmallVector<Value> coordinates;
   for (PoolDim dim : order)
     coordinates.push_back(at[dim]);
@@ -212,19 +212,19 @@ SmallVector<Value> PoolTensor::getCoordinates(const PoolPlace &at) const {
 
 DenseI64ArrayAttr PoolTensor::getInside(PoolBuilder &p,
                                         ArrayRef<PoolDim> inside) const {
-  SmallVector<int64_t> places;
-  for (auto [place, dim] : llvm::enumerate(order))
+  SmallVector<int64_t> indices;
+  for (auto [index, dim] : llvm::enumerate(order))
     if (llvm::is_contained(inside, dim))
-      places.push_back(place);
-  return places.empty() ? nullptr : p.b.getDenseI64ArrayAttr(places);
+      indices.push_back(index);
+  return indices.empty() ? nullptr : p.b.getDenseI64ArrayAttr(indices);
 }
 
-PoolTensor::Loaded PoolTensor::load(PoolBuilder &p, const PoolPlace &at,
+PoolTensor::Loaded PoolTensor::load(PoolBuilder &p, const PoolCoordinates &at,
                                     ArrayRef<PoolDim> inside) const {
   DenseI64ArrayAttr known = getInside(p, inside);
-  auto loadAt = [&](const PoolPlace &place, Type what) {
+  auto loadAt = [&](const PoolCoordinates &element, Type what) {
     return dnn::PointLoadOp::create(p.b, p.loc, what, p.b.getI1Type(), memref,
-                                    getCoordinates(place), known);
+                                    getCoordinates(element), known);
   };
   if (vector == 1 || movesVectors()) {
     auto load = loadAt(at, getValueType(getElementType()));
@@ -233,11 +233,11 @@ PoolTensor::Loaded PoolTensor::load(PoolBuilder &p, const PoolPlace &at,
   SmallVector<Value> elements;
   Value valid;
   for (int64_t i = 0; i < vector; ++i) {
-    PoolPlace place = at;
-    place[kChannel] = p.add(at[kChannel], i);
-    auto load = loadAt(place, getElementType());
+    PoolCoordinates element = at;
+    element[kChannel] = p.add(at[kChannel], i);
+    auto load = loadAt(element, getElementType());
     elements.push_back(load.getValue());
-    valid = load.getValid(); // Channels are inside, so all are the same.
+    valid = load.getValid(); // All channels exist, so this is the pixel's bit.
   }
   return {vector::FromElementsOp::create(
               p.b, p.loc, cast<VectorType>(getValueType(getElementType())),
@@ -245,24 +245,25 @@ PoolTensor::Loaded PoolTensor::load(PoolBuilder &p, const PoolPlace &at,
           valid};
 }
 
-void PoolTensor::store(PoolBuilder &p, Value value, const PoolPlace &at) const {
+void PoolTensor::store(PoolBuilder &p, Value value,
+                       const PoolCoordinates &at) const {
   if (vector == 1 || movesVectors()) {
     dnn::PointStoreOp::create(p.b, p.loc, value, memref, getCoordinates(at),
                               DenseI64ArrayAttr());
     return;
   }
   for (int64_t i = 0; i < vector; ++i) {
-    PoolPlace place = at;
-    place[kChannel] = p.add(at[kChannel], i);
+    PoolCoordinates element = at;
+    element[kChannel] = p.add(at[kChannel], i);
     dnn::PointStoreOp::create(
         p.b, p.loc, vector::ExtractOp::create(p.b, p.loc, value, i), memref,
-        getCoordinates(place), DenseI64ArrayAttr());
+        getCoordinates(element), DenseI64ArrayAttr());
   }
 }
 
-SmallVector<PoolTensor::Loaded> PoolTensor::loadColumns(PoolBuilder &p,
-                                                        const PoolPlace &at,
-                                                        int64_t count) const {
+SmallVector<PoolTensor::Loaded>
+PoolTensor::loadColumns(PoolBuilder &p, const PoolCoordinates &at,
+                        int64_t count) const {
   if (count == 1)
     return {load(p, at)};
   auto load = dnn::PointLoadOp::create(
@@ -276,7 +277,7 @@ SmallVector<PoolTensor::Loaded> PoolTensor::loadColumns(PoolBuilder &p,
 }
 
 void PoolTensor::storeColumns(PoolBuilder &p, ValueRange values,
-                              const PoolPlace &at) const {
+                              const PoolCoordinates &at) const {
   if (values.size() == 1)
     return store(p, values[0], at);
   auto count = static_cast<int64_t>(values.size());
@@ -287,13 +288,13 @@ void PoolTensor::storeColumns(PoolBuilder &p, ValueRange values,
 }
 
 void PoolTensor::storeRow(PoolBuilder &p, ArrayRef<Value> values,
-                          const PoolPlace &at) const {
+                          const PoolCoordinates &at) const {
   auto count = static_cast<int64_t>(values.size());
   int64_t width = getColumnVector(count);
   for (int64_t first = 0; first < count; first += width) {
-    PoolPlace place = at;
-    place[kColumn] = p.add(at[kColumn], first);
-    storeColumns(p, values.slice(first, width), place);
+    PoolCoordinates column = at;
+    column[kColumn] = p.add(at[kColumn], first);
+    storeColumns(p, values.slice(first, width), column);
   }
 }
 
@@ -303,7 +304,7 @@ PoolTensor::Loaded PoolPixels::read(PoolBuilder &p,
   int64_t first = llvm::divideFloorSigned(column, columns) * columns;
   SmallVector<PoolTensor::Loaded> &pixels = loaded[{depth, row, first}];
   if (pixels.empty()) {
-    PoolPlace at = origin;
+    PoolCoordinates at = origin;
     at[kDepth] = p.add(at[kDepth], depth);
     at[kRow] = p.add(at[kRow], row);
     at[kColumn] = p.add(at[kColumn], first);
@@ -317,10 +318,10 @@ PoolTensor::Loaded PoolPixels::read(PoolBuilder &p,
 //===----------------------------------------------------------------------===//
 
 Type PoolMath::getComputeType() const {
-  bool staysSmall =
+  bool staysNarrow =
       !inF32 && geometry.isForward && geometry.isMax() && element.isF16();
   return tensor.getValueType(
-      staysSmall ? element : Float32Type::get(element.getContext()));
+      staysNarrow ? element : Float32Type::get(element.getContext()));
 }
 
 Type PoolMath::getIndexType() const {
@@ -337,7 +338,7 @@ Type PoolMath::getIndexType() const {
 Value PoolMath::getStart(PoolBuilder &p) const {
   if (!geometry.isMax())
     return p.splat(getComputeType(), 0.0);
-  // Exact in the compute type.
+  // The lowest value of the element type is exact in the compute type.
   auto semantics = &cast<FloatType>(element).getFloatSemantics();
   return p.splat(
       getComputeType(),
@@ -397,16 +398,16 @@ Value PoolMath::getReciprocal(PoolBuilder &p,
   Value number = arith::SIToFPOp::create(
       p.b, p.loc, f32,
       arith::IndexCastOp::create(p.b, p.loc, p.b.getI32Type(), count));
-  // One instruction, off by one unit in the last place at most, as the product
-  // with it may be.
+  // The approximate reciprocal is one instruction. Its error is at most one
+  // unit in the last place, as is that of the product with it.
   Value reciprocal = arith::DivFOp::create(
       p.b, p.loc, p.splat(f32, 1.0), number,
       arith::FastMathFlags::arcp | arith::FastMathFlags::afn);
   return broadcast(p, reciprocal);
 }
 
-Value PoolMath::getNumber(PoolBuilder &p, const std::array<Value, 3> &at,
-                          const std::array<int64_t, 3> &sizes) const {
+Value PoolMath::getLinearIndex(PoolBuilder &p, const std::array<Value, 3> &at,
+                               const std::array<int64_t, 3> &sizes) const {
   Type type = getElementTypeOrSelf(getIndexType());
   auto toNumber = [&](Value index) -> Value {
     return arith::IndexCastOp::create(p.b, p.loc, type, index);

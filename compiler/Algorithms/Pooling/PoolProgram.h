@@ -1,9 +1,9 @@
-//===- PoolProgram.h - What pooling programs are written in ----*- C++ -*-===//
+//===- PoolProgram.h - The building blocks of pooling programs -*- C++ -*-===//
 //
 // A thread of a pooling program owns some neighbouring channels of some
-// neighbouring pixels. These classes let the algorithms say so once: a value is
-// a scalar or a vector of channels, a tensor is accessed by meaning whatever
-// its layout, and pixels that lie together in memory are moved together.
+// neighbouring pixels. These classes hide how many: a value is a scalar or a
+// vector of channels, a tensor is accessed by coordinates in the order of
+// PoolDim whatever its layout, and contiguous pixels are moved by one access.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +31,7 @@ public:
 
   mlir::Value index(int64_t value) { return constant(b.getIndexAttr(value)); }
   mlir::Value constant(mlir::TypedAttr attr);
-  /// The same number in each element of `type`, a scalar or a vector.
+  /// A constant of `type`, a scalar or a vector whose elements are all `value`.
   mlir::Value splat(mlir::Type type, double value);
   mlir::Value splat(mlir::Type type, int64_t value);
 
@@ -47,59 +47,62 @@ private:
   llvm::DenseMap<mlir::Attribute, mlir::Value> constants;
 };
 
-/// A place in a tensor, in the order of PoolDim.
-using PoolPlace = std::array<mlir::Value, 5>;
+/// The coordinates of an element of a tensor, in the order of PoolDim.
+using PoolCoordinates = std::array<mlir::Value, 5>;
 
-/// What a thread is given: the numbers of its block in the order of PoolDim,
-/// and which parts of the windows.
+/// The work of a thread: its block, in units of blocks, and its split of the
+/// windows.
 struct PoolPoint {
-  PoolPlace block;
-  mlir::Value rowPart;    ///< Null, both,
-  mlir::Value columnPart; ///< if windows are not divided.
+  PoolCoordinates block;
+  mlir::Value rowSplit; ///< Both are null if windows are not split.
+  mlir::Value columnSplit;
 };
 
-/// Divides a tensor into blocks of the given sizes, in the order of PoolDim,
-/// the last ones of which may overhang, and the windows into parts (of rows and
-/// of columns), and gives each part of a block to a thread. Leaves `b` inside
-/// the program, which is put before `op`. Lanes are neighbours along channels
-/// if `channelsLast`, else along the parts of columns or the columns.
+/// Begins a point program before `op` and leaves `b` inside it. Each thread
+/// gets one split of one block: the tensor is divided into blocks of the given
+/// sizes, in the order of PoolDim, the last of which may extend beyond the
+/// tensor, and the windows are split along rows and along columns. Neighbouring
+/// lanes are neighbours along channels if `channelsLast`, else along the splits
+/// of columns or the columns.
 PoolPoint startPoints(mlir::OpBuilder &b, mlir::Operation *op,
                       const std::array<int64_t, 5> &sizes,
                       const std::array<int64_t, 5> &block, bool channelsLast,
-                      std::array<int64_t, 2> parts = {1, 1});
+                      std::array<int64_t, 2> splits = {1, 1});
 
-/// Calls `visit` for each point of a box, the last dimension fastest.
-void forEachInBox(const std::array<int64_t, 3> &sizes,
+/// Calls `visit` with each index of an array of `sizes`, the last dimension
+/// fastest.
+void forEachIndex(const std::array<int64_t, 3> &sizes,
                   llvm::function_ref<void(std::array<int64_t, 3>)> visit);
 
-/// The positions, from the first to behind the last, of the window of `output`
-/// that are inside x along spatial dimension `dim`.
+/// The half-open range of positions of the window of `output` that are inside x
+/// along spatial dimension `dim`. `high` is below `low` if there are none.
 std::array<mlir::Value, 2> getPositionsInside(PoolBuilder &p,
                                               const PoolGeometry &geometry,
                                               int dim, mlir::Value output);
 
-/// The best value or the sum so far of one element, and where it was found.
+/// The maximum or the sum of the pixels so far, and where the maximum is.
 struct PoolReduction {
   mlir::Value value;
-  mlir::Value index; ///< Null without indices.
+  mlir::Value index; ///< Null if there are no indices.
 };
 
-/// A loop that carries a reduction, from `low` to below `high`.
+/// Emits a loop over the half-open `range` that carries a reduction, which
+/// begins with `partial`.
 PoolReduction
 walkRange(PoolBuilder &p, std::array<mlir::Value, 2> range, int64_t step,
-          PoolReduction so,
+          PoolReduction partial,
           llvm::function_ref<PoolReduction(mlir::Value, PoolReduction)> body);
 
-/// The same with a step of 1, several steps at a time, so that their loads are
-/// on their way together; and then the rest.
-PoolReduction walkRangeAtOnce(
-    PoolBuilder &p, std::array<mlir::Value, 2> range, PoolReduction so,
+/// The same with a step of 1. The loop is unrolled so that the loads of several
+/// steps are in flight together; a second loop does the remainder.
+PoolReduction walkRangeUnrolled(
+    PoolBuilder &p, std::array<mlir::Value, 2> range, PoolReduction partial,
     llvm::function_ref<PoolReduction(mlir::Value, PoolReduction)> body);
 
-/// A tensor of the op. `vector` channels make up each value.
+/// A tensor of the op whose values have `vector` channels each.
 class PoolTensor {
 public:
-  /// What was loaded; `valid` is a single bit.
+  /// A loaded value; `valid`, an i1, says whether it is inside the tensor.
   struct Loaded {
     mlir::Value value;
     mlir::Value valid;
@@ -109,34 +112,37 @@ public:
              const PoolTensorShape &shape, int64_t vector);
 
   mlir::Type getElementType() const { return type.getElementType(); }
-  /// What a thread holds of one pixel: `vector` elements of `element`.
+  /// The type of a thread's value of one pixel: `vector` elements of `element`.
   mlir::Type getValueType(mlir::Type element) const;
   const PoolTensorShape &getShape() const { return shape; }
 
   /// How many of `count` neighbouring columns, the first of which is a multiple
-  /// of `count`, one access moves.
+  /// of `count`, one access can move.
   int64_t getColumnVector(int64_t count) const;
 
-  /// Dimensions in `inside` are not checked.
-  Loaded load(PoolBuilder &p, const PoolPlace &at,
+  /// Loads the value of one pixel. The coordinates in the dimensions `inside`
+  /// must be in bounds and are not checked.
+  Loaded load(PoolBuilder &p, const PoolCoordinates &at,
               llvm::ArrayRef<PoolDim> inside = {}) const;
-  /// Writes what is inside the tensor.
-  void store(PoolBuilder &p, mlir::Value value, const PoolPlace &at) const;
+  /// Stores the value of one pixel if it is inside the tensor.
+  void store(PoolBuilder &p, mlir::Value value,
+             const PoolCoordinates &at) const;
 
-  /// The same for neighbouring columns in one access, as getColumnVector()
-  /// allows it.
-  llvm::SmallVector<Loaded> loadColumns(PoolBuilder &p, const PoolPlace &at,
-                                        int64_t count) const;
+  /// The same for neighbouring columns in one access; their number is one that
+  /// getColumnVector() returned.
+  llvm::SmallVector<Loaded>
+  loadColumns(PoolBuilder &p, const PoolCoordinates &at, int64_t count) const;
   void storeColumns(PoolBuilder &p, mlir::ValueRange values,
-                    const PoolPlace &at) const;
+                    const PoolCoordinates &at) const;
 
   /// Stores neighbouring columns, the first of which is a multiple of their
   /// number, in as few accesses as possible.
   void storeRow(PoolBuilder &p, llvm::ArrayRef<mlir::Value> values,
-                const PoolPlace &at) const;
+                const PoolCoordinates &at) const;
 
 private:
-  llvm::SmallVector<mlir::Value> getCoordinates(const PoolPlace &at) const;
+  llvm::SmallVector<mlir::Value>
+  getCoordinates(const PoolCoordinates &at) const;
   mlir::DenseI64ArrayAttr getInside(PoolBuilder &p,
                                     llvm::ArrayRef<PoolDim> inside) const;
   bool movesVectors() const;
@@ -145,23 +151,25 @@ private:
   mlir::MemRefType type;
   PoolTensorShape shape;
   int64_t vector;
-  /// Of each dimension of the memref.
+  /// The meaning of each dimension of the memref.
   llvm::SmallVector<PoolDim> order;
 };
 
-/// The pixels near a thread's own, each loaded when it is first asked for.
+/// The pixels around a thread's own, each loaded at its first use.
 class PoolPixels {
 public:
-  /// Columns are read `columns` at a time, which divides the origin's column.
-  PoolPixels(const PoolTensor &tensor, const PoolPlace &origin, int64_t columns)
+  /// Loads `columns` columns at a time; the origin's column is a multiple of
+  /// this number.
+  PoolPixels(const PoolTensor &tensor, const PoolCoordinates &origin,
+             int64_t columns)
       : tensor(tensor), origin(origin), columns(columns) {}
 
-  /// What is at the origin + `offset`.
+  /// The pixel at the origin plus `offset`.
   PoolTensor::Loaded read(PoolBuilder &p, std::array<int64_t, 3> offset);
 
 private:
   const PoolTensor &tensor;
-  PoolPlace origin;
+  PoolCoordinates origin;
   int64_t columns;
   std::map<std::array<int64_t, 3>, llvm::SmallVector<PoolTensor::Loaded>>
       loaded;
@@ -170,37 +178,39 @@ private:
 /// The arithmetic of one pooling on values of a thread.
 class PoolMath {
 public:
-  /// Refers to both. `inF32`: see getComputeType().
+  /// Keeps references to both. `inF32` is explained at getComputeType().
   PoolMath(const PoolGeometry &geometry, const PoolTensor &tensor,
            bool inF32 = false)
       : geometry(geometry), tensor(tensor), element(tensor.getElementType()),
         inF32(inF32) {}
 
-  /// Maxima of f16 are found in f16, unless it shall be f32; everything else is
+  /// Maxima of f16 are computed in f16, unless `inF32`; everything else is
   /// computed in f32.
   mlir::Type getComputeType() const;
-  /// i32, or i64 where 32 bits do not number all positions or where any 64 bits
-  /// may have been read.
+  /// i32, or i64 where 32 bits are too few for all positions, or where the
+  /// caller's indices may have any 64 bits (backward).
   mlir::Type getIndexType() const;
 
-  /// Where a maximum or a sum begins.
+  /// The value that a maximum or a sum begins with.
   mlir::Value getStart(PoolBuilder &p) const;
-  /// A loaded value in the compute type; outside it can not become a maximum,
-  /// and adds nothing to a sum.
+  /// Converts a loaded value to the compute type. Outside of x it becomes one
+  /// that can not be a maximum; to a sum it adds zero.
   mlir::Value extend(PoolBuilder &p, PoolTensor::Loaded loaded,
                      bool mayBeOutside) const;
-  /// The reverse of extend(), rounding a sum.
+  /// Converts back to the element type, which rounds a sum.
   mlir::Value narrow(PoolBuilder &p, mlir::Value value) const;
-  /// Indices as integers of another width, unsigned.
+  /// Converts indices, which are unsigned, to another width.
   mlir::Value resizeIndices(PoolBuilder &p, mlir::Value indices,
                             mlir::Type to) const;
-  /// What the sum over the window of `output` (depth, row, column) is
-  /// multiplied by.
+  /// The factor that turns the sum over the window of `output` (depth, row,
+  /// column) into an average.
   mlir::Value getReciprocal(PoolBuilder &p,
                             const std::array<mlir::Value, 3> &output) const;
-  /// (at[0] * sizes[1] + at[1]) * sizes[2] + at[2], as an index; of one lane.
-  mlir::Value getNumber(PoolBuilder &p, const std::array<mlir::Value, 3> &at,
-                        const std::array<int64_t, 3> &sizes) const;
+  /// Returns (at[0] * sizes[1] + at[1]) * sizes[2] + at[2] in the scalar of
+  /// getIndexType().
+  mlir::Value getLinearIndex(PoolBuilder &p,
+                             const std::array<mlir::Value, 3> &at,
+                             const std::array<int64_t, 3> &sizes) const;
 
   /// The same scalar for each channel.
   mlir::Value broadcast(PoolBuilder &p, mlir::Value scalar) const;

@@ -1,4 +1,4 @@
-//===- PoolSplit.cpp - When to share a window between threads -------------===//
+//===- PoolSplit.cpp - When to split a window among threads ---------------===//
 
 #include "compiler/Algorithms/Pooling/PoolSplit.h"
 #include "compiler/Algorithms/Algorithm.h"
@@ -58,7 +58,7 @@ public:
 };
 } // namespace
 
-/// Whether a window has too many positions for 32-bit indices.
+/// Whether the positions of a window or of an image do not fit 32-bit indices.
 static bool needsWideIndices(const PoolGeometry &g) {
   double image = 1;
   for (int64_t length : g.dims.in)
@@ -69,16 +69,17 @@ static bool needsWideIndices(const PoolGeometry &g) {
 Status PoolSplit::check(const Problem &problem, const GpuTarget &) const {
   const PoolProblem *pool = problem.getPool();
   if (!pool)
-    return notSupported("solves poolings");
+    return notSupported("solves poolings only");
   const PoolGeometry g(*pool);
   if (Status status = checkPoolReach(g); !status.isOk())
     return status;
   if (!g.isForward)
-    return notSupported("solves forward pooling");
-  if (isWrittenOut(g, PoolTile()))
-    return notSupported("solves wide windows");
+    return notSupported("solves forward pooling only");
+  if (isUnrolled(g, PoolTile()))
+    return notSupported("splits windows that are too large to be unrolled");
   if (needsWideIndices(g))
-    return notSupported("numbers positions with 32 bits");
+    return notSupported("has indices of 32 bits, which are too few for the "
+                        "positions of a window");
   return Status::ok();
 }
 
@@ -102,13 +103,13 @@ tessera::getPoolSplitCandidates(const PoolProblem &problem,
             columns > g.dims.window[2] ||
             getWorkspaceBytes(g, tile) > kMaxWorkspaceBytes)
           continue;
-        double parts = static_cast<double>(tile.getParts());
+        double splits = static_cast<double>(tile.getParts());
         double outputs = static_cast<double>(g.y.getElements()) / channels;
         double elements = g.getWindowSize();
         double clocks =
-            estimateWalk(g, channels, outputs * parts, elements / parts, target,
-                         rates) +
-            estimateWalk(g, channels, outputs, parts, target, rates);
+            estimateLoops(g, channels, outputs * splits, elements / splits,
+                          target, rates) +
+            estimateLoops(g, channels, outputs, splits, target, rates);
         candidates.push_back({tile.toConfig(), clocks + rates.launch});
       }
   return candidates;
@@ -127,7 +128,7 @@ LogicalResult PoolSplit::build(Operation *primitive, const TileConfig &config,
   if (failed(checkChannels(pool, tile->channels, config)))
     return failure();
   if (needsWideIndices(g))
-    return pool.emitOpError("has more positions than 32 bits number");
+    return pool.emitOpError("has more positions than 32-bit indices can hold");
   buildPoolSplit(pool, *tile);
   return success();
 }

@@ -1,4 +1,4 @@
-//===- PoolSplit.h - A pooling of few and wide windows ---------*- C++ -*-===//
+//===- PoolSplit.h - A pooling of few and large windows --------*- C++ -*-===//
 
 #ifndef TESSERA_COMPILER_ALGORITHMS_POOLSPLIT_H
 #define TESSERA_COMPILER_ALGORITHMS_POOLSPLIT_H
@@ -9,13 +9,14 @@
 
 namespace tessera {
 
-/// The tile of a split pooling, "poolsplit-c4h8w32": the channels of a thread,
-/// and into how many parts each window is divided. Plain data.
+/// The tile of a split pooling, "poolsplit-c4h8w32": the channels of a thread
+/// and the splits of each window. Plain data.
 struct PoolSplitTile {
   int channels = 1; ///< A power of two.
-  int rows = 1;     ///< Parts of neighbouring rows.
-  int columns = 1;  ///< Parts of columns that are as far apart as there are
-                    ///< parts.
+  int rows = 1;     ///< Splits along rows; each has neighbouring rows.
+  /// Splits along columns, which are interleaved: each split has every
+  /// `columns`-th column.
+  int columns = 1;
 
   friend bool operator==(const PoolSplitTile &,
                          const PoolSplitTile &) = default;
@@ -27,12 +28,12 @@ struct PoolSplitTile {
 /// Reads what PoolSplitTile::toConfig() writes.
 ErrorOr<PoolSplitTile> parsePoolSplitTile(const TileConfig &config);
 
-/// Bytes of the parts' results.
+/// The bytes of the partial results of all splits.
 int64_t getWorkspaceBytes(const PoolGeometry &geometry,
                           const PoolSplitTile &tile);
 
-/// Replaces a forward `pool` by the program of the parts, and adds a function
-/// behind its own that merges them.
+/// Replaces a forward `pool` by the program of the splits, and adds a function
+/// after its own that merges their partial results.
 void buildPoolSplit(dnn::PoolOp pool, const PoolSplitTile &tile);
 
 } // namespace tessera

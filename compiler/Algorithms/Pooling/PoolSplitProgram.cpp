@@ -1,11 +1,11 @@
-//===- PoolSplitProgram.cpp - A pooling of few and wide windows -----------===//
+//===- PoolSplitProgram.cpp - A pooling of few and large windows ----------===//
 //
-// A window of the size of an image, and few of them: one thread for each output
-// would leave most of the chip idle. So several threads share a window; each
-// writes its part's result, and its index, to a workspace, and a second launch
-// merges the parts of an output in ascending order. Of equal maxima the one
-// with the smaller index wins, so the parts may be interleaved, which puts
-// neighbouring columns into neighbouring lanes.
+// Where windows are large and few, one thread for each output would leave most
+// of the chip idle. Hence several threads share a window: each writes the
+// partial result of its split, and its index, to a workspace, and a second
+// launch merges the partial results of an output in ascending order. Of equal
+// maxima the one with the smaller index wins, so that splits may be
+// interleaved, which gives neighbouring columns to neighbouring lanes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,13 +18,14 @@
 using namespace mlir;
 using namespace tessera;
 
-/// Words of 32 bits that a part leaves for each output.
+/// The number of 32-bit words that a split writes for each output.
 static int64_t getWords(const PoolGeometry &g) {
   return g.hasIndices() ? 2 : 1;
 }
 
-/// The workspace as a tensor of y's sizes whose images are those of the first
-/// part's values, its indices, the second part's values and so on.
+/// The workspace is a tensor of y's sizes whose images are, in this order,
+/// those of the first split's values and indices, the second split's values,
+/// and so on.
 static MemRefType getWorkspaceType(MLIRContext *context, const PoolGeometry &g,
                                    const PoolSplitTile &tile) {
   const auto &[n, c, d, h, w] = g.y.sizes;
@@ -51,13 +52,13 @@ public:
 
 private:
   Value addWorkspace(func::FuncOp function);
-  void buildParts(Value workspace);
+  void buildSplits(Value workspace);
   void buildMerge(dnn::PoolOp merged, Value workspace);
   PoolTensor getWorkspace(Value workspace) const;
-  PoolPlace getSlot(PoolBuilder &p, PoolPlace output, Value part,
-                    int64_t word) const;
+  PoolCoordinates getSlot(PoolBuilder &p, PoolCoordinates output, Value split,
+                          int64_t word) const;
   std::array<Value, 2> getRows(PoolBuilder &p, std::array<Value, 2> range,
-                               Value part) const;
+                               Value split) const;
 
   dnn::PoolOp op;
   const PoolGeometry g;
@@ -87,106 +88,111 @@ PoolTensor SplitProgram::getWorkspace(Value workspace) const {
   int64_t offset;
   (void)workspaceType.getStridesAndOffset(strides, offset);
   constexpr PoolDim kLast[] = {kBatch, kDepth, kRow, kColumn, kChannel};
-  for (int place = 0; place < 5; ++place)
-    shape.strides[channelsLast ? kLast[place] : PoolDim(place)] =
-        strides[place];
+  for (int index = 0; index < 5; ++index)
+    shape.strides[channelsLast ? kLast[index] : PoolDim(index)] =
+        strides[index];
   return PoolTensor(workspace,
                     channelsLast ? dnn::Layout::NHWC : dnn::Layout::NCHW, shape,
                     tile.channels);
 }
 
-/// Where `part` keeps a word of the output.
-PoolPlace SplitProgram::getSlot(PoolBuilder &p, PoolPlace output, Value part,
-                                int64_t word) const {
+/// The coordinates in the workspace of a word that `split` writes for `output`.
+PoolCoordinates SplitProgram::getSlot(PoolBuilder &p, PoolCoordinates output,
+                                      Value split, int64_t word) const {
   int64_t images = g.y.sizes[kBatch];
   output[kBatch] = p.add(
-      p.add(p.mul(part, getWords(g) * images), output[kBatch]), word * images);
+      p.add(p.mul(split, getWords(g) * images), output[kBatch]), word * images);
   return output;
 }
 
-/// The rows of `range` that are of one part: neighbours.
+/// The rows of `range` that belong to `split`.
 std::array<Value, 2> SplitProgram::getRows(PoolBuilder &p,
                                            std::array<Value, 2> range,
-                                           Value part) const {
+                                           Value split) const {
   int64_t rows = llvm::divideCeilSigned(g.dims.window[1], tile.rows);
-  Value first = p.mul(part, rows);
+  Value first = p.mul(split, rows);
   return {p.max(range[0], first), p.min(range[1], p.add(first, rows))};
 }
 
-/// The program of the parts. A point is an output and a part of its window; the
-/// parts along the columns, or else the channels, are neighbouring lanes.
-void SplitProgram::buildParts(Value workspace) {
+/// Emits the program of the splits. A point is an output and a split of its
+/// window. Neighbouring lanes have neighbouring channels if these are last,
+/// else neighbouring splits along columns, whose loads are coalesced.
+void SplitProgram::buildSplits(Value workspace) {
   PoolBuilder p(b, op.getLoc(), op->getBlock());
   PoolTensor x(op.getX(), op.getXLayout(), g.x, tile.channels);
   PoolFold fold(op, g, tile.channels, /*inF32=*/true);
   PoolPoint point =
       startPoints(b, op, g.y.sizes, {1, tile.channels, 1, 1, 1},
                   g.x.hasChannelsLast(), {tile.rows, tile.columns});
-  PoolPlace at = point.block;
+  PoolCoordinates at = point.block;
   at[kChannel] = p.mul(at[kChannel], tile.channels);
 
-  PoolPlace first = at;
+  PoolCoordinates first = at;
   std::array<std::array<Value, 2>, 3> ranges;
   for (int dim = 0; dim < 3; ++dim) {
     ranges[dim] = getPositionsInside(p, g, dim, at[kDepth + dim]);
     first[kDepth + dim] =
         p.add(p.mul(at[kDepth + dim], g.dims.strides[dim]), -g.dims.pads[dim]);
   }
-  ranges[1] = getRows(p, ranges[1], point.rowPart);
-  // Column t of this part is `start` + t * parts.
-  Value start = p.add(ranges[2][0], point.columnPart);
+  ranges[1] = getRows(p, ranges[1], point.rowSplit);
+  // Column t of this split is `start` + t * tile.columns.
+  Value start = p.add(ranges[2][0], point.columnSplit);
   Value columns =
       p.max(p.sub(p.add(ranges[2][1], tile.columns - 1), start), p.index(0));
   columns = arith::DivUIOp::create(b, p.loc, columns, p.index(tile.columns));
-  PoolReduction result =
-      walkRange(p, ranges[0], 1, fold.start(p), [&](Value a, PoolReduction so) {
-        return walkRange(p, ranges[1], 1, so, [&](Value r, PoolReduction so) {
-          return walkRangeAtOnce(
-              p, {p.index(0), columns}, so, [&](Value t, PoolReduction so) {
-                Value s = p.add(start, p.mul(t, tile.columns));
-                return foldInside(p, fold, x, first, {a, r, s}, so);
-              });
-        });
+  PoolReduction result = walkRange(
+      p, ranges[0], 1, fold.start(p), [&](Value a, PoolReduction partial) {
+        return walkRange(
+            p, ranges[1], 1, partial, [&](Value r, PoolReduction partial) {
+              return walkRangeUnrolled(
+                  p, {p.index(0), columns}, partial,
+                  [&](Value t, PoolReduction partial) {
+                    Value s = p.add(start, p.mul(t, tile.columns));
+                    return foldInside(p, fold, x, first, {a, r, s}, partial);
+                  });
+            });
       });
 
-  Value part = p.add(p.mul(point.rowPart, tile.columns), point.columnPart);
-  PoolTensor parts = getWorkspace(workspace);
+  Value split = p.add(p.mul(point.rowSplit, tile.columns), point.columnSplit);
+  PoolTensor partials = getWorkspace(workspace);
   Value bits = arith::BitcastOp::create(
-      b, p.loc, parts.getValueType(b.getI32Type()), result.value);
-  parts.store(p, bits, getSlot(p, at, part, 0));
+      b, p.loc, partials.getValueType(b.getI32Type()), result.value);
+  partials.store(p, bits, getSlot(p, at, split, 0));
   if (result.index)
-    parts.store(p, result.index, getSlot(p, at, part, 1));
+    partials.store(p, result.index, getSlot(p, at, split, 1));
   op.erase();
 }
 
-/// The program that merges the parts of each output.
+/// Emits the program that merges the partial results of each output.
 void SplitProgram::buildMerge(dnn::PoolOp merged, Value workspace) {
   b.setInsertionPoint(merged);
   PoolBuilder p(b, merged.getLoc(), merged->getBlock());
   PoolFold fold(merged, g, tile.channels, /*inF32=*/true);
-  PoolTensor parts = getWorkspace(workspace);
-  PoolPlace at = startPoints(b, merged, g.y.sizes, {1, tile.channels, 1, 1, 1},
-                             g.x.hasChannelsLast())
-                     .block;
+  PoolTensor partials = getWorkspace(workspace);
+  PoolCoordinates at =
+      startPoints(b, merged, g.y.sizes, {1, tile.channels, 1, 1, 1},
+                  g.x.hasChannelsLast())
+          .block;
   at[kChannel] = p.mul(at[kChannel], tile.channels);
   constexpr PoolDim kInside[] = {kBatch, kChannel, kDepth, kRow, kColumn};
-  PoolReduction result = walkRangeAtOnce(
+  PoolReduction result = walkRangeUnrolled(
       p, {p.index(0), p.index(tile.getParts())}, fold.start(p),
-      [&](Value part, PoolReduction so) {
-        Value bits = parts.load(p, getSlot(p, at, part, 0), kInside).value;
+      [&](Value split, PoolReduction partial) {
+        Value bits = partials.load(p, getSlot(p, at, split, 0), kInside).value;
         PoolReduction other{
-            arith::BitcastOp::create(b, p.loc,
-                                     parts.getValueType(b.getF32Type()), bits),
+            arith::BitcastOp::create(
+                b, p.loc, partials.getValueType(b.getF32Type()), bits),
             nullptr};
         if (g.hasIndices())
-          other.index = parts.load(p, getSlot(p, at, part, 1), kInside).value;
-        return fold.merge(p, so, other);
+          other.index =
+              partials.load(p, getSlot(p, at, split, 1), kInside).value;
+        return fold.merge(p, partial, other);
       });
   fold.store(p, result, at);
   merged.erase();
 }
 
-/// The merging function takes the same arguments.
+/// The merging function is a clone, since it takes the same arguments.
 void SplitProgram::build() {
   auto function = op->getParentOfType<func::FuncOp>();
   auto merge = cast<func::FuncOp>(function->clone());
@@ -195,7 +201,7 @@ void SplitProgram::build() {
                                                     merge);
   dnn::PoolOp merged = *merge.getBody().front().getOps<dnn::PoolOp>().begin();
   Value mergeWorkspace = addWorkspace(merge);
-  buildParts(addWorkspace(function));
+  buildSplits(addWorkspace(function));
   buildMerge(merged, mergeWorkspace);
 }
 

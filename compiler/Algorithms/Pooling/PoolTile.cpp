@@ -1,4 +1,4 @@
-//===- PoolTile.cpp - The text of a pooling's tile, to and fro ------------===//
+//===- PoolTile.cpp - Prints and parses the tile of a pooling -------------===//
 
 #include "compiler/Algorithms/Pooling/PoolTile.h"
 

@@ -8,11 +8,12 @@
 
 namespace tessera {
 
-/// The tile of a pooling, "pool-c8h2w1": what one thread owns of the tensor
-/// that is written. Plain data.
+/// The tile of a pooling, "pool-c8h2w1": the block of the written tensor that
+/// one thread owns. Plain data.
 struct PoolTile {
   int channels = 1; ///< A power of two.
-  /// Forward: outputs. Backward: strides, each of as many pixels.
+  /// Forward: the number of outputs. Backward: the number of strides, each of
+  /// as many pixels as the stride is long.
   int rows = 1;
   int columns = 1;
 

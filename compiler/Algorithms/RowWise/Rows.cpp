@@ -1,9 +1,9 @@
-//===- Rows.cpp - Rows that are a team's in one launch --------------------===//
+//===- Rows.cpp - Row-wise operations in one launch -----------------------===//
 //
-// Each row, or each block of neighbouring rows, is walked by a team of threads;
-// a workgroup has one team or some. Where rows are contiguous, neighbours in a
-// team share lines of memory; where the elements of different rows are (a batch
-// norm with channels last), neighbouring teams do.
+// The threads of a row group share a row, or a block of neighbouring rows; a
+// workgroup has one or several row groups. Where rows are contiguous, loads are
+// coalesced within a row group; where neighbouring elements belong to different
+// rows (a batch norm with channels last), they are coalesced across row groups.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,29 +33,30 @@ public:
 Status Rows::check(const Problem &problem, const GpuTarget &) const {
   const RowProblem *rows = problem.getRows();
   if (!rows)
-    return notSupported("solves operations on rows");
+    return notSupported("solves row-wise operations only");
   if (rows->getRowLength() == 1)
-    return notSupported("solves what has rows of more than one element");
+    return notSupported("solves operations whose rows have more than one "
+                        "element");
   return checkRowsReach(RowsGeometry(*rows));
 }
 
-/// Whether the points of a launch can be counted.
+/// Whether the number of points of a launch is within 32-bit arithmetic.
 static bool canLaunch(const RowsGeometry &g, const RowsTile &tile) {
   constexpr int64_t kMaxPoints = int64_t(1) << 31;
-  return (g.getRowBlocks(tile.vector) + tile.columns) * tile.threads <
+  return (g.getRowBlocks(tile.vector) + tile.groups) * tile.threads <
          kMaxPoints;
 }
 
-/// Adds the ways to share rows of a problem among workgroups of `all` threads.
+/// Adds the tiles that divide workgroups of `size` threads into row groups.
 static void addTiles(const RowsGeometry &g, const GpuTarget &target,
-                     const RowsRates &rates, int vector, int all,
+                     const RowsRates &rates, int vector, int size,
                      std::vector<Candidate> &candidates) {
-  for (int threads = 1; threads <= all; threads *= 2) {
-    const RowsTile tile{vector, threads, all / threads};
+  for (int threads = 1; threads <= size; threads *= 2) {
+    const RowsTile tile{vector, threads, size / threads};
     const bool isIdle = threads > 1 && threads >= 2 * g.getBlocksOfRow(vector);
-    const bool isAlone =
-        tile.columns > 1 && tile.columns >= 2 * g.getRowBlocks(vector);
-    if (!isIdle && !isAlone && canLaunch(g, tile))
+    const bool lacksRows =
+        tile.groups > 1 && tile.groups >= 2 * g.getRowBlocks(vector);
+    if (!isIdle && !lacksRows && canLaunch(g, tile))
       candidates.push_back(
           {tile.toConfig("rows"), estimateRows(g, tile, target, rates)});
   }
@@ -68,14 +69,14 @@ std::vector<Candidate> tessera::getRowsCandidates(const Problem &problem,
   const auto widest = static_cast<int>(g.getWidestVector());
   std::vector<Candidate> candidates;
   for (int vector = widest; vector >= 1; vector /= 2)
-    for (int all : {256, 512, 128, 64})
-      // Side by side, 512 threads with blocks of rows took half as long again
-      // as 256 on an H100: their words fill the shared memory.
-      if (all < 512 || g.isVectorInRow())
-        addTiles(g, target, rates, vector, all, candidates);
-  // Of very few elements, a workgroup is less than a wave.
-  for (int all = 32; all >= 1 && candidates.empty(); all /= 2)
-    addTiles(g, target, rates, widest, all, candidates);
+    for (int size : {256, 512, 128, 64})
+      // On an H100, 512 threads with blocks of rows took 50 % longer than 256:
+      // their partial results fill the shared memory.
+      if (size < 512 || g.isVectorInRow())
+        addTiles(g, target, rates, vector, size, candidates);
+  // Problems of very few elements need workgroups of less than a wave.
+  for (int size = 32; size >= 1 && candidates.empty(); size /= 2)
+    addTiles(g, target, rates, widest, size, candidates);
   return candidates;
 }
 
@@ -93,14 +94,15 @@ LogicalResult Rows::build(Operation *primitive, const TileConfig &config,
   OpBuilder b(op);
   PointBuilder p(b, op.getLoc());
   RowsProgram program(p, op, op->getBlock()->getArguments(), tile->vector);
-  const RowsPlace place = enterTeams(program, *tile, /*hasParts=*/false);
-  RowsTeam team(program, *tile, place);
-  team.reduceAll();
+  const ThreadPosition position =
+      enterRowGroups(program, *tile, /*hasSplits=*/false);
+  RowsTeam group(program, *tile, position);
+  group.reduceAll();
   SmallVector<Lanes> values = program.finishRow();
   if (!values.empty())
-    team.byFirstThread([&] { program.storeRowOutputs(values); });
+    group.byFirstThread([&] { program.storeRowOutputs(values); });
   if (op.hasMap())
-    team.walk(op.getMap(), {}, [&](RowsBlock &block, ValueRange) {
+    group.walk(op.getMap(), {}, [&](RowsBlock &block, ValueRange) {
       program.storeOutputs(block);
       return PointBuilder::Values();
     });

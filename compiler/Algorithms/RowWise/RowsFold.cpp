@@ -13,7 +13,7 @@ using dnn::ReduceKind;
 SmallVector<Type, 2> RowsFold::getTypes() {
   if (hasPivot())
     return {type, type};
-  if (hasPlace())
+  if (hasIndex())
     return {type, p.b.getI32Type()};
   return {type};
 }
@@ -28,7 +28,7 @@ Value RowsFold::constant(double value) {
       p.b, p.loc, cast<TypedAttr>(p.b.getFloatAttr(type, value)));
 }
 
-/// What changes no other value. Of maxnum that is a NaN, which loses even
+/// The neutral element of the kind. For maxnum it is a NaN, which loses even
 /// against an infinity.
 Value RowsFold::getNeutral() {
   auto getInteger = [&](int64_t value) -> Value {
@@ -63,7 +63,7 @@ RowsFold::Words RowsFold::start() {
   Value neutral = getNeutral();
   if (hasPivot())
     return {neutral, neutral};
-  if (hasPlace()) // Behind every element, so that an infinity is found.
+  if (hasIndex()) // Beyond every index, so that an infinity wins against it.
     return {neutral, arith::ConstantIntOp::create(
                          p.b, p.loc, std::numeric_limits<int32_t>::max(), 32)};
   return {neutral};
@@ -73,8 +73,9 @@ RowsFold::Words RowsFold::start() {
 // Pairs
 //===----------------------------------------------------------------------===//
 
-/// The larger, or the smaller, of two; a NaN if there is one, or else if both
-/// are. Upstream's ops in f32; of f64, not every chip has them.
+/// The larger or the smaller of two values. The result is a NaN if any of them
+/// is one (`keepsNan`), or only if both are. Uses the ops of arith in f32 only,
+/// since not every chip has their instructions in f64.
 static Value chooseFloat(PointBuilder &p, Value lhs, Value rhs, bool isMax,
                          bool keepsNan) {
   if (lhs.getType().isF32()) {
@@ -116,11 +117,12 @@ Value RowsFold::combinePair(Value lhs, Value rhs) {
   case ReduceKind::ArgMin:
     break;
   }
-  llvm_unreachable("kinds of two words have functions of their own");
+  llvm_unreachable("kinds of two words are combined by other functions");
 }
 
-/// The right one if it is better, or as good and in front.
-RowsFold::Words RowsFold::combinePlaces(const Words &lhs, const Words &rhs) {
+/// Takes the right one if it is better, or if it is equal and has the smaller
+/// index.
+RowsFold::Words RowsFold::combineWithIndex(const Words &lhs, const Words &rhs) {
   auto both = [&](Value a, Value b) -> Value {
     return arith::AndIOp::create(p.b, p.loc, a, b);
   };
@@ -143,14 +145,15 @@ RowsFold::Words RowsFold::combinePlaces(const Words &lhs, const Words &rhs) {
     using enum arith::CmpFPredicate;
     Value lhsIsNan = compare(UNO, lhs[0], lhs[0]);
     Value rhsIsNan = compare(UNO, rhs[0], rhs[0]);
-    // Unordered is true where either is a NaN; a left one is never beaten.
+    // Unordered comparisons are true where either is a NaN, so that a NaN on
+    // the right wins; one on the left always stays.
     Value notLhsNan = compare(ORD, lhs[0], lhs[0]);
     isBetter = both(compare(isMax() ? UGT : ULT, rhs[0], lhs[0]), notLhsNan);
     isAsGood = either(compare(OEQ, rhs[0], lhs[0]), both(lhsIsNan, rhsIsNan));
   }
-  Value isInFront = arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::slt,
+  Value isEarlier = arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::slt,
                                           rhs[1], lhs[1]);
-  Value takesRhs = either(isBetter, both(isAsGood, isInFront));
+  Value takesRhs = either(isBetter, both(isAsGood, isEarlier));
   Words result;
   for (auto [left, right] : llvm::zip_equal(lhs, rhs))
     result.push_back(
@@ -162,7 +165,7 @@ RowsFold::Words RowsFold::combinePlaces(const Words &lhs, const Words &rhs) {
 // Fold and combine
 //===----------------------------------------------------------------------===//
 
-RowsFold::Words RowsFold::fold(const Words &words, Value value, Value place,
+RowsFold::Words RowsFold::fold(const Words &words, Value value, Value index,
                                Value pivot, Value valid) {
   auto orElse = [&](Value chosen, Value other) -> Value {
     return valid ? arith::SelectOp::create(p.b, p.loc, valid, chosen, other)
@@ -177,10 +180,10 @@ RowsFold::Words RowsFold::fold(const Words &words, Value value, Value place,
   }
   Words added = start();
   added[0] = orElse(value, added[0]);
-  if (!hasPlace())
+  if (!hasIndex())
     return {combinePair(words[0], added[0])};
-  added[1] = orElse(place, added[1]);
-  return combinePlaces(words, added);
+  added[1] = orElse(index, added[1]);
+  return combineWithIndex(words, added);
 }
 
 Value RowsFold::atLeastOne(Value count) {
@@ -193,51 +196,53 @@ Value RowsFold::atLeastOne(Value count) {
 RowsFold::Words RowsFold::finish(const Words &words, Value pivot, Value count) {
   if (!hasPivot())
     return words;
-  Value divisor = atLeastOne(count); // Without values, sums are zero.
+  Value divisor = atLeastOne(count); // The sums of no values are zero.
   Value shift = arith::DivFOp::create(p.b, p.loc, words[0], divisor);
   Value cross = arith::MulFOp::create(p.b, p.loc, words[0], shift);
   Value squares = arith::SubFOp::create(p.b, p.loc, words[1], cross);
   return {arith::AddFOp::create(p.b, p.loc, pivot, shift), squares};
 }
 
-/// One division for all, and one pass more: Chan's formula for many parts.
-RowsFold::Words RowsFold::combineMoments(ArrayRef<Words> parts,
+/// Chan's formula, generalized to several partial results at the cost of a
+/// second pass over them, needs one division for all.
+RowsFold::Words RowsFold::combineMoments(ArrayRef<Words> partials,
                                          ArrayRef<Value> counts) {
   auto sub = [&](Value a, Value b) -> Value {
     return arith::SubFOp::create(p.b, p.loc, a, b);
   };
-  Value first = parts[0][0], total = counts[0], shift, squares = parts[0][1];
-  for (size_t i = 1; i < parts.size(); ++i) {
-    Value difference =
-        arith::MulFOp::create(p.b, p.loc, counts[i], sub(parts[i][0], first));
+  Value first = partials[0][0], total = counts[0], shift;
+  Value squares = partials[0][1];
+  for (size_t i = 1; i < partials.size(); ++i) {
+    Value difference = arith::MulFOp::create(p.b, p.loc, counts[i],
+                                             sub(partials[i][0], first));
     shift = shift ? p.addBlocks(shift, difference) : difference;
     total = p.addBlocks(total, counts[i]);
-    squares = p.addBlocks(squares, parts[i][1]);
+    squares = p.addBlocks(squares, partials[i][1]);
   }
   if (!shift)
-    return parts[0];
+    return partials[0];
   Value divisor = atLeastOne(total);
   Value mean =
       p.addBlocks(first, arith::DivFOp::create(p.b, p.loc, shift, divisor));
-  for (auto [part, count] : llvm::zip_equal(parts, counts)) {
-    Value difference = sub(part[0], mean);
+  for (auto [partial, count] : llvm::zip_equal(partials, counts)) {
+    Value difference = sub(partial[0], mean);
     squares = p.mulAdd(arith::MulFOp::create(p.b, p.loc, count, difference),
                        difference, squares);
   }
   return {mean, squares};
 }
 
-RowsFold::Words RowsFold::combine(ArrayRef<Words> parts,
+RowsFold::Words RowsFold::combine(ArrayRef<Words> partials,
                                   ArrayRef<Value> counts) {
   if (hasPivot())
-    return combineMoments(parts, counts);
-  // Pairs, then pairs of these: rounding errors grow with the logarithm.
-  SmallVector<Words> level(parts);
+    return combineMoments(partials, counts);
+  // A balanced tree: rounding errors grow with the logarithm of the number.
+  SmallVector<Words> level(partials);
   while (level.size() > 1) {
     SmallVector<Words> next;
     for (size_t i = 0; i + 1 < level.size(); i += 2)
-      next.push_back(hasPlace()
-                         ? combinePlaces(level[i], level[i + 1])
+      next.push_back(hasIndex()
+                         ? combineWithIndex(level[i], level[i + 1])
                          : Words{combinePair(level[i][0], level[i + 1][0])});
     if (level.size() % 2)
       next.push_back(level.back());

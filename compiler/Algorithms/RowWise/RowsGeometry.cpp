@@ -1,4 +1,4 @@
-//===- RowsGeometry.cpp - Sizes of an operation on rows -------------------===//
+//===- RowsGeometry.cpp - The shape of a row-wise operation ---------------===//
 
 #include "compiler/Algorithms/RowWise/RowsGeometry.h"
 
@@ -18,8 +18,8 @@ int64_t tessera::getRowsFanIn(int64_t words) {
                              kMaxFanIn);
 }
 
-/// As dnn::RowsOp::getWidened() says: what is narrow takes a register of 32
-/// bits, and a double makes doubles of all floats.
+/// Registers of a widened element. As dnn::RowsOp::getWidened() says, narrow
+/// types take a 32-bit register, and any f64 tensor widens all floats to f64.
 static int64_t countWords(DataType type, const RowProblem &problem) {
   const bool isShort = type == DataType::I8 || type == DataType::I32;
   const bool isDouble =
@@ -85,7 +85,7 @@ void RowsGeometry::addReduction(ArrayRef<dnn::ReduceKind> kinds) {
   reductions.push_back(words);
 }
 
-/// Whether a tensor has an element for each of the space.
+/// Whether a tensor has an element for each element of the space.
 bool RowsGeometry::isFull(const RowsTensor &tensor) const {
   for (int dim = 0; dim < getRank(); ++dim)
     if (lengths[dim] > 1 && tensor.strides[dim] == 0)
@@ -100,8 +100,8 @@ bool RowsGeometry::isOneARow(const RowsTensor &tensor) const {
   return true;
 }
 
-/// Of the tensors that decide, those with an element for each of the space, a
-/// dimension counts the bytes that are contiguous along it.
+/// Chooses the dimension along which most bytes are contiguous. Only tensors
+/// with an element for each element of the space count, if there are any.
 void RowsGeometry::chooseVectorDim() {
   using Score = std::tuple<int64_t, int64_t, int64_t>;
   Score best{-1, 0, 0};
@@ -150,16 +150,18 @@ int64_t RowsGeometry::getRowBlocks(int64_t vector) const {
   return isVectorInRow() ? getRows() : getRows() / vector;
 }
 
-/// Many registers, but no more than a kernel of a large workgroup can do
-/// without.
+/// The limit leaves enough registers to the rest of a kernel with a large
+/// workgroup.
 bool RowsGeometry::isKept(int64_t vector, int64_t step) const {
-  constexpr int64_t kMaxWords = 32, kMaxTurns = 16;
-  const int64_t turns = llvm::divideCeilSigned(getBlocksOfRow(vector), step);
+  constexpr int64_t kMaxWords = 32, kMaxIterations = 16;
+  const int64_t iterations =
+      llvm::divideCeilSigned(getBlocksOfRow(vector), step);
   int64_t words = 0;
   for (const RowsTensor &tensor : tensors)
     if (tensor.role == RowRole::Input && !isOneARow(tensor))
       words += tensor.words;
-  return turns <= kMaxTurns && turns * words * vector <= kMaxWords;
+  return iterations <= kMaxIterations &&
+         iterations * words * vector <= kMaxWords;
 }
 
 int64_t RowsGeometry::getWidestVector() const {

@@ -1,7 +1,7 @@
-//===- RowsGeometry.h - Sizes of an operation on rows ----------*- C++ -*-===//
+//===- RowsGeometry.h - The shape of a row-wise operation ------*- C++ -*-===//
 //
-// What the algorithms for rows ask before they know whether there is an op:
-// the model sees a RowProblem, the program a dnn.rows.
+// One class that is made of a RowProblem, for the cost model, or of a dnn.rows
+// op, for the program, since both must agree about vectors and blocks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,64 +15,69 @@
 
 namespace tessera {
 
-/// Blocks of a row that a thread loads at once, unless it keeps them all.
+/// Blocks of a row that a thread loads at once, unless it keeps the whole row
+/// in registers.
 inline constexpr int64_t kRowBlocksAtOnce = 4;
 
-/// Threads whose words for one slot, `words` registers, a thread combines at
-/// once: what it reads together stays in registers.
+/// The number of threads whose partial results, of `words` registers each, a
+/// thread combines at once. It is limited by the registers that hold them.
 int64_t getRowsFanIn(int64_t words);
 
 struct RowsTensor {
   RowRole role;
   int64_t elementBytes;
-  int64_t words; ///< Registers of an element, widened.
+  int64_t words; ///< Registers of a widened element.
   llvm::SmallVector<int64_t, kMaxRowRank> strides; ///< 0: broadcast.
 };
 
-/// The space, which of its dimensions is the vector dimension, along which a
-/// thread has a block of neighbours, and what is counted in such blocks.
+/// The iteration space and its vector dimension. A thread has blocks of
+/// neighbours along the latter; sizes that depend on the block are given in
+/// blocks.
 class RowsGeometry {
 public:
-  explicit RowsGeometry(const Problem &problem); ///< Of rows.
+  explicit RowsGeometry(const Problem &problem); ///< Of a RowProblem.
   explicit RowsGeometry(dnn::RowsOp op);
 
   llvm::SmallVector<int64_t, kMaxRowRank> lengths;
   llvm::SmallVector<bool, kMaxRowRank> reduced;
   llvm::SmallVector<RowsTensor> tensors;
-  /// That a row goes through, one after the other: words that each keeps.
+  /// For each reduction, in their order, the number of its words.
   llvm::SmallVector<int64_t> reductions;
-  /// Contiguous for most bytes; else that of the smallest distances.
+  /// The dimension along which most bytes are contiguous, or, of equal ones,
+  /// the one with the smallest strides.
   int vectorDim = 0;
-  /// Whether a block is moved by an access for each element; of an op, which is
-  /// the same program either way, always false.
+  /// Whether a block is moved by one access for each element. It matters to the
+  /// model only, so it is always false if made of an op.
   bool isUnaligned = false;
 
   int getRank() const { return static_cast<int>(lengths.size()); }
   int64_t getElements() const;
   int64_t getRows() const;
   int64_t getRowLength() const;
-  /// Whether a block is of one row, and not of as many rows.
+  /// Whether a block has elements of one row, and not one element of each of
+  /// several rows.
   bool isVectorInRow() const { return reduced[vectorDim]; }
 
-  /// Blocks of `vector` elements in a row; rows, or blocks of rows, that are
-  /// walked side by side.
+  /// The number of blocks of `vector` elements in a row, and the number of rows
+  /// or, if not isVectorInRow(), of blocks of rows.
   int64_t getBlocksOfRow(int64_t vector) const;
   int64_t getRowBlocks(int64_t vector) const;
   /// Whether a tensor has one element a row.
   bool isOneARow(const RowsTensor &tensor) const;
 
-  /// Whether a thread that takes each `step`th block of a row keeps its blocks
-  /// in registers from one walk to the next.
+  /// Whether a thread that takes every `step`-th block of a row keeps its
+  /// blocks in registers from one pass over the row to the next.
   bool isKept(int64_t vector, int64_t step) const;
-  /// Elements of the largest block whose parts are accesses of 16 bytes.
+  /// The number of elements of the largest useful block: its widest accesses
+  /// have 16 bytes.
   int64_t getWidestVector() const;
 
-  /// Of memory that each element of the space moves once: those of tensors that
-  /// have one for each.
+  /// The bytes of all tensors that have an element for each element of the
+  /// space.
   double getBytesOfElements() const;
   /// The same without outputs.
   double getInputBytesOfElements() const;
-  double getSmallBytes() const; ///< Of all other tensors.
+  double getSmallBytes() const; ///< The bytes of all other tensors.
 
 private:
   void addReduction(mlir::ArrayRef<dnn::ReduceKind> kinds);

@@ -1,7 +1,8 @@
-//===- RowsMap.cpp - Nothing is reduced: a map of elements ----------------===//
+//===- RowsMap.cpp - Element-wise maps ------------------------------------===//
 //
-// A thread has a block of neighbours. Rows of one element may still be reduced,
-// where a problem's rows are that short: the results are the element.
+// A thread has a block of neighbouring elements, and nothing is reduced. A
+// problem may have reductions nevertheless if its rows have one element: then
+// the result of a reduction is this element.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,9 +32,9 @@ public:
 Status RowsMap::check(const Problem &problem, const GpuTarget &) const {
   const RowProblem *rows = problem.getRows();
   if (!rows)
-    return notSupported("solves operations on rows");
+    return notSupported("solves row-wise operations only");
   if (rows->getRowLength() > 1)
-    return notSupported("solves what has rows of one element");
+    return notSupported("solves operations whose rows have one element");
   return checkRowsReach(RowsGeometry(*rows));
 }
 
@@ -56,7 +57,8 @@ std::vector<Candidate> RowsMap::getCandidates(const Problem &problem,
   return getMapCandidates(problem, target, getRowsRates(target));
 }
 
-/// The results of a reduction of one element.
+/// Adds the results of a reduction of one element, which is the value itself; a
+/// second word (an index or a sum of squares) is zero.
 static void reduceOne(RowsProgram &program, size_t reduction,
                       RowsBlock &block) {
   Region &region = program.op.getReduces()[reduction];
@@ -71,7 +73,7 @@ static void reduceOne(RowsProgram &program, size_t reduction,
   }
 }
 
-/// Where there are few points, small workgroups reach more of the chip.
+/// Small workgroups spread few points over more compute units.
 static int64_t chooseThreads(int64_t points, const GpuTarget &target) {
   constexpr int64_t kMany = 256;
   return points < kMany * target.computeUnits ? 64 : kMany;

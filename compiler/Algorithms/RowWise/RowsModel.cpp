@@ -1,9 +1,10 @@
-//===- RowsModel.cpp - What reducing and mapping rows costs ---------------===//
+//===- RowsModel.cpp - The cost model of row-wise operations --------------===//
 //
-// All of it is bound by memory, if enough loads are under way; where there are
-// few, by how often each workgroup waits; where a thread has little to do, by
-// the instructions that it begins and combines with. The arithmetic of a
-// problem's regions is not known here.
+// Row-wise operations are bound by memory bandwidth if enough loads are in
+// flight; if not, by how often each workgroup waits for memory; and where a
+// thread has few elements, by the instructions of its prologue and of combining
+// partial results. The model does not know the arithmetic of a problem's
+// regions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,18 +40,18 @@ Status tessera::checkRowsReach(const RowsGeometry &g) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What a launch does.
+/// The work of a launch.
 struct RowsWork {
-  double groups;   ///< Workgroups.
-  double threads;  ///< Of each.
-  double bytes;    ///< Of memory, of all.
-  double underWay; ///< Bytes that a thread asks for at once.
+  double workgroups; ///< The number of workgroups.
+  double threads;    ///< Threads of a workgroup.
+  double bytes;      ///< Bytes that the whole launch moves from and to memory.
+  double inFlight;   ///< Bytes that a thread has in flight.
   double issue;    ///< Clocks of a compute unit to issue a wave.
-  double waits;    ///< Clocks that a workgroup waits, by itself.
+  double waits;    ///< Clocks that a workgroup waits if it is alone.
 };
 } // namespace
 
-/// Workgroups that a compute unit has at once.
+/// The number of workgroups that are resident on a compute unit.
 static double getResident(double threads, const RowsRates &rates) {
   return std::max(1.0, std::floor(rates.mostThreads / threads));
 }
@@ -58,22 +59,22 @@ static double getResident(double threads, const RowsRates &rates) {
 static double estimateLaunch(const RowsWork &work, const GpuTarget &target,
                              const RowsRates &rates) {
   const double resident = getResident(work.threads, rates);
-  const double perUnit = work.groups / target.computeUnits;
+  const double perUnit = work.workgroups / target.computeUnits;
   const double waves = std::ceil(work.threads / target.waveSize);
-  const double asked =
-      std::min(perUnit, resident) * work.threads * work.underWay;
-  const double share = std::min(1.0, asked / rates.busyBytes);
-  const double parts[] = {work.bytes / target.computeUnits / rates.memoryBytes /
+  const double requested =
+      std::min(perUnit, resident) * work.threads * work.inFlight;
+  const double share = std::min(1.0, requested / rates.busyBytes);
+  const double terms[] = {work.bytes / target.computeUnits / rates.memoryBytes /
                               share,
                           std::ceil(perUnit) * waves * work.issue,
                           std::ceil(perUnit / resident) * work.waits};
-  const double most = *std::max_element(std::begin(parts), std::end(parts));
-  const double sum = std::accumulate(std::begin(parts), std::end(parts), 0.0);
+  const double most = *std::max_element(std::begin(terms), std::end(terms));
+  const double sum = std::accumulate(std::begin(terms), std::end(terms), 0.0);
   return work.waits + most + rates.overlap * (sum - most);
 }
 
-/// The share of `bytes` that comes from memory when it is read again, after
-/// `between` bytes of all workgroups have been.
+/// The share of data that misses L2 when it is read again, after all workgroups
+/// together have read `between` bytes.
 static double getMissShare(double between, const GpuTarget &target,
                            const RowsRates &rates) {
   return std::min(1.0, between / (rates.cacheBytes * target.computeUnits));
@@ -83,9 +84,10 @@ static double getMissShare(double between, const GpuTarget &target,
 // Threads
 //===----------------------------------------------------------------------===//
 
-/// Accesses of a wave for each thread's block of a tensor. Where each is of one
-/// element, all of them go to every line that the blocks are in: loads find it
-/// in the first cache from the second one on, stores go past that cache.
+/// The number of accesses of a wave to the blocks of a tensor, one for each
+/// thread. If each access moves one element, all of them go to every line that
+/// the blocks are in: from the second one on loads hit L1, but stores bypass
+/// it.
 static double countAccesses(const RowsGeometry &g, const RowsTensor &tensor,
                             int vector, const GpuTarget &target,
                             const RowsRates &rates) {
@@ -99,7 +101,8 @@ static double countAccesses(const RowsGeometry &g, const RowsTensor &tensor,
   return elements * std::max(1.0, lines);
 }
 
-/// Of a thread that walks a row, to tensors with an element for each of it.
+/// The number of accesses for one block of a row, to tensors that have an
+/// element for each element of the row.
 static double countRowAccesses(const RowsGeometry &g, int vector, RowRole role,
                                const GpuTarget &target,
                                const RowsRates &rates) {
@@ -116,95 +119,97 @@ static bool hasOutputs(const RowsGeometry &g) {
       [](const RowsTensor &t) { return t.role == RowRole::Output; });
 }
 
-/// Bytes in a block of those tensors that have `all` bytes; one an element at
-/// least.
+/// The bytes of a block in those tensors that have `all` bytes together; at
+/// least one byte for each element.
 static double getBlockBytes(const RowsGeometry &g, int vector, double all) {
   return std::max(1.0, all / static_cast<double>(g.getElements())) * vector;
 }
 
 namespace {
-/// How the threads of a team combine what they have found.
-struct Exchange {
-  double turns = 0;
-  double words = 0; ///< That each thread reads.
+/// How the threads of a row group combine their partial results.
+struct Combining {
+  double rounds = 0; ///< Rounds, each with a barrier.
+  double words = 0;  ///< Words that each thread reads.
 };
 } // namespace
 
-/// As RowsTeam::combine() does it for each of `reductions`, by their words.
-static Exchange getExchange(int64_t threads, int64_t lanes,
-                            ArrayRef<int64_t> reductions) {
-  Exchange exchange;
+/// The rounds of RowsTeam::combine() for each of `reductions`, which are given
+/// by their numbers of words.
+static Combining getCombining(int64_t threads, int64_t lanes,
+                              ArrayRef<int64_t> reductions) {
+  Combining combining;
   for (int64_t words : reductions) {
     const int64_t most = getRowsFanIn(lanes * words);
     for (int64_t slots = threads; slots > 1;) {
       const int64_t fanIn = std::min(slots, most);
-      exchange.turns += 1;
-      exchange.words += static_cast<double>(fanIn * lanes * words);
+      combining.rounds += 1;
+      combining.words += static_cast<double>(fanIn * lanes * words);
       slots /= fanIn;
     }
   }
-  return exchange;
+  return combining;
 }
 
-/// Bytes that memory moves for each that neighbouring threads ask for: less
-/// than a line is a waste of the rest.
+/// The bytes that memory moves for each byte that neighbouring threads request:
+/// if they request less than a line, the rest of it is wasted.
 static double getWaste(const RowsGeometry &g, const RowsTile &tile,
                        double atOnce, const RowsRates &rates) {
   double bytes = 1;
   for (const RowsTensor &tensor : g.tensors)
     bytes = std::max(bytes, static_cast<double>(tensor.elementBytes));
-  const double side =
-      bytes * tile.vector *
-      (g.isVectorInRow() ? tile.threads * atOnce : tile.columns);
+  const double side = bytes * tile.vector *
+                      (g.isVectorInRow() ? tile.threads * atOnce : tile.groups);
   const double whole = bytes * static_cast<double>(g.lengths[g.vectorDim]);
   return std::max(1.0, std::min(rates.line, whole) / side);
 }
 
-/// Teams that walk their rows, `parts` workgroups a row: for each of
-/// `reductions`, and again to map them.
-static RowsWork getTeamWork(const RowsGeometry &g, const RowsTile &tile,
-                            ArrayRef<int64_t> reductions, bool hasMap,
-                            const GpuTarget &target, const RowsRates &rates) {
-  const int64_t step = int64_t(tile.threads) * tile.parts;
+/// The work of row groups, with tile.parts workgroups a row: a pass over the
+/// row for each of `reductions`, and one for the map.
+static RowsWork getRowGroupWork(const RowsGeometry &g, const RowsTile &tile,
+                                ArrayRef<int64_t> reductions, bool hasMap,
+                                const GpuTarget &target,
+                                const RowsRates &rates) {
+  const int64_t step = int64_t(tile.threads) * tile.splits;
   const bool isKept = g.isKept(tile.vector, step);
-  const double turns = std::ceil(
+  const double iterations = std::ceil(
       static_cast<double>(g.getBlocksOfRow(tile.vector)) / double(step));
   const double atOnce =
-      isKept ? turns : std::min<double>(turns, kRowBlocksAtOnce);
-  const double walks =
+      isKept ? iterations : std::min<double>(iterations, kRowBlocksAtOnce);
+  const double passes =
       isKept ? 1 : static_cast<double>(reductions.size()) + (hasMap ? 1 : 0);
   const int lanes = g.isVectorInRow() ? 1 : tile.vector;
-  const Exchange exchange = getExchange(tile.threads, lanes, reductions);
+  const Combining combining = getCombining(tile.threads, lanes, reductions);
 
   RowsWork work;
-  work.groups = std::ceil(static_cast<double>(g.getRowBlocks(tile.vector)) /
-                          tile.columns) *
-                tile.parts;
-  work.threads = tile.threads * tile.columns;
-  work.underWay =
+  work.workgroups = std::ceil(static_cast<double>(g.getRowBlocks(tile.vector)) /
+                              tile.groups) *
+                    tile.splits;
+  work.threads = tile.threads * tile.groups;
+  work.inFlight =
       atOnce * getBlockBytes(g, tile.vector, g.getInputBytesOfElements());
-  work.waits = walks * std::ceil(turns / atOnce) * rates.wait +
-               exchange.turns * rates.barrier;
+  work.waits = passes * std::ceil(iterations / atOnce) * rates.wait +
+               combining.rounds * rates.barrier;
   const double accesses =
-      walks * countRowAccesses(g, tile.vector, RowRole::Input, target, rates) +
+      passes * countRowAccesses(g, tile.vector, RowRole::Input, target, rates) +
       (hasMap ? countRowAccesses(g, tile.vector, RowRole::Output, target, rates)
               : 0);
-  work.issue = rates.begin +
-               turns * accesses * rates.access * getWaste(g, tile, 1, rates) +
-               exchange.words * rates.combine;
+  work.issue =
+      rates.begin +
+      iterations * accesses * rates.access * getWaste(g, tile, 1, rates) +
+      combining.words * rates.combine;
 
   const double inputs = g.getInputBytesOfElements();
   const double resident =
       getResident(work.threads, rates) * target.computeUnits;
-  const double between = inputs * std::min(1.0, resident / work.groups);
+  const double between = inputs * std::min(1.0, resident / work.workgroups);
   work.bytes = ((hasMap ? g.getBytesOfElements() : inputs) +
-                (walks - 1) * inputs * getMissShare(between, target, rates)) *
+                (passes - 1) * inputs * getMissShare(between, target, rates)) *
                    getWaste(g, tile, atOnce, rates) +
                g.getSmallBytes();
   return work;
 }
 
-/// A thread for each block.
+/// The work of a map, which has a thread for each block.
 static RowsWork getMapWork(const RowsGeometry &g, int vector, double threads,
                            const GpuTarget &target, const RowsRates &rates) {
   const double blocks = static_cast<double>(g.getElements()) / vector;
@@ -212,10 +217,10 @@ static RowsWork getMapWork(const RowsGeometry &g, int vector, double threads,
   for (const RowsTensor &tensor : g.tensors)
     if (tensor.role != RowRole::RowOutput)
       accesses += countAccesses(g, tensor, vector, target, rates);
-  return {.groups = std::ceil(blocks / threads),
+  return {.workgroups = std::ceil(blocks / threads),
           .threads = threads,
           .bytes = g.getBytesOfElements() + g.getSmallBytes(),
-          .underWay = getBlockBytes(g, vector, g.getBytesOfElements()),
+          .inFlight = getBlockBytes(g, vector, g.getBytesOfElements()),
           .issue = rates.begin + accesses * rates.access,
           .waits = rates.wait};
 }
@@ -235,22 +240,22 @@ double tessera::estimateMap(const RowsGeometry &g, const RowsTile &tile,
 double tessera::estimateRows(const RowsGeometry &g, const RowsTile &tile,
                              const GpuTarget &target, const RowsRates &rates) {
   return estimateLaunch(
-      getTeamWork(g, tile, g.reductions, hasOutputs(g), target, rates), target,
-      rates);
+      getRowGroupWork(g, tile, g.reductions, hasOutputs(g), target, rates),
+      target, rates);
 }
 
-/// Of the parts of each row.
+/// The work of combining the partial results of the splits of each row.
 static RowsWork getResultWork(const RowsGeometry &g, const RowsTile &tile,
                               int64_t words, const RowsRates &rates) {
   constexpr double kWordBytes = 4;
-  const Exchange exchange = getExchange(tile.parts, /*lanes=*/1, words);
+  const Combining combining = getCombining(tile.splits, /*lanes=*/1, words);
   const auto rows = static_cast<double>(g.getRows());
-  return {.groups = rows,
-          .threads = static_cast<double>(tile.parts),
-          .bytes = 2 * kWordBytes * words * rows * tile.parts,
-          .underWay = kWordBytes * words,
-          .issue = rates.begin + rates.access + exchange.words * rates.combine,
-          .waits = rates.wait + exchange.turns * rates.barrier};
+  return {.workgroups = rows,
+          .threads = static_cast<double>(tile.splits),
+          .bytes = 2 * kWordBytes * words * rows * tile.splits,
+          .inFlight = kWordBytes * words,
+          .issue = rates.begin + rates.access + combining.words * rates.combine,
+          .waits = rates.wait + combining.rounds * rates.barrier};
 }
 
 double tessera::estimateRowSplit(const RowsGeometry &g, const RowsTile &tile,
@@ -259,12 +264,12 @@ double tessera::estimateRowSplit(const RowsGeometry &g, const RowsTile &tile,
   const double miss = getMissShare(g.getInputBytesOfElements(), target, rates);
   double clocks = -rates.launch;
   for (int64_t words : g.reductions) {
-    RowsWork parts =
-        getTeamWork(g, tile, words, /*hasMap=*/false, target, rates);
-    if (clocks > 0) // The first one has read all.
-      parts.bytes *= miss;
+    RowsWork splits =
+        getRowGroupWork(g, tile, words, /*hasMap=*/false, target, rates);
+    if (clocks > 0) // The first reduction has read all, partly into L2.
+      splits.bytes *= miss;
     clocks +=
-        2 * rates.launch + estimateLaunch(parts, target, rates) +
+        2 * rates.launch + estimateLaunch(splits, target, rates) +
         estimateLaunch(getResultWork(g, tile, words, rates), target, rates);
   }
   if (!hasOutputs(g))

@@ -1,4 +1,4 @@
-//===- RowsModel.h - What reducing and mapping rows costs ------*- C++ -*-===//
+//===- RowsModel.h - The cost model of row-wise operations -----*- C++ -*-===//
 
 #ifndef TESSERA_COMPILER_ALGORITHMS_ROWSMODEL_H
 #define TESSERA_COMPILER_ALGORITHMS_ROWSMODEL_H
@@ -10,19 +10,20 @@
 
 namespace tessera {
 
-/// NotSupported if a dimension is beyond the 32-bit arithmetic of a kernel.
+/// Fails with NotSupported if a dimension is beyond the 32-bit arithmetic of a
+/// kernel.
 Status checkRowsReach(const RowsGeometry &g);
 
-/// RowsRates.def says what each is.
+/// The constants of the cost model; RowsRates.def describes each.
 struct RowsRates {
 #define ROWS_RATE(NAME, AMD, NVIDIA, MEANING) double NAME;
 #include "compiler/Algorithms/RowWise/RowsRates.def"
 };
 
-/// The compiler's own.
+/// The constants of the target's vendor.
 RowsRates getRowsRates(const GpuTarget &target);
 
-/// Clocks of the chip for the launches of each algorithm.
+/// Estimate the clocks for all launches of each algorithm.
 double estimateMap(const RowsGeometry &g, const RowsTile &tile,
                    const GpuTarget &target, const RowsRates &rates);
 double estimateRows(const RowsGeometry &g, const RowsTile &tile,
@@ -30,8 +31,8 @@ double estimateRows(const RowsGeometry &g, const RowsTile &tile,
 double estimateRowSplit(const RowsGeometry &g, const RowsTile &tile,
                         const GpuTarget &target, const RowsRates &rates);
 
-/// Tiles of each algorithm for a problem that it accepts, in an order that does
-/// not depend on the rates.
+/// The candidates of each algorithm for a problem that it accepts, in an order
+/// that does not depend on the rates.
 std::vector<Candidate> getMapCandidates(const Problem &problem,
                                         const GpuTarget &target,
                                         const RowsRates &rates);

@@ -1,4 +1,4 @@
-//===- RowsProgram.cpp - What programs for rows are written in ------------===//
+//===- RowsProgram.cpp - The building blocks of row-wise programs ---------===//
 
 #include "compiler/Algorithms/RowWise/RowsProgram.h"
 
@@ -16,7 +16,8 @@ Value RowsProgram::getArgument(Value operand) const {
   return arguments[cast<BlockArgument>(operand).getArgNumber()];
 }
 
-/// A scalar may be an argument in another type.
+/// A scalar is an argument or, if the types differ, its conversion, which is
+/// cloned.
 Value RowsProgram::getScalar(Value scalar) {
   Operation *conversion = scalar.getDefiningOp();
   if (!conversion)
@@ -28,11 +29,11 @@ Value RowsProgram::getScalar(Value scalar) {
 }
 
 //===----------------------------------------------------------------------===//
-// Places
+// Coordinates
 //===----------------------------------------------------------------------===//
 
-/// The vector dimension is the innermost one of those that it is among, so that
-/// neighbouring threads have neighbouring blocks.
+/// The vector dimension is the innermost one of its list, so that neighbouring
+/// threads have neighbouring blocks.
 SmallVector<int> RowsProgram::getDims(bool ofRows) const {
   SmallVector<int> dims;
   for (int dim = 0; dim < g.getRank(); ++dim)
@@ -66,7 +67,7 @@ PointBuilder::Values RowsProgram::getCoordinates(Value number,
 }
 
 void RowsProgram::enterRow(Value number, Value valid) {
-  if (valid) { // Else a load would be out of bounds; its value has no use.
+  if (valid) { // Loads are unchecked; a row beyond the last one loads the last.
     Value last = p.index(g.getRowBlocks(vector) - 1);
     number = arith::SelectOp::create(p.b, p.loc, valid, number, last);
   }
@@ -101,19 +102,19 @@ RowsBlock RowsProgram::getBlockAt(ValueRange steps) {
   return block;
 }
 
-Value RowsProgram::getPlaceInRow(const RowsBlock &block, int64_t lane) {
-  Value place = p.index(0);
+Value RowsProgram::getIndexInRow(const RowsBlock &block, int64_t lane) {
+  Value index = p.index(0);
   for (int dim = 0; dim < g.getRank(); ++dim)
     if (g.reduced[dim]) {
       Value at = dim == g.vectorDim ? p.add(block.coordinates[dim], lane)
                                     : block.coordinates[dim];
-      place = p.add(p.mul(place, g.lengths[dim]), at);
+      index = p.add(p.mul(index, g.lengths[dim]), at);
     }
-  return arith::IndexCastOp::create(p.b, p.loc, p.b.getI32Type(), place);
+  return arith::IndexCastOp::create(p.b, p.loc, p.b.getI32Type(), index);
 }
 
-/// In 64 bits, which an index has not.
-Value RowsProgram::getElementNumber(const RowsBlock &block, int64_t lane) {
+/// Computed in i64, since the kernel's index type has 32 bits.
+Value RowsProgram::getElementIndex(const RowsBlock &block, int64_t lane) {
   Type i64 = p.b.getI64Type();
   auto constant = [&](int64_t value) -> Value {
     return arith::ConstantIntOp::create(p.b, p.loc, value, 64);
@@ -134,7 +135,8 @@ Value RowsProgram::getElementNumber(const RowsBlock &block, int64_t lane) {
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// Where an element of the space is in a tensor that may be broadcast.
+/// Maps coordinates of the space to those of a tensor, which are 0 in
+/// dimensions that are broadcast.
 static PointBuilder::Values restrict(PointBuilder &p, MemRefType type,
                                      ValueRange coordinates) {
   PointBuilder::Values own(coordinates);
@@ -144,7 +146,8 @@ static PointBuilder::Values restrict(PointBuilder &p, MemRefType type,
   return own;
 }
 
-/// All dimensions but those that are checked.
+/// The dimensions that need no bounds check: all but `checked` and those that
+/// are broadcast.
 static DenseI64ArrayAttr getInside(PointBuilder &p, MemRefType type,
                                    ArrayRef<int> checked) {
   SmallVector<int64_t> inside;
@@ -154,7 +157,7 @@ static DenseI64ArrayAttr getInside(PointBuilder &p, MemRefType type,
   return p.b.getDenseI64ArrayAttr(inside);
 }
 
-/// As the regions have it.
+/// Converts a loaded block to the type that the regions take.
 static Value widen(PointBuilder &p, Value block, Type type) {
   return p.convert(block, type);
 }
@@ -172,14 +175,14 @@ Lanes RowsProgram::loadLanes(Value tensor, ValueRange coordinates,
   auto type = cast<MemRefType>(tensor.getType());
   const int64_t count = type.getDimSize(g.vectorDim) == 1 ? 1 : vector;
   const int64_t width = getAccessWidth(type, g.vectorDim, count);
-  PointBuilder::Values place = restrict(p, type, coordinates);
-  const Value first = place[g.vectorDim];
+  PointBuilder::Values indices = restrict(p, type, coordinates);
+  const Value first = indices[g.vectorDim];
   Lanes lanes;
   for (int64_t done = 0; done < count; done += width) {
-    place[g.vectorDim] = p.add(first, done);
+    indices[g.vectorDim] = p.add(first, done);
     auto load = dnn::PointLoadOp::create(
         p.b, p.loc, p.getBlockType(type.getElementType(), width),
-        p.b.getI1Type(), getArgument(tensor), place,
+        p.b.getI1Type(), getArgument(tensor), indices,
         getInside(p, type, checked));
     Value block = widen(p, load.getValue(), op.getWidened(type));
     for (int64_t i = 0; i < width; ++i)
@@ -193,18 +196,18 @@ void RowsProgram::storeLanes(const Lanes &lanes, Value tensor,
   auto type = cast<MemRefType>(tensor.getType());
   const auto count = static_cast<int64_t>(lanes.size());
   const int64_t width = getAccessWidth(type, g.vectorDim, count);
-  PointBuilder::Values place = restrict(p, type, coordinates);
-  const Value first = place[g.vectorDim];
+  PointBuilder::Values indices = restrict(p, type, coordinates);
+  const Value first = indices[g.vectorDim];
   for (int64_t done = 0; done < count; done += width) {
-    place[g.vectorDim] = p.add(first, done);
+    indices[g.vectorDim] = p.add(first, done);
     Value block = p.makeBlock(ArrayRef<Value>(lanes).slice(done, width));
     dnn::PointStoreOp::create(
         p.b, p.loc, narrow(p, block, type.getElementType()),
-        getArgument(tensor), place, getInside(p, type, checked));
+        getArgument(tensor), indices, getInside(p, type, checked));
   }
 }
 
-/// Once, because no loop over blocks changes them.
+/// Inputs with one element a row are loaded once, before any loop over blocks.
 void RowsProgram::loadRowInputs() {
   rowInputs.assign(op.getInputs().size(), {});
   for (auto [i, input] : llvm::enumerate(op.getInputs()))
@@ -214,7 +217,7 @@ void RowsProgram::loadRowInputs() {
 
 void RowsProgram::load(RowsBlock &block, Region &region) {
   SmallVector<int> checked;
-  if (block.valid) // Behind the last block, it is the first to be too large.
+  if (block.valid) // Beyond the last block, the outermost one is out of bounds.
     checked.push_back(getDims(/*ofRows=*/false).front());
   for (auto [i, input] : llvm::enumerate(op.getInputs()))
     if (rowInputs[i].empty() && block.inputs[i].empty() &&
@@ -246,13 +249,13 @@ SmallVector<Lanes> RowsProgram::evaluate(Region &region,
   for (int64_t lane = 0; lane < lanes; ++lane) {
     IRMapping mapping;
     for (auto [argument, values] : llvm::zip(body.getArguments(), taken))
-      if (!values->empty()) // Else it has no use.
+      if (!values->empty()) // An input that was not loaded has no use.
         mapping.map(argument, getLane(*values, lane));
     for (Operation &each : body.without_terminator()) {
       if (isa<dnn::RowIndexOp>(each))
-        mapping.map(each.getResult(0), getPlaceInRow(*block, lane));
+        mapping.map(each.getResult(0), getIndexInRow(*block, lane));
       else if (isa<dnn::ElementIndexOp>(each))
-        mapping.map(each.getResult(0), getElementNumber(*block, lane));
+        mapping.map(each.getResult(0), getElementIndex(*block, lane));
       else
         p.b.clone(each, mapping);
     }
@@ -274,33 +277,33 @@ SmallVector<Lanes> RowsProgram::finishRow() {
 }
 
 void RowsProgram::storeRowOutputs(ArrayRef<Lanes> values) {
-  PointBuilder::Values place = rowCoordinates;
+  PointBuilder::Values coordinates = rowCoordinates;
   SmallVector<int> checked;
-  if (rowValid) {
+  if (rowValid) { // Invalid rows move out of bounds, where stores do nothing.
     checked.push_back(getDims(/*ofRows=*/true).front());
-    Value &outer = place[checked.front()];
+    Value &outer = coordinates[checked.front()];
     outer = arith::SelectOp::create(p.b, p.loc, rowValid, outer,
                                     p.index(g.lengths[checked.front()]));
   }
   for (auto [lanes, tensor] : llvm::zip_equal(values, op.getRowOutputs()))
-    storeLanes(lanes, tensor, place, checked);
+    storeLanes(lanes, tensor, coordinates, checked);
 }
 
 void RowsProgram::storeOutputs(RowsBlock &block) {
   load(block, op.getMap());
   SmallVector<Lanes> values = evaluate(op.getMap(), &block);
-  PointBuilder::Values place = block.coordinates;
+  PointBuilder::Values coordinates = block.coordinates;
   SmallVector<int> checked;
   if (block.valid)
     checked.push_back(getDims(/*ofRows=*/false).front());
   if (rowValid) {
     checked.push_back(getDims(/*ofRows=*/true).front());
-    Value &outer = place[checked.back()];
+    Value &outer = coordinates[checked.back()];
     outer = arith::SelectOp::create(p.b, p.loc, rowValid, outer,
                                     p.index(g.lengths[checked.back()]));
   }
   for (auto [lanes, tensor] : llvm::zip_equal(values, op.getOutputs()))
-    storeLanes(lanes, tensor, place, checked);
+    storeLanes(lanes, tensor, coordinates, checked);
 }
 
 std::vector<RowsFold> RowsProgram::getFolds(size_t reduction) {

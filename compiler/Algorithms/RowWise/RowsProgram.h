@@ -1,9 +1,9 @@
-//===- RowsProgram.h - What programs for rows are written in ---*- C++ -*-===//
+//===- RowsProgram.h - The building blocks of row-wise programs *- C++ -*-===//
 //
-// A thread is in a row, or in as many neighbouring rows as its blocks have
-// lanes, and meets blocks of elements. This class knows where they are in
-// memory and what the regions of the op make of them; who walks which blocks,
-// the algorithms say.
+// A thread processes blocks of elements of its row, or of as many neighbouring
+// rows as a block has lanes. This class loads and stores blocks and evaluates
+// the regions of the op on them; the algorithms decide which thread takes which
+// blocks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,17 +18,17 @@
 
 namespace tessera {
 
-/// One value for all lanes of a block, or one for each.
+/// The values of the lanes of a block: one for all, or one for each.
 using Lanes = llvm::SmallVector<mlir::Value, 8>;
 
 inline mlir::Value getLane(const Lanes &lanes, int64_t lane) {
   return lanes.size() == 1 ? lanes.front() : lanes[lane];
 }
 
-/// A block of elements of the thread's row.
+/// A block of elements of the thread's row or rows.
 struct RowsBlock {
-  PointBuilder::Values coordinates; ///< Of the first element, in the space.
-  /// Whether the row has the block; null if that is known.
+  PointBuilder::Values coordinates; ///< The first element, in the space.
+  /// Whether the block is inside the row; null if it always is.
   mlir::Value valid;
   llvm::SmallVector<Lanes> inputs; ///< Widened; empty before they are loaded.
 };
@@ -47,27 +47,27 @@ public:
   const RowsGeometry g;
   const int64_t vector; ///< Elements of a block.
 
-  /// Results of reductions, in their order, and then the row's values.
+  /// The results of reductions, in their order, and then the row's values.
   llvm::SmallVector<Lanes> results;
 
-  /// Rows that the thread has.
+  /// The number of rows that a thread has.
   int64_t getRowLanes() const { return g.isVectorInRow() ? 1 : vector; }
 
   //===--------------------------------------------------------------------===//
-  // Places
+  // Coordinates
   //===--------------------------------------------------------------------===//
 
-  /// Dimensions of rows, or of blocks of a row, outermost first, and how many
-  /// steps of a thread each has.
+  /// The dimensions that count rows, or those that count blocks of a row,
+  /// outermost first; and their sizes, the vector dimension's in blocks.
   llvm::SmallVector<int> getDims(bool ofRows) const;
   llvm::SmallVector<int64_t> getSizes(mlir::ArrayRef<int> dims) const;
 
-  /// The thread is in block `number` of rows. Where `valid` is false, it stores
+  /// Begins block `number` of rows. If `valid` is false, the thread stores
   /// nothing; null means true.
   void enterRow(Value number, Value valid);
-  /// The same, by the coordinates in getDims(true), in steps.
+  /// The same, with the coordinates in getDims(true), which count blocks.
   void enterRowAt(mlir::ValueRange steps);
-  /// Block `number` of the row, of which `isKnown` says that the row has it.
+  /// Block `number` of the row; `isKnown` says that the row always has it.
   RowsBlock getBlock(Value number, bool isKnown);
   RowsBlock getBlockAt(mlir::ValueRange steps);
 
@@ -75,22 +75,23 @@ public:
   // Elements
   //===--------------------------------------------------------------------===//
 
-  /// Loads what `region` takes of a block.
+  /// Loads those inputs of a block that `region` uses.
   void load(RowsBlock &block, mlir::Region &region);
-  /// What `region` yields, for each lane of the block; of a row, null.
+  /// Evaluates `region` for each lane of the block, or, if `block` is null, of
+  /// the thread's rows, and returns what it yields.
   llvm::SmallVector<Lanes> evaluate(mlir::Region &region,
                                     const RowsBlock *block);
-  /// The number of a block's element in its row, as an i32.
-  Value getPlaceInRow(const RowsBlock &block, int64_t lane);
+  /// The index in its row of an element of the block, as an i32.
+  Value getIndexInRow(const RowsBlock &block, int64_t lane);
 
-  /// Computes region `row`, if there is one, and adds its values to `results`;
-  /// what goes to the row outputs is returned.
+  /// Evaluates region `row`, if there is one, adds its values to `results` and
+  /// returns those that storeRowOutputs() takes.
   llvm::SmallVector<Lanes> finishRow();
   void storeRowOutputs(mlir::ArrayRef<Lanes> values);
-  /// Computes region `map` of the block and stores the outputs.
+  /// Evaluates region `map` for the block and stores the outputs.
   void storeOutputs(RowsBlock &block);
 
-  /// The arithmetic of each kind of a reduction.
+  /// The arithmetic of each kind of reduction `reduction`.
   std::vector<RowsFold> getFolds(size_t reduction);
 
 private:
@@ -102,12 +103,12 @@ private:
                   mlir::ArrayRef<int> checked);
   void storeLanes(const Lanes &lanes, Value tensor,
                   mlir::ValueRange coordinates, mlir::ArrayRef<int> checked);
-  Value getElementNumber(const RowsBlock &block, int64_t lane);
+  Value getElementIndex(const RowsBlock &block, int64_t lane);
 
   mlir::ValueRange arguments;
   PointBuilder::Values rowCoordinates; ///< In the space; 0 where reduced.
   Value rowValid;
-  llvm::SmallVector<Lanes> rowInputs; ///< Of inputs with one element a row.
+  llvm::SmallVector<Lanes> rowInputs; ///< Inputs with one element a row.
 };
 
 } // namespace tessera

@@ -1,8 +1,9 @@
-//===- RowsSplit.cpp - Long rows that are shared by workgroups ------------===//
+//===- RowsSplit.cpp - Row-wise operations with split rows ----------------===//
 //
-// Few rows that are long leave most of a chip idle if each is one workgroup's.
-// Here each reduction is two launches: parts of rows to the workspace, and the
-// parts of each row to its results; the map is a launch at the end.
+// A few long rows leave most of a chip idle if each row belongs to one
+// workgroup. Here several workgroups share a row, and each reduction is two
+// launches: one writes the partial results of all splits to the workspace, the
+// other combines those of each row. The map is the last launch.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,20 +28,20 @@ namespace {
 class SplitProgram {
 public:
   SplitProgram(dnn::RowsOp op, const RowsTile &tile)
-      : op(op), tile(tile), workspace(op, tile.parts) {}
+      : op(op), tile(tile), workspace(op, tile.splits) {}
   void build();
 
 private:
   func::FuncOp appendKernel(const Twine &suffix);
-  void buildParts(func::FuncOp kernel, size_t reduction);
+  void buildSplits(func::FuncOp kernel, size_t reduction);
   void buildResults(func::FuncOp kernel, size_t reduction);
   void buildMap(func::FuncOp kernel);
-  RowsTeam::Counter getPartCounter(PointBuilder &p, const RowsGeometry &g);
+  RowsTeam::Counter getSplitCounter(PointBuilder &p, const RowsGeometry &g);
 
   dnn::RowsOp op;
   const RowsTile tile;
   RowsWorkspace workspace;
-  func::FuncOp last; ///< Of the kernels so far.
+  func::FuncOp last; ///< The last of the kernels so far.
 };
 } // namespace
 
@@ -60,69 +61,75 @@ func::FuncOp SplitProgram::appendKernel(const Twine &suffix) {
   return kernel;
 }
 
-/// A workgroup has a part of the rows of its teams.
-void SplitProgram::buildParts(func::FuncOp kernel, size_t reduction) {
+/// Emits the launch whose workgroups reduce one split of the rows of their row
+/// groups.
+void SplitProgram::buildSplits(func::FuncOp kernel, size_t reduction) {
   OpBuilder b(kernel.getBody().front().getTerminator());
   PointBuilder p(b, op.getLoc());
   RowsProgram program(p, op, kernel.getArguments(), tile.vector);
-  const RowsPlace place = enterTeams(program, tile, /*hasParts=*/true);
-  workspace.loadResults(program, kernel, place.row, reduction);
+  const ThreadPosition position =
+      enterRowGroups(program, tile, /*hasSplits=*/true);
+  workspace.loadResults(program, kernel, position.row, reduction);
 
-  RowsTeam team(program, tile, place);
+  RowsTeam group(program, tile, position);
   std::vector<RowsFold> folds = program.getFolds(reduction);
-  std::vector<RowsTeam::LaneWords> words = team.fold(reduction);
+  std::vector<RowsTeam::LaneWords> words = group.fold(reduction);
   for (auto [fold, own] : llvm::zip_equal(folds, words))
-    own = team.combine(fold, own, [&](int64_t slots, Value j) {
-      return team.count(slots, j);
+    own = group.combine(fold, own, [&](int64_t slots, Value j) {
+      return group.count(slots, j);
     });
-  team.byFirstThread([&] {
-    workspace.storeParts(program, kernel, place.row, place.valid, reduction,
-                         place.part, words);
+  group.byFirstThread([&] {
+    workspace.storeSplits(program, kernel, position.row, position.valid,
+                          reduction, position.split, words);
   });
 }
 
-/// With n blocks a row, of which each turn gives each part some, the parts
-/// before part a have all of the last turn, part a some, and others none.
-RowsTeam::Counter SplitProgram::getPartCounter(PointBuilder &p,
-                                               const RowsGeometry &g) {
+/// Counts values in the launch that combines the partial results. Each
+/// iteration gives each split as many blocks as a row group has threads. The
+/// last, partial iteration gives as many to the first `full` splits, `rest` to
+/// the next one, and none to the others.
+RowsTeam::Counter SplitProgram::getSplitCounter(PointBuilder &p,
+                                                const RowsGeometry &g) {
   const int64_t blocks = g.getBlocksOfRow(tile.vector);
-  const int64_t step = int64_t(tile.threads) * tile.parts;
+  const int64_t step = int64_t(tile.threads) * tile.splits;
   const int64_t over = blocks % step;
   const int64_t elements = g.isVectorInRow() ? tile.vector : 1;
-  return [&p, this, over, elements, turns = blocks / step](int64_t slots,
-                                                           Value j) {
+  return [&p, this, over, elements, iterations = blocks / step](int64_t slots,
+                                                                Value j) {
     const int64_t full = over / tile.threads, rest = over % tile.threads;
-    Value room =
+    Value numerator =
         arith::SubIOp::create(p.b, p.loc, p.index(full + slots - 1), j);
-    Value parts = arith::DivUIOp::create(p.b, p.loc, room, p.index(slots));
+    Value fullSplits =
+        arith::DivUIOp::create(p.b, p.loc, numerator, p.index(slots));
     Value isCut = arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::eq, j,
                                         p.index(full % slots));
     Value cut =
         arith::SelectOp::create(p.b, p.loc, isCut, p.index(rest), p.index(0));
-    Value count = p.add(p.add(p.mul(parts, tile.threads), cut),
-                        turns * tile.threads * (tile.parts / slots));
+    Value count = p.add(p.add(p.mul(fullSplits, tile.threads), cut),
+                        iterations * tile.threads * (tile.splits / slots));
     return p.mul(count, elements);
   };
 }
 
-/// A workgroup has a row, a thread a part of it.
+/// Emits the launch that combines the partial results: a workgroup has a row, a
+/// thread the partial result of one split.
 void SplitProgram::buildResults(func::FuncOp kernel, size_t reduction) {
   OpBuilder b(kernel.getBody().front().getTerminator());
   PointBuilder p(b, op.getLoc());
   RowsProgram program(p, op, kernel.getArguments(), /*vector=*/1);
   ValueRange point =
-      p.forEachPoint({program.g.getRows(), tile.parts}, tile.parts);
+      p.forEachPoint({program.g.getRows(), tile.splits}, tile.splits);
   Value row = point[0], thread = point[1];
   program.enterRow(row, /*valid=*/nullptr);
   workspace.loadResults(program, kernel, row, reduction);
 
-  RowsTeam team(program, tile.parts, thread, /*columns=*/1, p.index(0));
-  RowsTeam::Counter counter = getPartCounter(p, RowsGeometry(op));
+  RowsTeam group(program, tile.splits, thread, /*groups=*/1, p.index(0));
+  RowsTeam::Counter counter = getSplitCounter(p, RowsGeometry(op));
   std::vector<RowsFold> folds = program.getFolds(reduction);
   for (auto [kind, fold] : llvm::enumerate(folds)) {
     RowsFold::Words words =
-        workspace.loadPart(program, kernel, row, reduction, kind, thread);
-    words = team.combine(fold, {words}, counter).front();
+        workspace.loadSplit(program, kernel, row, reduction, kind, thread);
+    words = group.combine(fold, {words}, counter).front();
     for (Value word : words)
       program.results.push_back({word});
   }
@@ -131,7 +138,7 @@ void SplitProgram::buildResults(func::FuncOp kernel, size_t reduction) {
   const bool isLast = reduction + 1 == op.getReduces().size();
   if (isLast)
     values = program.finishRow();
-  team.byFirstThread([&] {
+  group.byFirstThread([&] {
     workspace.storeResults(program, kernel, row, reduction, count);
     if (isLast)
       program.storeRowOutputs(values);
@@ -161,7 +168,7 @@ void SplitProgram::build() {
   workspace.addTo(function);
   last = function;
   for (size_t i = 0; i < op.getReduces().size(); ++i) {
-    buildParts(i == 0 ? function : appendKernel("_parts" + Twine(i)), i);
+    buildSplits(i == 0 ? function : appendKernel("_parts" + Twine(i)), i);
     buildResults(appendKernel("_results" + Twine(i)), i);
   }
   if (op.hasMap())
@@ -191,16 +198,16 @@ static constexpr int kWorkgroup = 256;
 Status RowsSplit::check(const Problem &problem, const GpuTarget &target) const {
   const RowProblem *rows = problem.getRows();
   if (!rows)
-    return notSupported("solves operations on rows");
+    return notSupported("solves row-wise operations only");
   constexpr int64_t kShort = 4096;
   if (rows->getRowLength() < kShort)
-    return notSupported("is for rows that are long");
-  const int64_t groups = rows->getElements() / rows->getRowLength();
-  if (groups > int64_t(target.computeUnits) * kWorkgroup)
-    return notSupported("is for rows that are few");
+    return notSupported("splits rows of at least 4096 elements");
+  const int64_t rowCount = rows->getElements() / rows->getRowLength();
+  if (rowCount > int64_t(target.computeUnits) * kWorkgroup)
+    return notSupported("splits operations of few rows only");
   const RowsGeometry g(*rows);
   if (g.reductions.empty())
-    return notSupported("is for rows that are reduced");
+    return notSupported("solves operations with a reduction only");
   return checkRowsReach(g);
 }
 
@@ -211,13 +218,13 @@ std::vector<Candidate> tessera::getRowSplitCandidates(const Problem &problem,
   std::vector<Candidate> candidates;
   for (auto vector = static_cast<int>(g.getWidestVector()); vector >= 1;
        vector /= 2)
-    for (int columns = 1; columns <= kWorkgroup / 4; columns *= 2)
-      for (int parts : {32, 64, 128, 256}) {
-        const RowsTile tile{vector, kWorkgroup / columns, columns, parts};
-        const bool isAlone =
-            columns > 1 && columns >= 2 * g.getRowBlocks(vector);
-        if (!isAlone &&
-            int64_t(tile.threads) * parts <= g.getBlocksOfRow(vector))
+    for (int groups = 1; groups <= kWorkgroup / 4; groups *= 2)
+      for (int splits : {32, 64, 128, 256}) {
+        const RowsTile tile{vector, kWorkgroup / groups, groups, splits};
+        const bool lacksRows =
+            groups > 1 && groups >= 2 * g.getRowBlocks(vector);
+        if (!lacksRows &&
+            int64_t(tile.threads) * splits <= g.getBlocksOfRow(vector))
           candidates.push_back({tile.toConfig("rowsplit"),
                                 estimateRowSplit(g, tile, target, rates)});
       }

@@ -8,30 +8,30 @@ using namespace mlir;
 using namespace tessera;
 using LaneWords = RowsTeam::LaneWords;
 
-RowsPlace tessera::enterTeams(RowsProgram &program, const RowsTile &tile,
-                              bool hasParts) {
+ThreadPosition tessera::enterRowGroups(RowsProgram &program,
+                                       const RowsTile &tile, bool hasSplits) {
   PointBuilder &p = program.p;
   const int64_t rows = program.g.getRowBlocks(tile.vector);
-  SmallVector<int64_t> sizes = {llvm::divideCeilSigned(rows, tile.columns)};
-  if (hasParts)
-    sizes.push_back(tile.parts);
+  SmallVector<int64_t> sizes = {llvm::divideCeilSigned(rows, tile.groups)};
+  if (hasSplits)
+    sizes.push_back(tile.splits);
   const bool isInRow = program.g.isVectorInRow();
-  sizes.push_back(isInRow ? tile.columns : tile.threads);
-  sizes.push_back(isInRow ? tile.threads : tile.columns);
-  ValueRange point = p.forEachPoint(sizes, tile.threads * tile.columns);
+  sizes.push_back(isInRow ? tile.groups : tile.threads);
+  sizes.push_back(isInRow ? tile.threads : tile.groups);
+  ValueRange point = p.forEachPoint(sizes, tile.threads * tile.groups);
 
-  RowsPlace place;
+  ThreadPosition position;
   ValueRange inside = point.take_back(2);
-  place.thread = inside[isInRow ? 1 : 0];
-  place.column = inside[isInRow ? 0 : 1];
-  if (hasParts)
-    place.part = point[1];
-  place.row = p.add(p.mul(point[0], tile.columns), place.column);
-  if (rows % tile.columns != 0)
-    place.valid = arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::ult,
-                                        place.row, p.index(rows));
-  program.enterRow(place.row, place.valid);
-  return place;
+  position.thread = inside[isInRow ? 1 : 0];
+  position.group = inside[isInRow ? 0 : 1];
+  if (hasSplits)
+    position.split = point[1];
+  position.row = p.add(p.mul(point[0], tile.groups), position.group);
+  if (rows % tile.groups != 0)
+    position.valid = arith::CmpIOp::create(
+        p.b, p.loc, arith::CmpIPredicate::ult, position.row, p.index(rows));
+  program.enterRow(position.row, position.valid);
+  return position;
 }
 
 void RowsTeam::byFirstThread(llvm::function_ref<void()> body) {
@@ -47,7 +47,7 @@ void RowsTeam::byFirstThread(llvm::function_ref<void()> body) {
 // Walks
 //===----------------------------------------------------------------------===//
 
-int64_t RowsTeam::getTurns() const {
+int64_t RowsTeam::getIterations() const {
   return llvm::divideCeilSigned(program.g.getBlocksOfRow(program.vector),
                                 getStep());
 }
@@ -56,28 +56,29 @@ bool RowsTeam::isKept() const {
   return program.g.isKept(program.vector, getStep());
 }
 
-Value RowsTeam::getNumber(Value turn) {
-  Value first = part ? p.add(p.mul(part, threads), thread) : thread;
-  return p.add(p.mul(turn, getStep()), first);
+Value RowsTeam::getNumber(Value iteration) {
+  Value first = split ? p.add(p.mul(split, threads), thread) : thread;
+  return p.add(p.mul(iteration, getStep()), first);
 }
 
-RowsBlock RowsTeam::getBlock(int64_t turn) {
+RowsBlock RowsTeam::getBlock(int64_t iteration) {
   const int64_t blocks = program.g.getBlocksOfRow(program.vector);
-  return program.getBlock(getNumber(p.index(turn)),
-                          (turn + 1) * getStep() <= blocks);
+  return program.getBlock(getNumber(p.index(iteration)),
+                          (iteration + 1) * getStep() <= blocks);
 }
 
-/// All loads before the first visit: one by one, each would wait for memory.
-RowsTeam::Values RowsTeam::visitTurns(int64_t first, int64_t end,
-                                      Region &region, Values carried,
-                                      Visitor visit) {
+/// Issues all loads before the first visit, so that they are in flight
+/// together.
+RowsTeam::Values RowsTeam::visitIterations(int64_t first, int64_t end,
+                                           Region &region, Values carried,
+                                           Visitor visit) {
   std::vector<RowsBlock> blocks;
-  for (int64_t turn = first; turn < end; ++turn) {
-    auto known = kept.find(turn);
-    blocks.push_back(known == kept.end() ? getBlock(turn) : known->second);
+  for (int64_t iteration = first; iteration < end; ++iteration) {
+    auto known = kept.find(iteration);
+    blocks.push_back(known == kept.end() ? getBlock(iteration) : known->second);
     program.load(blocks.back(), region);
     if (isKept())
-      kept[turn] = blocks.back();
+      kept[iteration] = blocks.back();
   }
   for (RowsBlock &block : blocks)
     carried = visit(block, carried);
@@ -87,17 +88,17 @@ RowsTeam::Values RowsTeam::visitTurns(int64_t first, int64_t end,
 RowsTeam::Values RowsTeam::walk(Region &region, ValueRange init,
                                 Visitor visit) {
   constexpr int64_t kAtOnce = kRowBlocksAtOnce;
-  const int64_t turns = getTurns();
+  const int64_t iterations = getIterations();
   Values carried(init);
   if (isKept())
-    return visitTurns(0, turns, region, carried, visit);
+    return visitIterations(0, iterations, region, carried, visit);
   const int64_t loops =
       program.g.getBlocksOfRow(program.vector) / (getStep() * kAtOnce);
   if (loops > 0)
     carried = p.loop(loops, carried, [&](Value i, ValueRange before) {
       std::vector<RowsBlock> blocks;
-      for (int64_t turn = 0; turn < kAtOnce; ++turn) {
-        Value number = getNumber(p.add(p.mul(i, kAtOnce), turn));
+      for (int64_t iteration = 0; iteration < kAtOnce; ++iteration) {
+        Value number = getNumber(p.add(p.mul(i, kAtOnce), iteration));
         blocks.push_back(program.getBlock(number, /*isKnown=*/true));
         program.load(blocks.back(), region);
       }
@@ -106,30 +107,31 @@ RowsTeam::Values RowsTeam::walk(Region &region, ValueRange init,
         next = visit(block, next);
       return next;
     });
-  return visitTurns(loops * kAtOnce, turns, region, carried, visit);
+  return visitIterations(loops * kAtOnce, iterations, region, carried, visit);
 }
 
 //===----------------------------------------------------------------------===//
 // One thread
 //===----------------------------------------------------------------------===//
 
-/// With n blocks a row, thread u of all that share it has one more than
-/// n / step of them if u < n % step.
+/// Thread u of all that share a row of n blocks has n / step of them, and one
+/// more if u < n % step.
 Value RowsTeam::count(int64_t slots, Value j) {
   const int64_t blocks = program.g.getBlocksOfRow(program.vector);
   const int64_t all = blocks / getStep() * (threads / slots);
   const int64_t over = blocks % getStep();
-  Value rest; // Of this part.
-  if (part) {
-    Value before = p.mul(part, threads);
+  Value rest; // The blocks of the last, partial iteration in this split.
+  if (split) {
+    Value before = p.mul(split, threads);
     Value left = arith::SubIOp::create(p.b, p.loc, p.index(over), before);
     left = arith::MaxSIOp::create(p.b, p.loc, left, p.index(0));
     rest = arith::MinSIOp::create(p.b, p.loc, left, p.index(threads));
   } else {
     rest = p.index(over);
   }
-  Value room = arith::SubIOp::create(p.b, p.loc, p.add(rest, slots - 1), j);
-  Value more = arith::DivUIOp::create(p.b, p.loc, room, p.index(slots));
+  Value numerator =
+      arith::SubIOp::create(p.b, p.loc, p.add(rest, slots - 1), j);
+  Value more = arith::DivUIOp::create(p.b, p.loc, numerator, p.index(slots));
   Value count = p.add(more, all);
   return program.g.isVectorInRow() ? p.mul(count, program.vector) : count;
 }
@@ -141,7 +143,8 @@ Value RowsTeam::toFloat(Value count) {
                                  narrow);
 }
 
-/// What the reduction yields for the thread's first block, or zeros.
+/// The values that the reduction yields for the thread's first block, or zeros
+/// if it has none.
 SmallVector<Lanes> RowsTeam::getPivots(size_t reduction) {
   std::vector<RowsFold> folds = program.getFolds(reduction);
   if (llvm::none_of(folds, [](RowsFold &fold) { return fold.hasPivot(); }))
@@ -149,7 +152,7 @@ SmallVector<Lanes> RowsTeam::getPivots(size_t reduction) {
   Region &region = program.op.getReduces()[reduction];
   RowsBlock block = getBlock(0);
   if (isKept())
-    visitTurns(0, 1, region, {}, [&](RowsBlock &first, ValueRange) {
+    visitIterations(0, 1, region, {}, [&](RowsBlock &first, ValueRange) {
       block = first;
       return Values();
     });
@@ -178,11 +181,11 @@ std::vector<LaneWords> RowsTeam::fold(size_t reduction) {
     for (auto [fold, lanes, pivot] : llvm::zip_equal(folds, values, pivots))
       for (int64_t lane = 0; lane < program.vector; ++lane) {
         const size_t words = fold.getTypes().size();
-        Value place =
-            fold.hasPlace() ? program.getPlaceInRow(block, lane) : Value();
+        Value index =
+            fold.hasIndex() ? program.getIndexInRow(block, lane) : Value();
         llvm::append_range(
             next, fold.fold(RowsFold::Words(before.slice(next.size(), words)),
-                            lanes[lane], place, pivot[lane], block.valid));
+                            lanes[lane], index, pivot[lane], block.valid));
       }
     return next;
   });
@@ -190,7 +193,7 @@ std::vector<LaneWords> RowsTeam::fold(size_t reduction) {
   std::vector<LaneWords> results;
   size_t done = 0;
   for (auto [fold, pivot] : llvm::zip_equal(folds, pivots)) {
-    Value number; // Of a lane.
+    Value number; // The number of values that a lane has folded.
     if (fold.hasPivot()) {
       number = count(threads, thread);
       if (program.g.isVectorInRow() && program.vector > 1)
@@ -213,32 +216,33 @@ std::vector<LaneWords> RowsTeam::fold(size_t reduction) {
 }
 
 //===----------------------------------------------------------------------===//
-// The team
+// The row group
 //===----------------------------------------------------------------------===//
 
-/// Shared memory for a word of every thread. Lanes of rows are neighbours, and
-/// so are the threads of a team that has a row.
+/// Shared memory for a word of every thread. If a thread has several rows,
+/// their lanes are contiguous; if not, the threads of a row group are.
 Value RowsTeam::getShared(Type type, size_t word) {
-  Value &memory =
-      shelves[{const_cast<void *>(type.getAsOpaquePointer()), word, isSecond}];
+  Value &memory = buffers[{const_cast<void *>(type.getAsOpaquePointer()), word,
+                           usesSecondBuffer}];
   if (!memory && program.g.isVectorInRow())
-    memory = p.makeShared(type, {columns, threads});
+    memory = p.makeShared(type, {groups, threads});
   else if (!memory)
-    memory = p.makeShared(type, {threads, columns * program.getRowLanes()});
+    memory = p.makeShared(type, {threads, groups * program.getRowLanes()});
   return memory;
 }
 
-RowsTeam::Values RowsTeam::getShelf(Value slot) {
+RowsTeam::Values RowsTeam::getSharedIndices(Value slot) {
   if (program.g.isVectorInRow())
-    return {column, slot};
-  return {slot, p.mul(column, program.getRowLanes())};
+    return {group, slot};
+  return {slot, p.mul(group, program.getRowLanes())};
 }
 
-/// The words of `slots` threads become those of fewer, `fanIn` of each in one.
-/// Threads beyond them get the same as others.
-LaneWords RowsTeam::exchange(RowsFold &fold, const LaneWords &words,
-                             int64_t slots, int64_t fanIn,
-                             const Counter &counter) {
+/// One round of a tree reduction: combines the partial results of `slots`
+/// threads, `fanIn` of them into one. All threads of the row group compute one
+/// of the results, so that the last round gives the same one to each.
+LaneWords RowsTeam::combineRound(RowsFold &fold, const LaneWords &words,
+                                 int64_t slots, int64_t fanIn,
+                                 const Counter &counter) {
   const auto lanes = static_cast<int64_t>(words.size());
   SmallVector<Value> memories;
   for (auto [word, type] : llvm::enumerate(fold.getTypes()))
@@ -248,7 +252,7 @@ LaneWords RowsTeam::exchange(RowsFold &fold, const LaneWords &words,
       Values block;
       for (const RowsFold::Words &lane : words)
         block.push_back(lane[word]);
-      p.storeShared(p.makeBlock(block), memory, getShelf(thread));
+      p.storeShared(p.makeBlock(block), memory, getSharedIndices(thread));
     }
     return Values();
   };
@@ -259,29 +263,30 @@ LaneWords RowsTeam::exchange(RowsFold &fold, const LaneWords &words,
                                    thread, p.index(slots)),
              {}, store);
   p.barrier();
-  isSecond = !isSecond;
+  usesSecondBuffer = !usesSecondBuffer;
 
   const int64_t left = slots / fanIn;
   Value j = left == 1
                 ? p.index(0)
                 : arith::RemUIOp::create(p.b, p.loc, thread, p.index(left))
                       .getResult();
-  std::vector<LaneWords> parts(lanes);
+  std::vector<LaneWords> partials(lanes);
   Values counts;
   for (int64_t i = 0; i < fanIn; ++i) {
     Value slot = p.add(j, i * left);
     SmallVector<Value> blocks;
     for (Value memory : memories)
-      blocks.push_back(p.loadShared(memory, lanes, getShelf(slot)));
+      blocks.push_back(p.loadShared(memory, lanes, getSharedIndices(slot)));
     for (int64_t lane = 0; lane < lanes; ++lane) {
-      RowsFold::Words &part = parts[lane].emplace_back();
+      RowsFold::Words &partial = partials[lane].emplace_back();
       for (Value block : blocks)
-        part.push_back(p.getElement(block, lane));
+        partial.push_back(p.getElement(block, lane));
     }
     counts.push_back(fold.hasPivot() ? toFloat(counter(slots, slot)) : Value());
   }
-  return llvm::map_to_vector<8>(
-      parts, [&](const LaneWords &part) { return fold.combine(part, counts); });
+  return llvm::map_to_vector<8>(partials, [&](const LaneWords &ofLane) {
+    return fold.combine(ofLane, counts);
+  });
 }
 
 LaneWords RowsTeam::combine(RowsFold &fold, LaneWords words,
@@ -293,7 +298,7 @@ LaneWords RowsTeam::combine(RowsFold &fold, LaneWords words,
   const int64_t most = getRowsFanIn(wordsOfSlot);
   for (int64_t slots = threads; slots > 1;) {
     const int64_t fanIn = std::min(slots, most);
-    words = exchange(fold, words, slots, fanIn, counter);
+    words = combineRound(fold, words, slots, fanIn, counter);
     slots /= fanIn;
   }
   return words;

@@ -1,8 +1,9 @@
 //===- RowsTeam.h - Threads that share a row -------------------*- C++ -*-===//
 //
-// Some threads of a workgroup walk the blocks of a row in turns, and combine
-// what each has found through shared memory. The rows of a workgroup have teams
-// of one size, which do everything at the same time.
+// The threads of a row group share a row: each reduces every n-th block of it,
+// and they combine their partial results through shared memory. All row groups
+// of a workgroup have the same size and run the same iterations, so that their
+// barriers are those of the workgroup.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,88 +19,95 @@
 
 namespace tessera {
 
-/// Where a thread of a launch stands.
-struct RowsPlace {
-  mlir::Value row;   ///< That of its team, or the block of rows.
-  mlir::Value valid; ///< Whether there is one; null: there is.
-  mlir::Value part;  ///< Of the row; null: the only one.
-  mlir::Value thread, column;
+/// The indices of a thread of a launch.
+struct ThreadPosition {
+  mlir::Value row;    ///< The row, or block of rows, of its row group.
+  mlir::Value valid;  ///< Whether this row exists; null if it always does.
+  mlir::Value split;  ///< The split of the row; null if rows are not split.
+  mlir::Value thread; ///< The thread in its row group.
+  mlir::Value group;  ///< The row group in its workgroup.
 };
 
-/// Begins a launch with the teams of `tile`, and enters their rows.
-RowsPlace enterTeams(RowsProgram &program, const RowsTile &tile, bool hasParts);
+/// Begins a launch with the row groups of `tile`, and enters their rows.
+ThreadPosition enterRowGroups(RowsProgram &program, const RowsTile &tile,
+                              bool hasSplits);
 
+/// Emits what the threads of a row group do.
 class RowsTeam {
 public:
   using Value = mlir::Value;
   using Values = PointBuilder::Values;
-  /// The words of a fold for each lane of the rows that a thread has.
+  /// The words of a fold for each row of a thread.
   using LaneWords = llvm::SmallVector<RowsFold::Words, 8>;
-  /// An index: how many values the threads with number `j` modulo `slots` have
-  /// folded, for one lane of a row.
+  /// Returns, as an index, the number of values that the threads with index `j`
+  /// modulo `slots` have folded for one row.
   using Counter = std::function<Value(int64_t slots, Value j)>;
   using Visitor = llvm::function_ref<Values(RowsBlock &, mlir::ValueRange)>;
 
-  /// The team that enterTeams() has put the thread into.
-  RowsTeam(RowsProgram &program, const RowsTile &tile, const RowsPlace &place)
+  /// The row group of the thread at `position`, which enterRowGroups()
+  /// returned.
+  RowsTeam(RowsProgram &program, const RowsTile &tile,
+           const ThreadPosition &position)
       : program(program), p(program.p), threads(tile.threads),
-        columns(tile.columns), thread(place.thread), column(place.column),
-        parts(place.part ? tile.parts : 1), part(place.part) {}
-  /// `thread` is one of `threads`, a power of two, of team `column` of
-  /// `columns`.
-  RowsTeam(RowsProgram &program, int64_t threads, Value thread, int64_t columns,
-           Value column)
-      : program(program), p(program.p), threads(threads), columns(columns),
-        thread(thread), column(column) {}
+        groups(tile.groups), thread(position.thread), group(position.group),
+        splits(position.split ? tile.splits : 1), split(position.split) {}
+  /// Row group `group` of `groups`; `thread` is one of its `threads`, a power
+  /// of two.
+  RowsTeam(RowsProgram &program, int64_t threads, Value thread, int64_t groups,
+           Value group)
+      : program(program), p(program.p), threads(threads), groups(groups),
+        thread(thread), group(group) {}
 
-  /// Calls `visit` with each block of the thread, whose inputs of `region` are
-  /// loaded, and with what it returned for the block before. The blocks of a
-  /// short row stay in registers from one walk to the next.
+  /// Calls `visit` with each block of the thread, after loading the inputs that
+  /// `region` uses, and with what it returned for the block before. The blocks
+  /// of a short row stay in registers from one pass to the next.
   Values walk(mlir::Region &region, mlir::ValueRange carried, Visitor visit);
 
-  /// Folds what `reduction` yields for the thread's blocks: one entry a kind.
+  /// Folds the values that `reduction` yields for the thread's blocks; the
+  /// result has one entry a kind.
   std::vector<LaneWords> fold(size_t reduction);
 
-  /// Combines the words of all threads; each gets the result.
+  /// Combines the words of all threads; each of them gets the result.
   LaneWords combine(RowsFold &fold, LaneWords words, const Counter &counter);
 
-  /// For what fold() gives.
+  /// The Counter of the words that fold() returns.
   Value count(int64_t slots, Value j);
 
-  /// Thread 0 of the team alone does what `body` writes.
+  /// Emits `body` for thread 0 of the row group only.
   void byFirstThread(llvm::function_ref<void()> body);
 
   /// Adds the results of all reductions to those of the program.
   void reduceAll();
 
 private:
-  int64_t getStep() const { return threads * parts; }
-  int64_t getTurns() const;
+  int64_t getStep() const { return threads * splits; }
+  int64_t getIterations() const;
   bool isKept() const;
-  Value getNumber(Value turn);
-  RowsBlock getBlock(int64_t turn);
-  Values visitTurns(int64_t first, int64_t end, mlir::Region &region,
-                    Values carried, Visitor visit);
+  Value getNumber(Value iteration);
+  RowsBlock getBlock(int64_t iteration);
+  Values visitIterations(int64_t first, int64_t end, mlir::Region &region,
+                         Values carried, Visitor visit);
   llvm::SmallVector<Lanes> getPivots(size_t reduction);
   Value toFloat(Value count);
   Value getShared(mlir::Type type, size_t word);
-  Values getShelf(Value slot);
-  LaneWords exchange(RowsFold &fold, const LaneWords &words, int64_t slots,
-                     int64_t fanIn, const Counter &counter);
+  Values getSharedIndices(Value slot);
+  LaneWords combineRound(RowsFold &fold, const LaneWords &words, int64_t slots,
+                         int64_t fanIn, const Counter &counter);
 
   RowsProgram &program;
   PointBuilder &p;
-  const int64_t threads, columns;
-  const Value thread, column;
-  /// The team walks every `parts`th group of blocks, from group `part` on;
-  /// null: all.
-  const int64_t parts = 1;
-  const Value part;
-  std::map<int64_t, RowsBlock> kept; ///< By turn.
-  /// By type, word of a fold, and whether it is the second of a pair: while one
-  /// is read, the other is written.
-  std::map<std::tuple<void *, size_t, bool>, Value> shelves;
-  bool isSecond = false;
+  const int64_t threads, groups;
+  const Value thread, group;
+  /// With n threads, the row group takes n blocks and skips those of the other
+  /// splits; null if rows are not split.
+  const int64_t splits = 1;
+  const Value split;
+  std::map<int64_t, RowsBlock> kept; ///< Blocks in registers, by iteration.
+  /// Shared memory by type, word of a fold, and buffer. Double buffering saves
+  /// a barrier: one buffer is written while slower threads still read the
+  /// other.
+  std::map<std::tuple<void *, size_t, bool>, Value> buffers;
+  bool usesSecondBuffer = false;
 };
 
 } // namespace tessera

@@ -1,4 +1,4 @@
-//===- RowsTile.cpp - The text of a tile for rows, to and fro -------------===//
+//===- RowsTile.cpp - Prints and parses tiles of row-wise operations ------===//
 
 #include "compiler/Algorithms/RowWise/RowsTile.h"
 
@@ -11,9 +11,9 @@ using namespace tessera;
 TileConfig RowsTile::toConfig(std::string_view algorithm) const {
   std::string text = "v" + std::to_string(vector);
   if (algorithm != "map")
-    text += "t" + std::to_string(threads) + "r" + std::to_string(columns);
+    text += "t" + std::to_string(threads) + "r" + std::to_string(groups);
   if (algorithm == "rowsplit")
-    text += "p" + std::to_string(parts);
+    text += "p" + std::to_string(splits);
   return {std::string(algorithm), text};
 }
 
@@ -22,22 +22,22 @@ ErrorOr<RowsTile> tessera::parseRowsTile(const TileConfig &config) {
   TextScanner scanner(config.parameters);
   scanner.expect("v").number(tile.vector);
   if (config.algorithm != "map")
-    scanner.expect("t").number(tile.threads).expect("r").number(tile.columns);
+    scanner.expect("t").number(tile.threads).expect("r").number(tile.groups);
   if (config.algorithm == "rowsplit")
-    scanner.expect("p").number(tile.parts);
+    scanner.expect("p").number(tile.splits);
   const RowsTile example{8, 64, 4, 32};
   if (!scanner.isDone())
     return invalidArgument("'" + config.toText() +
                            "' is not a tile for rows, which looks like '" +
                            example.toConfig(config.algorithm).toText() + "'");
-  for (int value : {tile.vector, tile.threads, tile.columns, tile.parts})
+  for (int value : {tile.vector, tile.threads, tile.groups, tile.splits})
     if (value < 1 || !llvm::isPowerOf2_32(value))
       return invalidArgument("tile '" + config.toText() +
                              "' has a number that is no power of two");
   constexpr int kMaxVector = 16, kMaxThreads = 1024;
   if (tile.vector > kMaxVector || tile.threads > kMaxThreads ||
-      tile.columns > kMaxThreads || tile.threads * tile.columns > kMaxThreads ||
-      tile.parts > kMaxThreads)
+      tile.groups > kMaxThreads || tile.threads * tile.groups > kMaxThreads ||
+      tile.splits > kMaxThreads)
     return invalidArgument("tile '" + config.toText() +
                            "' is too large for a workgroup");
   return tile;

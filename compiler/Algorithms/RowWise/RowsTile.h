@@ -1,4 +1,4 @@
-//===- RowsTile.h - The parameters of the algorithms for rows --*- C++ -*-===//
+//===- RowsTile.h - The tiles of row-wise operations -----------*- C++ -*-===//
 
 #ifndef TESSERA_COMPILER_ALGORITHMS_ROWSTILE_H
 #define TESSERA_COMPILER_ALGORITHMS_ROWSTILE_H
@@ -8,13 +8,14 @@
 
 namespace tessera {
 
-/// How rows are shared out: "map-v8", "rows-v8t64r4", "rowsplit-v8t64r4p32".
-/// Plain data; all numbers are powers of two.
+/// How rows are distributed over threads: "map-v8", "rows-v8t64r4",
+/// "rowsplit-v8t64r4p32". Plain data; all numbers are powers of two.
 struct RowsTile {
   int vector = 1;  ///< v: elements of a block.
-  int threads = 1; ///< t: of a team, which shares a row or a block of rows.
-  int columns = 1; ///< r: teams of a workgroup.
-  int parts = 1;   ///< p: of a row, each of a workgroup of its own.
+  int threads = 1; ///< t: threads of a row group, which share a row or a block
+                   ///< of rows.
+  int groups = 1;  ///< r: row groups of a workgroup.
+  int splits = 1;  ///< p: splits of a row, each in another workgroup.
 
   friend bool operator==(const RowsTile &, const RowsTile &) = default;
 
@@ -24,7 +25,8 @@ struct RowsTile {
 /// Reads what RowsTile::toConfig() writes.
 ErrorOr<RowsTile> parseRowsTile(const TileConfig &config);
 
-/// The op if it is one, with a tile for it; else emits an error.
+/// Parses the tile of `primitive`. Emits an error unless this is a row-wise op
+/// which the tile fits.
 mlir::FailureOr<RowsTile> readRowsTile(mlir::Operation *primitive,
                                        const TileConfig &config);
 

@@ -1,4 +1,4 @@
-//===- RowsWorkspace.cpp - What launches for rows tell each other ---------===//
+//===- RowsWorkspace.cpp - The workspace of split rows --------------------===//
 
 #include "compiler/Algorithms/RowWise/RowsWorkspace.h"
 
@@ -7,8 +7,8 @@
 using namespace mlir;
 using namespace tessera;
 
-RowsWorkspace::RowsWorkspace(dnn::RowsOp op, int64_t parts)
-    : parts(parts), rows(RowsGeometry(op).getRows()) {
+RowsWorkspace::RowsWorkspace(dnn::RowsOp op, int64_t splits)
+    : splits(splits), rows(RowsGeometry(op).getRows()) {
   OpBuilder b(op);
   PointBuilder p(b, op.getLoc());
   RowsProgram program(p, op, op->getBlock()->getArguments(), 1);
@@ -21,7 +21,7 @@ RowsWorkspace::RowsWorkspace(dnn::RowsOp op, int64_t parts)
     for (auto [kind, fold] : llvm::enumerate(program.getFolds(i)))
       for (Type type : fold.getTypes()) {
         words.push_back({i, kind, type, slots});
-        slots += parts + 1;
+        slots += splits + 1;
         widenBits(type);
       }
   for (Type type : op.getRowValueTypes()) {
@@ -70,7 +70,7 @@ Value RowsWorkspace::fromBits(PointBuilder &p, Value block, Type type) {
   return block;
 }
 
-/// The workspace has rows in the order in which threads are given them.
+/// Neighbouring rows of a thread are contiguous in the workspace.
 Lanes RowsWorkspace::load(RowsProgram &program, func::FuncOp kernel, Value slot,
                           Value row, Type type) {
   PointBuilder &p = program.p;
@@ -84,16 +84,17 @@ Lanes RowsWorkspace::load(RowsProgram &program, func::FuncOp kernel, Value slot,
   return result;
 }
 
-/// Rows behind the last one are behind the end, where nothing is stored.
+/// If `valid` is false, the row is moved out of bounds, where stores do
+/// nothing.
 void RowsWorkspace::store(RowsProgram &program, func::FuncOp kernel,
                           const Lanes &lanes, Value slot, Value row,
                           Value valid) {
   PointBuilder &p = program.p;
-  Value place = p.mul(row, program.getRowLanes());
+  Value index = p.mul(row, program.getRowLanes());
   if (valid)
-    place = arith::SelectOp::create(p.b, p.loc, valid, place, p.index(rows));
+    index = arith::SelectOp::create(p.b, p.loc, valid, index, p.index(rows));
   p.storeBlock(toBits(p, p.makeBlock(lanes)), kernel.getArguments().back(), 1,
-               {slot, place});
+               {slot, index});
 }
 
 void RowsWorkspace::loadResults(RowsProgram &program, func::FuncOp kernel,
@@ -102,7 +103,7 @@ void RowsWorkspace::loadResults(RowsProgram &program, func::FuncOp kernel,
   for (const Word &word : words)
     if (word.reduction < reduction)
       program.results.push_back(
-          load(program, kernel, p.index(word.slot + parts), row, word.type));
+          load(program, kernel, p.index(word.slot + splits), row, word.type));
   if (reduction == program.op.getReduces().size())
     for (const Word &value : values)
       program.results.push_back(
@@ -114,19 +115,19 @@ void RowsWorkspace::storeResults(RowsProgram &program, func::FuncOp kernel,
   PointBuilder &p = program.p;
   for (auto [i, word] : llvm::enumerate(words))
     if (word.reduction == reduction)
-      store(program, kernel, program.results[i], p.index(word.slot + parts),
+      store(program, kernel, program.results[i], p.index(word.slot + splits),
             row, nullptr);
   for (size_t i = count; i < program.results.size(); ++i)
     store(program, kernel, program.results[i], p.index(values[i - count].slot),
           row, nullptr);
 }
 
-void RowsWorkspace::storeParts(RowsProgram &program, func::FuncOp kernel,
-                               Value row, Value valid, size_t reduction,
-                               Value part,
-                               ArrayRef<RowsTeam::LaneWords> folded) {
+void RowsWorkspace::storeSplits(RowsProgram &program, func::FuncOp kernel,
+                                Value row, Value valid, size_t reduction,
+                                Value split,
+                                ArrayRef<RowsTeam::LaneWords> folded) {
   PointBuilder &p = program.p;
-  size_t number = 0; // Of the word in its fold.
+  size_t number = 0; // The number of the word in its fold.
   for (auto [i, word] : llvm::enumerate(words)) {
     if (word.reduction != reduction)
       continue;
@@ -136,19 +137,19 @@ void RowsWorkspace::storeParts(RowsProgram &program, func::FuncOp kernel,
     Lanes lanes;
     for (const RowsFold::Words &lane : folded[word.kind])
       lanes.push_back(lane[number]);
-    store(program, kernel, lanes, p.add(part, word.slot), row, valid);
+    store(program, kernel, lanes, p.add(split, word.slot), row, valid);
   }
 }
 
-RowsFold::Words RowsWorkspace::loadPart(RowsProgram &program,
-                                        func::FuncOp kernel, Value row,
-                                        size_t reduction, size_t kind,
-                                        Value part) {
+RowsFold::Words RowsWorkspace::loadSplit(RowsProgram &program,
+                                         func::FuncOp kernel, Value row,
+                                         size_t reduction, size_t kind,
+                                         Value split) {
   RowsFold::Words result;
   for (const Word &word : words)
     if (word.reduction == reduction && word.kind == kind)
       result.push_back(
-          load(program, kernel, program.p.add(part, word.slot), row, word.type)
+          load(program, kernel, program.p.add(split, word.slot), row, word.type)
               .front());
   return result;
 }

@@ -1,8 +1,10 @@
-//===- RowsWorkspace.h - What launches for rows tell each other -*- C++ -*-===//
+//===- RowsWorkspace.h - The workspace of split rows -----------*- C++ -*-===//
 //
-// A workspace of words, one of each kind for every row: of each part of a
-// reduction, of each result, of each value that `row` hands to `map`. Words of
-// all types have the bits of one integer type, so that there is one memref.
+// The launches of a split operation pass values through a workspace, a matrix
+// of slots by rows. There are slots for the partial results of each reduction,
+// one for each split, for each result, and for each value that `row` passes to
+// `map`. Words of all types are stored as the bits of one integer type, so that
+// one memref is enough.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,28 +22,29 @@ class RowsWorkspace {
 public:
   using Value = mlir::Value;
 
-  RowsWorkspace(dnn::RowsOp op, int64_t parts);
+  RowsWorkspace(dnn::RowsOp op, int64_t splits);
 
   /// Gives the function of the op the workspace, its last argument.
   void addTo(mlir::func::FuncOp function);
 
-  // `row` is the thread's block of rows, of the program of `kernel`.
+  // In the following, `row` is the thread's block of rows in the program of
+  // `kernel`.
 
-  /// Results of the reductions before `reduction`, and behind the last one the
-  /// row's values, to those of the program.
+  /// Loads the results of the reductions before `reduction`, and after the last
+  /// one also the row's values, and adds them to those of the program.
   void loadResults(RowsProgram &program, mlir::func::FuncOp kernel, Value row,
                    size_t reduction);
-  /// The last reduction has no one to store the row's values but this: all of
-  /// the program's results from that reduction on, of which `count` are results
-  /// of reductions.
+  /// Stores the results of `reduction`, the last of the first `count` results
+  /// of the program, and those from `count` on, which are the row's values
+  /// (after the last reduction only).
   void storeResults(RowsProgram &program, mlir::func::FuncOp kernel, Value row,
                     size_t reduction, size_t count);
-  void storeParts(RowsProgram &program, mlir::func::FuncOp kernel, Value row,
-                  Value valid, size_t reduction, Value part,
-                  mlir::ArrayRef<RowsTeam::LaneWords> words);
-  RowsFold::Words loadPart(RowsProgram &program, mlir::func::FuncOp kernel,
-                           Value row, size_t reduction, size_t kind,
-                           Value part);
+  void storeSplits(RowsProgram &program, mlir::func::FuncOp kernel, Value row,
+                   Value valid, size_t reduction, Value split,
+                   mlir::ArrayRef<RowsTeam::LaneWords> words);
+  RowsFold::Words loadSplit(RowsProgram &program, mlir::func::FuncOp kernel,
+                            Value row, size_t reduction, size_t kind,
+                            Value split);
 
 private:
   Lanes load(RowsProgram &program, mlir::func::FuncOp kernel, Value slot,
@@ -51,7 +54,8 @@ private:
   Value toBits(PointBuilder &p, Value block);
   Value fromBits(PointBuilder &p, Value block, mlir::Type type);
 
-  /// Where a word of a fold has its slots: as many as parts, then its result.
+  /// A word of a fold. Its slots begin with one for each split; the slot of its
+  /// result follows.
   struct Word {
     size_t reduction;
     size_t kind;
@@ -59,12 +63,12 @@ private:
     int64_t slot;
   };
 
-  int64_t parts;
+  int64_t splits;
   int64_t rows;
   int64_t slots = 0;
   mlir::Type bits; ///< i32, or i64 if any word needs it.
   llvm::SmallVector<Word> words;
-  llvm::SmallVector<Word> values; ///< Of the row.
+  llvm::SmallVector<Word> values; ///< The row's values, with one slot each.
 };
 
 } // namespace tessera
