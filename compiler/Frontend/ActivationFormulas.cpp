@@ -5,7 +5,7 @@
 using namespace mlir;
 using namespace tessera;
 
-/// At and below it a power is zero, and so is its slope.
+/// For bases up to this one a power is zero, and so is its slope.
 static constexpr double kLeastPowerBase = 1e-6f;
 
 int tessera::countParameters(Activation activation) {
@@ -34,7 +34,8 @@ static Value buildLogistic(FloatBuilder &f, Value v) {
   return f.div(f.constant(1), f.add(f.constant(1), f.exp(v, -1)));
 }
 
-/// b (1 - 2 / (1 + e^2av)), which tends to the right ends.
+/// b (1 - 2 / (1 + e^2av)), which is right even where the exponential
+/// overflows.
 static Value buildTanh(FloatBuilder &f, Value v, Value a, Value b) {
   Value one = f.constant(1);
   Value power = f.exp(f.mul(a, v), 2);
@@ -49,15 +50,15 @@ static Value buildSoftRelu(FloatBuilder &f, Value v) {
   return f.add(f.atLeast(v, f.constant(0)), logarithm);
 }
 
-/// `power` where a + b v is large enough, else 0.
-static Value whereBaseCounts(FloatBuilder &f, Value base, Value power) {
+/// `power` where the base is above kLeastPowerBase, else 0.
+static Value whereBaseIsLarge(FloatBuilder &f, Value base, Value power) {
   return f.select(arith::CmpFPredicate::OLE, base, f.constant(kLeastPowerBase),
                   f.constant(0), power);
 }
 
 static Value buildPower(FloatBuilder &f, Value v, Value a, Value b, Value c) {
   Value base = f.add(a, f.mul(b, v));
-  return whereBaseCounts(f, base, f.exp2(f.mul(c, f.log2(base))));
+  return whereBaseIsLarge(f, base, f.exp2(f.mul(c, f.log2(base))));
 }
 
 Value tessera::buildActivation(FloatBuilder &f, Activation activation, Value v,
@@ -107,7 +108,7 @@ static Value whereBetween(FloatBuilder &f, Value x, Value low, Value high,
   return f.select(arith::CmpFPredicate::OGT, x, low, upTo, zero);
 }
 
-/// a (b - y^2 / b), but 0 if b is.
+/// a (b - y^2 / b), or 0 if b is close to 0.
 static Value buildTanhSlope(FloatBuilder &f, Value y, Value a, Value b) {
   Value slope = f.mul(a, f.sub(b, f.div(f.mul(y, y), b)));
   return f.select(arith::CmpFPredicate::OLE, f.abs(b),
@@ -118,7 +119,7 @@ static Value buildTanhSlope(FloatBuilder &f, Value y, Value a, Value b) {
 static Value buildPowerSlope(FloatBuilder &f, Value x, Value y, Value a,
                              Value b, Value c) {
   Value base = f.add(a, f.mul(b, x));
-  return whereBaseCounts(f, base, f.div(f.mul(f.mul(b, c), y), base));
+  return whereBaseIsLarge(f, base, f.div(f.mul(f.mul(b, c), y), base));
 }
 
 Value tessera::buildActivationGradient(FloatBuilder &f, Activation activation,

@@ -15,16 +15,16 @@
 
 namespace tessera {
 
-/// How many of the parameters a, b, c the activation reads.
+/// The number of the parameters a, b, c that the activation reads.
 int countParameters(Activation activation);
 
-/// Gives a, b, c (0, 1, 2) in any floating-point type.
+/// Returns a, b, c (0, 1, 2) in any floating-point type.
 using ActivationParameter = llvm::function_ref<mlir::Value(int)>;
 
 mlir::Value buildActivation(FloatBuilder &f, Activation activation,
                             mlir::Value v, ActivationParameter parameter);
 
-/// dx from dy, where y = activation(x).
+/// Builds dx from dy, where y = activation(x).
 mlir::Value buildActivationGradient(FloatBuilder &f, Activation activation,
                                     mlir::Value x, mlir::Value y,
                                     mlir::Value dy,

@@ -14,7 +14,8 @@
 using namespace mlir;
 using namespace tessera;
 
-/// Of a strided tensor the word that says more of its order in memory.
+/// The layout of the memref. A strided tensor is NHWC if its channels have a
+/// smaller stride than its columns.
 static dnn::Layout getLayout(tessera::Layout layout, const Strides &strides) {
   bool isNhwc = layout == tessera::Layout::NHWC ||
                 (layout == tessera::Layout::Strided && strides.c < strides.w);
@@ -33,7 +34,8 @@ static dnn::ConvDirection getDirection(Direction direction) {
   llvm_unreachable("every direction has a case");
 }
 
-/// n, c, d, h, w in the order of `layout`, without d if there is no depth.
+/// Returns n, c, d, h, w in the order of `layout`, without d if there is no
+/// depth.
 static SmallVector<int64_t> orderDims(dnn::Layout layout, bool hasDepth,
                                       int64_t n, int64_t c, int64_t d,
                                       int64_t h, int64_t w) {
@@ -50,7 +52,7 @@ static SmallVector<int64_t> orderDims(dnn::Layout layout, bool hasDepth,
 }
 
 namespace {
-/// The memref of one tensor, and the word for its dimensions.
+/// The memref of one tensor and the order of its dimensions.
 struct Tensor {
   dnn::Layout layout;
   MemRefType type;
@@ -63,13 +65,13 @@ static Tensor makeTensor(tessera::Layout layout, const Strides &strides,
   auto shape = orderDims(word, hasDepth, t.n, t.c, t.d, t.h, t.w);
   if (layout != tessera::Layout::Strided)
     return {word, MemRefType::get(shape, element)};
-  auto distances = orderDims(word, hasDepth, strides.n, strides.c, strides.d,
-                             strides.h, strides.w);
-  // The distance of neighbours that do not exist may be any.
-  for (auto [size, distance] : llvm::zip(shape, distances))
+  auto memrefStrides = orderDims(word, hasDepth, strides.n, strides.c,
+                                 strides.d, strides.h, strides.w);
+  // The stride of a dimension of one element has no meaning.
+  for (auto [size, stride] : llvm::zip(shape, memrefStrides))
     if (size == 1)
-      distance = 1;
-  auto map = StridedLayoutAttr::get(element.getContext(), 0, distances);
+      stride = 1;
+  auto map = StridedLayoutAttr::get(element.getContext(), 0, memrefStrides);
   return {word, MemRefType::get(shape, element, map)};
 }
 
@@ -79,8 +81,8 @@ using Tensors = std::array<Tensor, 3>;
 } // namespace
 
 static Tensors makeTensors(Builder &builder, ConvProblem p) {
-  // Zero groups divide nothing: the shape is then of no consequence, because
-  // the verifier refuses the op.
+  // Avoids a division by zero groups; the shape does not matter, because the
+  // verifier rejects the op.
   p.groups = std::max<int64_t>(p.groups, 1);
   Type element = getElementType(builder, p.dataType);
   bool deep = p.hasDepth();
@@ -105,11 +107,11 @@ static KernelArg getResultArg(Direction direction) {
   llvm_unreachable("every direction has a case");
 }
 
-/// The types of the function's arguments, those of `args`.
+/// The types of the function's arguments `args`.
 static SmallVector<Type> getArgTypes(Builder &builder, const ConvProblem &p,
                                      const Tensors &tensors,
                                      ArrayRef<KernelArg> args) {
-  // X, W and Y count from 0, as the tensors do.
+  // The values of X, W and Y are the indices of the tensors.
   const Tensor &result = tensors[static_cast<int>(getResultArg(p.direction))];
   int64_t channels = p.direction == Direction::Forward ? p.outChannels
                      : p.direction == Direction::BackwardData
@@ -129,8 +131,8 @@ static SmallVector<Type> getArgTypes(Builder &builder, const ConvProblem &p,
   return types;
 }
 
-/// Fills the region of `conv`, whose extras are what the problem's epilogue
-/// reads, in the order of `extras`.
+/// Builds the epilogue region of `conv`, whose extra operands are `extras`, in
+/// this order.
 static void fillEpilogue(OpBuilder &builder, dnn::ConvOp conv,
                          const Epilogue &epilogue, ArrayRef<KernelArg> extras,
                          function_ref<Value(KernelArg)> findArg) {
@@ -155,7 +157,7 @@ static void buildBody(OpBuilder &builder, const ConvProblem &p,
   auto findArg = [&](KernelArg arg) -> Value {
     return function.getArgument(llvm::find(args, arg) - args.begin());
   };
-  // In the region, Y stands for the old result, whatever the direction.
+  // The region calls the old result Y in every direction.
   SmallVector<KernelArg> extras;
   SmallVector<Value> operands;
   auto addExtra = [&](KernelArg name, KernelArg arg) {

@@ -1,6 +1,6 @@
 //===- ConvFrontend.h - A convolution problem as a module ------*- C++ -*-===//
 //
-// The first stage of the compiler: from here on, everything is IR.
+// The first stage of the compiler, which turns a problem into IR.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,10 +19,10 @@ class ModuleOp;
 
 namespace tessera {
 
-/// A module with one kernel function at stage `dnn`, named `symbol`. Loads the
-/// dialects that it needs into `context`. The result is not verified: a
-/// problem that Status ConvProblem::verify() refuses, or a data type that
-/// dnn.conv lacks, gives a module that mlir::verify() refuses.
+/// Builds a module with one kernel function at stage `dnn`, named `symbol`.
+/// Loads the dialects that it needs into `context`. The result is not verified:
+/// a problem that ConvProblem::verify() rejects, or a data type that dnn.conv
+/// does not support, gives a module that mlir::verify() rejects.
 mlir::OwningOpRef<mlir::ModuleOp> buildConvModule(mlir::MLIRContext &context,
                                                   const ConvProblem &problem,
                                                   llvm::StringRef symbol);

@@ -26,10 +26,10 @@ SmallVector<KernelArg> tessera::getEpilogueArgs(const Epilogue &epilogue) {
 }
 
 Value tessera::buildEpilogue(OpBuilder &builder, Location loc,
-                             const Epilogue &epilogue, Value sum,
+                             const Epilogue &epilogue, Value accumulator,
                              function_ref<Value(KernelArg)> find) {
-  FloatBuilder f(builder, loc, sum.getType());
-  Value v = sum;
+  FloatBuilder f(builder, loc, accumulator.getType());
+  Value v = accumulator;
   if (epilogue.alpha)
     v = f.mul(f.convert(find(KernelArg::Alpha)), v);
   if (epilogue.beta) {

@@ -11,15 +11,15 @@
 
 namespace tessera {
 
-/// The arguments that a kernel has for `epilogue`, in order: tensors, then
-/// scalars.
+/// The arguments that a kernel has for `epilogue`, in their order: tensors,
+/// then scalars.
 llvm::SmallVector<KernelArg> getEpilogueArgs(const Epilogue &epilogue);
 
-/// The epilogue of docs/spec/convolution.md. `sum` and what `find` gives for a
-/// tensor are of one type, f32 or f64; for the tensor Y, `find` gives the old
-/// result, and for a scalar its f64.
+/// Builds the epilogue of docs/spec/convolution.md. `accumulator` and the
+/// values that `find` returns for tensors have one type, f32 or f64. For the
+/// tensor Y `find` returns the old result, and for a scalar its value in f64.
 mlir::Value buildEpilogue(mlir::OpBuilder &builder, mlir::Location loc,
-                          const Epilogue &epilogue, mlir::Value sum,
+                          const Epilogue &epilogue, mlir::Value accumulator,
                           llvm::function_ref<mlir::Value(KernelArg)> find);
 
 } // namespace tessera

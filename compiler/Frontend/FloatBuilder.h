@@ -1,8 +1,8 @@
 //===- FloatBuilder.h - Formulas on values of one type ---------*- C++ -*-===//
 //
-// What formulas of regions are written with. Exponentials and logarithms are
-// of base 2, because chips have these as instructions and we link no device
-// library. Comparisons are written so that a NaN stays one.
+// The arithmetic in which the formulas of regions are written. Exponentials and
+// logarithms are of base 2, because chips have instructions for these and no
+// device library is linked. Comparisons are written so that a NaN stays a NaN.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,7 +44,7 @@ public:
   }
   Value exp2(Value v) { return create<mlir::math::Exp2Op>(v); }
   Value log2(Value v) { return create<mlir::math::Log2Op>(v); }
-  /// e^(factor v).
+  /// Returns e^(factor v).
   Value exp(Value v, double factor = 1) {
     return exp2(mul(v, constant(factor * kLog2E)));
   }
@@ -55,7 +55,7 @@ public:
     Value condition = mlir::arith::CmpFOp::create(b, loc, predicate, l, r);
     return mlir::arith::SelectOp::create(b, loc, condition, yes, no);
   }
-  /// The larger and the smaller of a value and a bound.
+  /// The larger (atLeast) or the smaller (atMost) of a value and a bound.
   Value atLeast(Value v, Value bound) {
     return select(mlir::arith::CmpFPredicate::OLT, v, bound, bound, v);
   }
@@ -68,7 +68,8 @@ public:
                   other);
   }
 
-  /// A float of another type, or a signed integer, in ours.
+  /// Converts a float of any type, or a signed integer, to the type of this
+  /// builder.
   Value convert(Value value) {
     if (value.getType() == type)
       return value;

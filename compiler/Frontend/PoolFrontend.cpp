@@ -27,13 +27,14 @@ dnn::IndexMode tessera::getIndexMode(IndexMode mode) {
   return mode == IndexMode::Mask ? dnn::IndexMode::Mask : dnn::IndexMode::Image;
 }
 
-/// Strided tensors are written in the order of `nchw`.
+/// The memref of a strided tensor has its dimensions in the order NCHW.
 static dnn::Layout getLayout(Layout layout) {
   return layout == Layout::NHWC ? dnn::Layout::NHWC : dnn::Layout::NCHW;
 }
 
-/// Numbers of the dimensions of an activation in the order of a memref, without
-/// a depth in two dimensions. Lengths and Strides have the same fields.
+/// Returns the lengths or strides of an activation in the order of its memref,
+/// without the depth if there is none. T is TensorLengths or Strides, which
+/// have the same fields.
 template <typename T>
 static SmallVector<int64_t> order(const T &values, Layout layout,
                                   bool hasDepth) {
@@ -52,13 +53,13 @@ static MemRefType getMemRefType(const TensorLengths &lengths, Layout layout,
   SmallVector<int64_t> shape = order(lengths, layout, hasDepth);
   if (layout != Layout::Strided)
     return MemRefType::get(shape, element);
-  SmallVector<int64_t> distances = order(strides, layout, hasDepth);
-  for (auto [size, distance] : llvm::zip(shape, distances))
+  SmallVector<int64_t> memrefStrides = order(strides, layout, hasDepth);
+  for (auto [size, stride] : llvm::zip(shape, memrefStrides))
     if (size == 1)
-      distance = kNoStride;
+      stride = kNoStride;
   return MemRefType::get(
       shape, element,
-      StridedLayoutAttr::get(element.getContext(), 0, distances));
+      StridedLayoutAttr::get(element.getContext(), 0, memrefStrides));
 }
 
 template <typename T>
@@ -68,7 +69,7 @@ static SmallVector<int64_t> getEntries(const T &values, bool hasDepth) {
   return {values.d, values.h, values.w};
 }
 
-/// The arguments' types, in their order.
+/// The types of the function's arguments, in their order.
 static SmallVector<Type> getArgumentTypes(Builder &builder,
                                           const PoolProblem &problem) {
   bool hasDepth = problem.hasDepth();

@@ -11,15 +11,16 @@
 
 namespace tessera {
 
-/// The stride that a strided memref is given along a dimension of one element,
-/// where a problem's means nothing: every length of a vector divides it.
+/// The stride that a strided memref has along a dimension of one element, where
+/// the problem's stride has no meaning. It is a multiple of every vector
+/// length, so that it never prevents vector accesses.
 inline constexpr int64_t kNoStride = 16;
 
 dnn::PoolMode getPoolMode(PoolMode mode);
 dnn::IndexMode getIndexMode(IndexMode mode);
 
-/// As buildConvModule(). The arguments are x, y and, where there are any, the
-/// indices.
+/// Does for a pooling what buildConvModule() does for a convolution. The
+/// arguments are x, y and, if there are any, the indices.
 mlir::OwningOpRef<mlir::ModuleOp> buildPoolModule(mlir::MLIRContext &context,
                                                   const PoolProblem &problem,
                                                   llvm::StringRef symbol);

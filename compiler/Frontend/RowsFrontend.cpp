@@ -1,4 +1,4 @@
-//===- RowsFrontend.cpp - A row problem as a module -----------------------===//
+//===- RowsFrontend.cpp - A row-wise problem as a module ------------------===//
 
 #include "compiler/Frontend/RowsFrontend.h"
 #include "compiler/Frontend/ElementType.h"
@@ -72,7 +72,8 @@ tessera::getReductions(const RowProblem &problem) {
 // The function
 //===----------------------------------------------------------------------===//
 
-/// Of the space's rank, with size 1 where the tensor is broadcast.
+/// The type of a tensor's memref. It has the rank of the space, and size 1 in
+/// dimensions in which the tensor is broadcast.
 static MemRefType getMemRefType(Builder &builder, const RowProblem &p,
                                 const RowTensor &tensor) {
   SmallVector<int64_t> sizes, strides;
@@ -129,7 +130,7 @@ static func::FuncOp buildFunction(OpBuilder &builder, const RowProblem &problem,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Builds dnn.rows in a function, region after region.
+/// Builds a dnn.rows op in a function, one region after the other.
 class RowsBuilder {
 public:
   RowsBuilder(OpBuilder &builder, const RowProblem &problem,
@@ -194,8 +195,8 @@ private:
         static_cast<unsigned>(formulas.reductions.size()));
   }
 
-  /// Makes the block of a region, with what the region takes, and asks its
-  /// formula for what it yields.
+  /// Builds a region: its block with the arguments, and the values that
+  /// `formula` yields.
   void fill(Region &region, const RegionFormula &formula, bool isRow,
             ArrayRef<Type> results, ArrayRef<Type> rowValues) {
     OpBuilder::InsertionGuard guard(builder);
@@ -203,9 +204,9 @@ private:
     RowRegion::Args args;
     for (Value input : op.getInputs()) {
       auto type = cast<MemRefType>(input.getType());
-      const bool isThere = !isRow || op.isOneARow(type);
+      const bool isTaken = !isRow || op.isOneARow(type);
       args.inputs.push_back(
-          isThere ? Value(body->addArgument(op.getWidened(type), loc))
+          isTaken ? Value(body->addArgument(op.getWidened(type), loc))
                   : Value());
     }
     auto addArguments = [&](auto types, SmallVector<Value> &values) {
@@ -230,7 +231,7 @@ private:
 };
 } // namespace
 
-/// What chips have in f32 only.
+/// Rejects operations that chips have in f32 only.
 static Status checkMath(ModuleOp module) {
   WalkResult result = module.walk([](Operation *op) {
     const bool isLimited = isa<math::Exp2Op, math::Log2Op>(op);
@@ -241,7 +242,7 @@ static Status checkMath(ModuleOp module) {
   if (!result.wasInterrupted())
     return Status::ok();
   return notSupported("the operation needs an exponential or a logarithm, "
-                      "which chips have in f32 only; a tensor is of f64");
+                      "which chips have in f32 only, but a tensor is f64");
 }
 
 ErrorOr<OwningOpRef<ModuleOp>>

@@ -1,4 +1,4 @@
-//===- RowsFrontend.h - A row problem as a module --------------*- C++ -*-===//
+//===- RowsFrontend.h - A row-wise problem as a module ---------*- C++ -*-===//
 
 #ifndef TESSERA_COMPILER_FRONTEND_ROWSFRONTEND_H
 #define TESSERA_COMPILER_FRONTEND_ROWSFRONTEND_H
@@ -11,19 +11,19 @@
 
 namespace tessera {
 
-/// The attribute of a function in which buildRowsModule() notes the network
-/// config: from regions nobody could tell.
+/// The function attribute in which buildRowsModule() saves the network config,
+/// which the regions do not tell.
 inline constexpr llvm::StringLiteral kProblemAttrName = "dnn.problem";
 
-/// As buildConvModule(); formulas are in Rows/. InvalidArgument if the tensors
-/// are not those of the operation, NotSupported if the operation has no formula
-/// for their types.
+/// Does for a row-wise operation what buildConvModule() does for a convolution.
+/// Fails with InvalidArgument if the tensors are not those of the operation,
+/// and with NotSupported if the operation has no formula for their types.
 ErrorOr<mlir::OwningOpRef<mlir::ModuleOp>>
 buildRowsModule(mlir::MLIRContext &context, const RowProblem &problem,
                 llvm::StringRef symbol);
 
-/// The reductions that a row goes through one after the other, with the kinds
-/// of each; none where buildRowsModule() would fail.
+/// The kinds of each reduction of an operation, in their order; empty if
+/// buildRowsModule() would fail.
 llvm::SmallVector<llvm::SmallVector<dnn::ReduceKind>>
 getReductions(const RowProblem &problem);
 

@@ -1,6 +1,6 @@
-//===- Activation.cpp - Activations as primitives -------------------------===//
+//===- Activation.cpp - Activations and their gradients -------------------===//
 //
-// The mode is the Activation; scalars are its parameters a, b, c.
+// The problem's mode is the Activation; the scalars are its parameters a, b, c.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,8 @@
-//===- BatchNorm.cpp - Rows are what shares a mean and a variance ---------===//
+//===- BatchNorm.cpp - Batch normalisation --------------------------------===//
 //
-// What an element's formula needs of its row is made in `row`, so that an
-// element costs a subtraction and two multiplications.
+// A row is the set of elements that share a mean and a variance. Region `row`
+// computes everything that is the same for all elements of a row, so that
+// inference costs a subtraction and two multiplications for each element.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,7 +41,7 @@ static Status checkMode(const RowProblem &problem, uint32_t bits) {
                          std::to_string(problem.mode));
 }
 
-/// The activation, with its parameters from scalar `first` on.
+/// Applies the activation, whose parameters begin at scalar `first`.
 static Value activate(RowRegion &r, Activation activation, int first,
                       Value value) {
   return buildActivation(r, activation, value,
@@ -69,8 +70,8 @@ static ErrorOr<RowFormulas> getInferenceFormulas(const RowProblem &problem) {
   formulas.map = [=](RowRegion &r) -> Values {
     Value given = r.get(2);
     Value inverse = takesInverse ? given : invert(r, given);
-    Value factor = r.mul(inverse, r.get(3));
-    Value value = r.add(r.mul(r.sub(r.get(0), r.get(1)), factor), r.get(4));
+    Value scale = r.mul(inverse, r.get(3));
+    Value value = r.add(r.mul(r.sub(r.get(0), r.get(1)), scale), r.get(4));
     return {r.toTensor(5, activate(r, activation, 1, value))};
   };
   return formulas;
@@ -80,10 +81,11 @@ static ErrorOr<RowFormulas> getInferenceFormulas(const RowProblem &problem) {
 // Training
 //===----------------------------------------------------------------------===//
 
-/// old (1 - factor) + now factor.
-static Value blend(RowRegion &r, Value old, Value now) {
+/// The new running value, old (1 - factor) + current factor. The factor is
+/// MIOpen's expAvgFactor.
+static Value updateRunning(RowRegion &r, Value old, Value current) {
   Value factor = r.scalar(1);
-  return r.add(r.mul(old, r.sub(r.constant(1), factor)), r.mul(now, factor));
+  return r.add(r.mul(old, r.sub(r.constant(1), factor)), r.mul(current, factor));
 }
 
 static ErrorOr<RowFormulas> getTrainingFormulas(const RowProblem &problem) {
@@ -110,11 +112,11 @@ static ErrorOr<RowFormulas> getTrainingFormulas(const RowProblem &problem) {
     Value inverse = invert(r, variance);
     Values yielded;
     if (isRunning) {
-      // Of one element the variance is what it is.
+      // The variance of one element is not corrected, to avoid 0 / 0.
       Value unbiased =
           r.mul(r.result(1), r.constant(1 / (count > 1 ? count - 1 : count)));
-      yielded.push_back(r.toTensor(5, blend(r, r.get(3), mean)));
-      yielded.push_back(r.toTensor(6, blend(r, r.get(4), unbiased)));
+      yielded.push_back(r.toTensor(5, updateRunning(r, r.get(3), mean)));
+      yielded.push_back(r.toTensor(6, updateRunning(r, r.get(4), unbiased)));
     }
     if (saves) {
       yielded.push_back(r.toTensor(y - 2, mean));
@@ -136,14 +138,14 @@ static ErrorOr<RowFormulas> getTrainingFormulas(const RowProblem &problem) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The parts of the gradient's formulas. With p = x - mean and d the inverse of
-/// the deviation, the gradient of the normalised element n = p d is g = scale
-/// dy'. What comes of the mean and the variance is taken off:
+/// The terms of the gradient's formulas. With p = x - mean, d the inverse of
+/// the standard deviation and dy' the gradient of the normalisation's result,
+/// the terms that are due to the mean and to the variance are subtracted:
 ///   dx = scale d (dy' - sum(dy') / count - p d^2 sum(dy' p) / count).
 struct Gradient {
   Activation activation;
   bool hasSaved;
-  int mean; ///< The saved one, before its inverse.
+  int mean; ///< The tensor of the saved mean; the next one is the inverse.
 
   Value getMean(RowRegion &r) const {
     return hasSaved ? r.get(mean) : r.result(0);
@@ -156,13 +158,13 @@ struct Gradient {
   Value getDifference(RowRegion &r) const {
     return r.sub(r.get(0), getMean(r));
   }
-  /// dy', the gradient of what the normalisation gives.
+  /// dy', the gradient of the normalisation's result, before the activation.
   Value getGradient(RowRegion &r, double count) const {
     if (activation == Activation::None)
       return r.get(1);
     auto parameter = [&](int number) { return r.scalar(1 + number); };
-    Value factor = r.mul(getInverse(r, count), r.get(2));
-    Value before = r.add(r.mul(getDifference(r), factor), r.get(3));
+    Value scale = r.mul(getInverse(r, count), r.get(2));
+    Value before = r.add(r.mul(getDifference(r), scale), r.get(3));
     Value after = buildActivation(r, activation, before, parameter);
     return buildActivationGradient(r, activation, before, after, r.get(1),
                                    parameter);
@@ -184,7 +186,7 @@ static ErrorOr<RowFormulas> getBackwardFormulas(const RowProblem &problem) {
   const auto count = static_cast<double>(problem.getRowLength());
   const Gradient g{activation, hasSaved, isActivated ? 4 : 3};
   const int dx = problem.tensorCount - 1;
-  const int sums = hasSaved ? 0 : 2; // Behind the moments.
+  const int sums = hasSaved ? 0 : 2; // The results after the moments.
   RowFormulas formulas;
   formulas.scalarCount = 1 + countParameters(activation);
   if (!hasSaved)
@@ -200,11 +202,11 @@ static ErrorOr<RowFormulas> getBackwardFormulas(const RowProblem &problem) {
   formulas.row = [=](RowRegion &r) -> Values {
     Value inverse = g.getInverse(r, count);
     Value scaleGradient = r.mul(r.result(sums + 1), inverse);
-    Value part = r.constant(1 / count);
+    Value inverseCount = r.constant(1 / count);
     return {r.toTensor(dx - 2, scaleGradient),
             r.toTensor(dx - 1, r.result(sums)), r.mul(r.get(2), inverse),
-            r.mul(r.result(sums), part),
-            r.mul(r.mul(scaleGradient, inverse), part)};
+            r.mul(r.result(sums), inverseCount),
+            r.mul(r.mul(scaleGradient, inverse), inverseCount)};
   };
   formulas.map = [=](RowRegion &r) -> Values {
     Value common =

@@ -1,8 +1,8 @@
-//===- Dropout.cpp - Elements left out at random --------------------------===//
+//===- Dropout.cpp - Dropout and its random numbers -----------------------===//
 //
-// The generator counts: the number of an element and the seed, mixed, are its
-// random number. So no thread has a state of its own, and who knows seed and
-// counter knows the mask (docs/spec/rows.md).
+// The random numbers come from a counter-based generator, which hashes the
+// index of an element and the seed. So threads have no state, and the mask
+// follows from the seed and the counter (docs/spec/rows.md).
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +15,7 @@ using namespace tessera;
 using Values = SmallVector<Value>;
 
 namespace {
-/// Arithmetic on integers of 32 bits that wrap.
+/// Arithmetic on 32-bit integers that wrap around.
 class WordBuilder {
 public:
   explicit WordBuilder(RowRegion &r)
@@ -51,14 +51,15 @@ private:
 };
 } // namespace
 
-/// Every bit of the result depends on every bit of `h`.
+/// A hash each of whose bits depends on every bit of `h` (MurmurHash3's
+/// finalizer).
 static Value mix(WordBuilder &w, Value h) {
   h = w.mul(w.xorShift(h, 16), 0x85ebca6b);
   h = w.mul(w.xorShift(h, 13), 0xc2b2ae35);
   return w.xorShift(h, 16);
 }
 
-/// Number `index` of the sequence of `seed`, at least 0 and below 1.
+/// The random number at `index` of the sequence of `seed`, in [0, 1).
 static Value getUniform(RowRegion &r, Value seed, Value index) {
   WordBuilder w(r);
   Value h = mix(w, w.bitXor(w.getLow(index), w.getLow(seed)));

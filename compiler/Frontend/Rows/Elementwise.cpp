@@ -1,7 +1,7 @@
 //===- Elementwise.cpp - Sums, products and copies of elements ------------===//
 //
-// Integers are computed with in f64, which holds every i32 and every product of
-// one with a factor; what only moves them computes nothing.
+// Integers are computed in f64, which holds every i32 exactly. Operations that
+// only copy integers do no arithmetic.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,7 @@ static bool hasIntegers(const RowProblem &p) {
   });
 }
 
-static Status refuseLongs(const RowProblem &p) {
+static Status rejectI64(const RowProblem &p) {
   for (const RowTensor &tensor : p.getTensors())
     if (tensor.type == DataType::I64)
       return notSupported(std::string(getName(p.op)) +
@@ -31,7 +31,8 @@ static Status refuseLongs(const RowProblem &p) {
   return Status::ok();
 }
 
-/// Where a formula with factors computes: in the region's type, or in f64.
+/// The type in which a formula with scale factors computes: f64 if there are
+/// integers, else that of the region.
 static FloatBuilder getArithmetic(RowRegion &r, bool hasIntegers) {
   return FloatBuilder(r.getBuilder(), r.getLoc(),
                       hasIntegers ? r.getBuilder().getF64Type() : r.getType());
@@ -60,7 +61,7 @@ static ErrorOr<RowFormulas> getOpTensor(const RowProblem &p) {
   if (status.isOk())
     status = expectMode(p, 4);
   if (status.isOk())
-    status = refuseLongs(p);
+    status = rejectI64(p);
   if (!status.isOk())
     return status;
   RowFormulas formulas;
@@ -117,7 +118,7 @@ static ErrorOr<RowFormulas> getSet(const RowProblem &p) {
 static ErrorOr<RowFormulas> getScale(const RowProblem &p) {
   Status status = expectTensors(p, "io");
   if (status.isOk())
-    status = refuseLongs(p);
+    status = rejectI64(p);
   if (!status.isOk())
     return status;
   RowFormulas formulas;
@@ -130,8 +131,8 @@ static ErrorOr<RowFormulas> getScale(const RowProblem &p) {
   return formulas;
 }
 
-/// An element in the type of a tensor, without arithmetic where both are
-/// integers.
+/// Converts an element to the type of the output, without arithmetic if both
+/// are integers.
 static Value copy(RowRegion &r, const RowProblem &p) {
   const DataType from = p.tensors[0].type, to = p.tensors[1].type;
   OpBuilder &b = r.getBuilder();
@@ -151,20 +152,20 @@ static Value copy(RowRegion &r, const RowProblem &p) {
 }
 
 static ErrorOr<RowFormulas> getTransform(const RowProblem &p) {
-  const bool hasOld = p.tensorCount == 3, hasFactor = p.mode == 1;
+  const bool hasOld = p.tensorCount == 3, isScaled = p.mode == 1;
   Status status = expectTensors(p, hasOld ? "iio" : "io");
   if (status.isOk())
     status = expectMode(p, 2);
-  if (status.isOk() && hasOld && !hasFactor)
+  if (status.isOk() && hasOld && !isScaled)
     status = invalidArgument("transform with an old y has mode 1");
-  if (status.isOk() && hasFactor)
-    status = refuseLongs(p);
+  if (status.isOk() && isScaled)
+    status = rejectI64(p);
   if (!status.isOk())
     return status;
   RowFormulas formulas;
-  formulas.scalarCount = hasOld ? 2 : hasFactor ? 1 : 0;
-  formulas.map = [p, hasOld, hasFactor](RowRegion &r) -> Values {
-    if (!hasFactor)
+  formulas.scalarCount = hasOld ? 2 : isScaled ? 1 : 0;
+  formulas.map = [p, hasOld, isScaled](RowRegion &r) -> Values {
+    if (!isScaled)
       return {copy(r, p)};
     FloatBuilder f = getArithmetic(r, hasIntegers(p));
     auto scaled = [&](int i) {

@@ -1,8 +1,8 @@
-//===- Lrn.cpp - Rows are the windows of local response normalisation -----===//
+//===- Lrn.cpp - Local response normalisation -----------------------------===//
 //
-// A window is a dimension of its own, along which elements lie as far apart as
-// along the dimension that it moves over: tensors of windows overlap
-// themselves.
+// A row is a window. The window is a dimension of its own, with the stride of
+// the dimension along which it moves, so that the elements of neighbouring
+// windows overlap in memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,14 +15,14 @@ using namespace tessera;
 namespace {
 /// Bits of the mode.
 enum : uint32_t {
-  kHasSums = 1, ///< The window holds parts of the sum already.
+  kHasSums = 1, ///< The input has partial sums of the window.
   kSaves = 2,   ///< lrn_fwd: writes the scale.
 };
 
 using Values = SmallVector<Value>;
 } // namespace
 
-/// The sum of the window of tensor 0, squared unless it holds sums.
+/// Sums the window of tensor 0: squares of its elements, or its partial sums.
 static RowReduction addSquares(bool hasSums) {
   return {{dnn::ReduceKind::Sum}, [=](RowRegion &r) -> Values {
             Value x = r.get(0);
@@ -30,7 +30,7 @@ static RowReduction addSquares(bool hasSums) {
           }};
 }
 
-/// The sum of dy y / scale, or of tensor 0 if it holds sums.
+/// Sums dy y / scale, or the partial sums of tensor 0.
 static RowReduction addRatios(bool hasSums) {
   return {{dnn::ReduceKind::Sum}, [=](RowRegion &r) -> Values {
             if (hasSums)
@@ -39,13 +39,14 @@ static RowReduction addRatios(bool hasSums) {
           }};
 }
 
-/// scale^-exponent.
+/// Returns scale^-exponent.
 static Value raise(RowRegion &r, Value scale, Value exponent) {
   Value negative = r.sub(r.constant(0), exponent);
   return r.exp2(r.mul(negative, r.log2(scale)));
 }
 
-/// The formulas of a problem that has these tensors and one reduction.
+/// Makes the formulas of an operation with one reduction, after checking that
+/// its tensors have these roles.
 static ErrorOr<RowFormulas> make(const RowProblem &problem,
                                  std::string_view roles, int scalars,
                                  RowReduction reduction, RegionFormula row) {

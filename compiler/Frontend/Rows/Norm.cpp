@@ -1,6 +1,7 @@
-//===- Norm.cpp - Rows that are normalised by themselves ------------------===//
+//===- Norm.cpp - Normalisations with the statistics of each row ----------===//
 //
-// Layers, groups, and T5's layers, which have no mean.
+// These are layer and group normalisation, and T5's layer normalisation, which
+// subtracts no mean.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,30 +14,30 @@ using namespace mlir;
 using namespace tessera;
 
 namespace {
-/// Bits of the mode of norm_fwd: which tensors there are, in this order behind
-/// x; y is the last.
+/// Bits of the mode of norm_fwd. They say which tensors exist; these come in
+/// this order after x, and y is the last.
 enum : uint32_t {
   kAdds = 1,
   kHasWeight = 2,
   kHasBias = 4,
   kSavesMean = 8,
   kSavesInverse = 16,
-  kIsT5 = 32, ///< Divides by the root of the mean square.
+  kIsT5 = 32, ///< Divides by the root mean square.
   kModes = 64,
 };
 
 using Values = SmallVector<Value>;
 
-/// The numbers of the tensors of norm_fwd; -1 where there is none.
+/// The indices of the tensors of norm_fwd; -1 if there is none.
 struct NormTensors {
   explicit NormTensors(uint32_t mode) {
     int next = 1;
-    auto getPlace = [&](uint32_t bit) { return mode & bit ? next++ : -1; };
-    other = getPlace(kAdds);
-    weight = getPlace(kHasWeight);
-    bias = getPlace(kHasBias);
-    mean = getPlace(kSavesMean);
-    inverse = getPlace(kSavesInverse);
+    auto getIndex = [&](uint32_t bit) { return mode & bit ? next++ : -1; };
+    other = getIndex(kAdds);
+    weight = getIndex(kHasWeight);
+    bias = getIndex(kHasBias);
+    mean = getIndex(kSavesMean);
+    inverse = getIndex(kSavesInverse);
     y = next;
   }
 
@@ -97,7 +98,7 @@ static ErrorOr<RowFormulas> getForwardFormulas(const RowProblem &problem) {
   return formulas;
 }
 
-/// With d the inverse of the root and g = dy weight:
+/// With d the inverse of the root mean square and g = dy weight:
 ///   dx = d (g - x d^2 sum(g x) / count).
 static ErrorOr<RowFormulas> getT5Backward(const RowProblem &problem) {
   if (Status status = expectMode(problem, 2); !status.isOk())

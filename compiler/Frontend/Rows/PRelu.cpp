@@ -1,4 +1,4 @@
-//===- PRelu.cpp - Gradients of a ReLU with slopes of its own -------------===//
+//===- PRelu.cpp - Gradients of the parametric ReLU -----------------------===//
 
 #include "compiler/Frontend/Rows/RowFormulas.h"
 #include "runtime/Base/RowOp.h"
@@ -8,13 +8,13 @@ using namespace tessera;
 
 using Values = SmallVector<Value>;
 
-/// `above` where x > 0, else `below`.
+/// Returns `above` where x > 0, else `below`.
 static Value whereAbove(RowRegion &r, Value above, Value below) {
   return r.whereAboveZero(r.get(0), above, below);
 }
 
-/// Tensors x, w, dy, and dw, which is a sum over what shares a slope, dx, or
-/// both.
+/// The tensors are x, w, dy, and one or both of dw and dx. An element of dw is
+/// the sum over all elements that share a slope.
 ErrorOr<RowFormulas> tessera::getPReluFormulas(const RowProblem &p) {
   const bool hasDw =
       p.tensorCount > 3 && p.tensors[3].role == RowRole::RowOutput;

@@ -1,7 +1,7 @@
-//===- Reduce.cpp - Reductions as primitives ------------------------------===//
+//===- Reduce.cpp - Reductions of rows ------------------------------------===//
 //
-// The bits of the mode are those of docs/spec/rows.md; scalars are alpha and
-// beta. An old result is an input of its own, where beta counts.
+// The bits of the mode are those of docs/spec/rows.md; the scalars are alpha
+// and beta. If beta is not zero, the old result is an additional input.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,10 +27,10 @@ enum ReduceOp : uint32_t {
 };
 enum ReduceBit : uint32_t {
   kOpMask = 7,
-  kKeepsNan = 8,     ///< Of an extreme.
-  kHasIndices = 16,  ///< Of an extreme: where it is, too.
-  kSkipsNan = 32,    ///< Of a sum or product.
-  kOnlyIndices = 64, ///< Of an extreme: where it is.
+  kKeepsNan = 8,     ///< An extreme is a NaN if any element is.
+  kHasIndices = 16,  ///< An extreme's index is written, too.
+  kSkipsNan = 32,    ///< A sum or product ignores NaNs.
+  kOnlyIndices = 64, ///< Only an extreme's index is written.
   kAllBits = 127,
 };
 } // namespace
@@ -40,7 +40,7 @@ static bool isExtreme(uint32_t mode) {
   return op == kMin || op == kMax || op == kAMax;
 }
 
-static bool hasPlaces(uint32_t mode) {
+static bool hasIndices(uint32_t mode) {
   return mode & (kHasIndices | kOnlyIndices);
 }
 
@@ -50,20 +50,20 @@ static ReduceKind getKind(uint32_t mode) {
   case kMul:
     return ReduceKind::Product;
   case kMin:
-    return hasPlaces(mode) ? ReduceKind::ArgMin
-           : keepsNan      ? ReduceKind::Min
-                           : ReduceKind::MinNum;
+    return hasIndices(mode) ? ReduceKind::ArgMin
+           : keepsNan       ? ReduceKind::Min
+                            : ReduceKind::MinNum;
   case kMax:
   case kAMax:
-    return hasPlaces(mode) ? ReduceKind::ArgMax
-           : keepsNan      ? ReduceKind::Max
-                           : ReduceKind::MaxNum;
+    return hasIndices(mode) ? ReduceKind::ArgMax
+           : keepsNan       ? ReduceKind::Max
+                            : ReduceKind::MaxNum;
   default:
     return ReduceKind::Sum;
   }
 }
 
-/// What is reduced of an element.
+/// The value of an element that is reduced.
 static Value getTerm(RowRegion &r, uint32_t mode) {
   Value x = r.get(0);
   const uint32_t op = mode & kOpMask;
@@ -76,19 +76,19 @@ static Value getTerm(RowRegion &r, uint32_t mode) {
   };
   if (mode & kSkipsNan)
     replaceNan(op == kMul ? 1 : 0);
-  // Places are those of the largest, and no number is larger than a NaN.
-  if (hasPlaces(mode) && !(mode & kKeepsNan))
+  // ArgMax and ArgMin treat a NaN as the best value, so it is replaced.
+  if (hasIndices(mode) && !(mode & kKeepsNan))
     replaceNan(op == kMin ? INFINITY : -INFINITY);
   return x;
 }
 
-/// The number of an element in the row, as the indices have it.
-static Value getPlace(RowRegion &r, DataType type) {
-  Value place = r.result(1);
+/// The index of the extreme in its row, in the type of the output `indices`.
+static Value getRowIndex(RowRegion &r, DataType type) {
+  Value index = r.result(1);
   if (type != DataType::I64)
-    return place;
+    return index;
   OpBuilder &b = r.getBuilder();
-  return arith::ExtSIOp::create(b, r.getLoc(), b.getI64Type(), place);
+  return arith::ExtSIOp::create(b, r.getLoc(), b.getI64Type(), index);
 }
 
 static RowFormulas getFormulas(const RowProblem &p) {
@@ -96,7 +96,7 @@ static RowFormulas getFormulas(const RowProblem &p) {
   const bool hasOld = p.tensors[1].role == RowRole::Input;
   const int output = hasOld ? 2 : 1;
   const auto length = static_cast<double>(p.getRowLength());
-  const DataType places = p.tensors[p.tensorCount - 1].type;
+  const DataType indexType = p.tensors[p.tensorCount - 1].type;
   RowFormulas f;
   f.scalarCount = 2;
   f.reductions.push_back({{getKind(mode)}, [=](RowRegion &r) {
@@ -104,7 +104,7 @@ static RowFormulas getFormulas(const RowProblem &p) {
                           }});
   f.row = [=](RowRegion &r) {
     if (mode & kOnlyIndices)
-      return Values{getPlace(r, places)};
+      return Values{getRowIndex(r, indexType)};
     Value result = r.result(0);
     if ((mode & kOpMask) == kAvg)
       result = r.mul(result, r.constant(1 / length));
@@ -115,7 +115,7 @@ static RowFormulas getFormulas(const RowProblem &p) {
       result = r.add(result, r.mul(r.scalar(1), r.get(1)));
     Values values{r.toTensor(output, result)};
     if (mode & kHasIndices)
-      values.push_back(getPlace(r, places));
+      values.push_back(getRowIndex(r, indexType));
     return values;
   };
   return f;
@@ -123,9 +123,10 @@ static RowFormulas getFormulas(const RowProblem &p) {
 
 ErrorOr<RowFormulas> tessera::getReduceFormulas(const RowProblem &p) {
   Status status = expectMode(p, kAllBits + 1);
-  if (status.isOk() && (hasPlaces(p.mode) || p.mode & kKeepsNan) &&
+  if (status.isOk() && (hasIndices(p.mode) || p.mode & kKeepsNan) &&
       !isExtreme(p.mode))
-    status = invalidArgument("only an extreme has a place");
+    status = invalidArgument("only a minimum or maximum keeps NaNs or has "
+                             "indices");
   if (!status.isOk())
     return status;
   std::string roles = p.tensorCount > 1 && p.tensors[1].role == RowRole::Input &&

@@ -8,8 +8,9 @@ using namespace tessera;
 
 using Values = SmallVector<Value>;
 
-/// Tensors a, b, their cosines, their sines, and a, b turned. Mode 1 turns
-/// back: the gradient of mode 0, in which each has the other's sine.
+/// The tensors are a, b, their cosines, their sines, and the rotated a and b.
+/// Mode 1 is the inverse rotation, the gradient of mode 0, in which each uses
+/// the sine of the other.
 ErrorOr<RowFormulas> tessera::getRopeFormulas(const RowProblem &p) {
   Status status = expectTensors(p, "iiiiiioo");
   if (status.isOk())
@@ -17,14 +18,14 @@ ErrorOr<RowFormulas> tessera::getRopeFormulas(const RowProblem &p) {
   if (!status.isOk())
     return status;
   RowFormulas formulas;
-  formulas.map = [isBack = p.mode == 1](RowRegion &r) -> Values {
+  formulas.map = [isInverse = p.mode == 1](RowRegion &r) -> Values {
     Value a = r.get(0), b = r.get(1);
-    Value left = r.mul(a, r.get(2)), right = r.mul(b, r.get(3));
-    if (isBack)
-      return {r.toTensor(6, r.add(left, r.mul(b, r.get(5)))),
-              r.toTensor(7, r.sub(right, r.mul(a, r.get(4))))};
-    return {r.toTensor(6, r.sub(left, r.mul(b, r.get(4)))),
-            r.toTensor(7, r.add(right, r.mul(a, r.get(5))))};
+    Value first = r.mul(a, r.get(2)), second = r.mul(b, r.get(3));
+    if (isInverse)
+      return {r.toTensor(6, r.add(first, r.mul(b, r.get(5)))),
+              r.toTensor(7, r.sub(second, r.mul(a, r.get(4))))};
+    return {r.toTensor(6, r.sub(first, r.mul(b, r.get(4)))),
+            r.toTensor(7, r.add(second, r.mul(a, r.get(5))))};
   };
   return formulas;
 }

@@ -1,4 +1,4 @@
-//===- RowFormulas.cpp - What all formulas on rows share ------------------===//
+//===- RowFormulas.cpp - What all row-wise formulas share -----------------===//
 
 #include "compiler/Frontend/Rows/RowFormulas.h"
 #include "compiler/Frontend/ActivationFormulas.h"
@@ -17,8 +17,8 @@ Value RowRegion::elementIndex() {
   return dnn::ElementIndexOp::create(b, getLoc(), b.getI64Type());
 }
 
-/// To an integer, ties to even. Where a float has bits for halves, adding what
-/// leaves it none rounds it.
+/// Rounds to an integer, ties to even: adding 2^(mantissa bits) leaves no bits
+/// for a fraction. Floats at or above this limit are integers already.
 static Value roundToEven(FloatBuilder &f, Value v) {
   const bool isDouble = f.getType().isF64();
   Value limit = f.constant(isDouble ? 0x1p52 : 0x1p23);
@@ -32,7 +32,7 @@ static Value roundToEven(FloatBuilder &f, Value v) {
 Value RowRegion::round(Value value, DataType type) {
   OpBuilder &b = getBuilder();
   FloatBuilder f(b, getLoc(), value.getType());
-  // In a region i8 is i32.
+  // Regions compute with i32 in place of i8.
   const bool isByte = type == DataType::I8, isLong = type == DataType::I64;
   Type integer = isLong ? b.getI64Type() : b.getI32Type();
   const double most = isByte ? 0x1p7 : isLong ? 0x1p63 : 0x1p31;

@@ -1,8 +1,8 @@
-//===- RowFormulas.h - What an operation on rows computes ------*- C++ -*-===//
+//===- RowFormulas.h - The formulas of row-wise operations -----*- C++ -*-===//
 //
-// A family of operations is a file here: a function that gives the formulas of
-// a problem's regions. RowsFrontend.cpp knows the functions and builds the op.
-// docs/spec/rows.md says the same in words.
+// Each family of operations has a file here with a function that returns the
+// formulas of a problem's regions. RowsFrontend.cpp calls these functions and
+// builds the op. docs/spec/rows.md specifies the formulas.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,24 +18,24 @@
 
 namespace tessera {
 
-/// One region while its formula is written: arithmetic in the compute type, and
-/// what the region takes.
+/// A region that is being built: its arguments, and arithmetic in the compute
+/// type.
 class RowRegion : public FloatBuilder {
 public:
-  /// What the region takes. An input that has no element in it is null.
+  /// The arguments of the region. An input that the region does not take is
+  /// null.
   struct Args {
     llvm::SmallVector<Value> inputs;
     llvm::SmallVector<Value> scalars;
-    llvm::SmallVector<Value> results;   ///< Of all reductions so far, in order.
-    llvm::SmallVector<Value> rowValues; ///< What `row` hands to `map`.
+    llvm::SmallVector<Value> results;   ///< Of the reductions so far, in order.
+    llvm::SmallVector<Value> rowValues; ///< Values that `row` yields for `map`.
   };
 
   RowRegion(mlir::OpBuilder &b, mlir::Location loc, mlir::Type type,
             const RowProblem &problem, Args args)
       : FloatBuilder(b, loc, type), problem(problem), args(std::move(args)) {}
 
-  /// The element of a tensor as it is widened: a float of the compute type, i32
-  /// or i64.
+  /// The widened element of a tensor: a float of the compute type, i32 or i64.
   Value input(int tensor) { return args.inputs[tensor]; }
   /// The element in the compute type.
   Value get(int tensor) { return convert(input(tensor)); }
@@ -46,13 +46,14 @@ public:
   Value rowIndex();     ///< i32.
   Value elementIndex(); ///< i64.
 
-  /// A float of any type to the nearest integer, ties to even, saturating; a
-  /// NaN to zero.
+  /// Converts a float of any type to the nearest integer, ties to even,
+  /// saturating; a NaN becomes zero.
   Value round(Value value, DataType type);
-  /// An integer of `type` whose value is in three scalars, 22 bits each, the
-  /// upper ones first: an f32 holds no larger ones.
+  /// An integer of `type` whose value is in three scalars of 22 bits each, the
+  /// upper ones first, since an f32 holds no larger integers exactly.
   Value integerOfPieces(int first, mlir::Type type);
-  /// What a region yields for `tensor`, from a float: itself, or round().
+  /// Converts a float to the type that a region yields for `tensor`, which
+  /// rounds it if this is an integer.
   Value toTensor(int tensor, Value value);
   /// The activation `problem.mode`, with parameters from scalar `first` on.
   Value activateByMode(int first, Value value);
@@ -62,7 +63,7 @@ private:
   Args args;
 };
 
-/// Gives what the region yields.
+/// Returns the values that the region yields.
 using RegionFormula =
     std::function<llvm::SmallVector<mlir::Value>(RowRegion &)>;
 
@@ -71,7 +72,7 @@ struct RowReduction {
   RegionFormula formula;
 };
 
-/// A region without a formula is left out.
+/// The formulas of an operation. A region without a formula does not exist.
 struct RowFormulas {
   int scalarCount = 0;
   llvm::SmallVector<RowReduction> reductions;
@@ -79,14 +80,14 @@ struct RowFormulas {
   RegionFormula map;
 };
 
-/// InvalidArgument unless the roles of the problem's tensors are `roles`, one
-/// letter each: i, r, o.
+/// Fails with InvalidArgument unless the roles of the problem's tensors are
+/// `roles`, one letter each: i(nput), r(ow output), o(utput).
 Status expectTensors(const RowProblem &problem, std::string_view roles);
 
-/// InvalidArgument unless the mode is one of 0, 1, ..., `count` - 1.
+/// Fails with InvalidArgument unless the mode is one of 0, 1, ..., `count` - 1.
 Status expectMode(const RowProblem &problem, uint32_t count);
 
-/// Every operation of a family.
+// The formulas of the operations of each family.
 ErrorOr<RowFormulas> getActivationFormulas(const RowProblem &problem);
 ErrorOr<RowFormulas> getDropoutFormulas(const RowProblem &problem);
 ErrorOr<RowFormulas> getElementwiseFormulas(const RowProblem &problem);

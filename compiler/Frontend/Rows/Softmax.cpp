@@ -1,7 +1,7 @@
-//===- Softmax.cpp - Exponentials as parts of their sum -------------------===//
+//===- Softmax.cpp - Softmax and its gradient -----------------------------===//
 //
-// The mode is MIOpen's algorithm; scalars are alpha and beta. An old result is
-// an input of its own, where beta counts.
+// The mode is MIOpen's algorithm; the scalars are alpha and beta. If beta is
+// not zero, the old result is an additional input.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,8 +17,8 @@ namespace {
 enum SoftmaxMode : uint32_t { kFast, kAccurate, kLog, kModes };
 } // namespace
 
-/// alpha value, plus beta times the old element of tensor `old`, if there is
-/// one.
+/// Returns alpha times `value`, plus beta times the old element of tensor `old`
+/// if this is not negative.
 static Value scale(RowRegion &r, Value value, int old, int output) {
   value = r.mul(r.scalar(0), value);
   if (old >= 0)
@@ -29,7 +29,7 @@ static Value scale(RowRegion &r, Value value, int old, int output) {
 static RowFormulas getForward(const RowProblem &p) {
   const int output = p.tensorCount - 1, old = output == 2 ? 1 : -1;
   const bool isFast = p.mode == kFast, isLog = p.mode == kLog;
-  // The exponent: the largest of the row is taken off, or it may overflow.
+  // The row's maximum is subtracted, so that no exponential overflows.
   auto getExponent = [isFast](RowRegion &r) {
     return isFast ? r.get(0) : r.sub(r.get(0), r.result(0));
   };
@@ -54,7 +54,7 @@ static RowFormulas getForward(const RowProblem &p) {
   return f;
 }
 
-/// Tensors y, dy, the old dx, dx.
+/// The tensors are y, dy, the old dx if beta is not zero, and dx.
 static RowFormulas getBackward(const RowProblem &p) {
   const int output = p.tensorCount - 1, old = output == 3 ? 2 : -1;
   const bool isLog = p.mode == kLog;
