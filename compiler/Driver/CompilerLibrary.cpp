@@ -1,4 +1,4 @@
-//===- CompilerLibrary.cpp - The way into libtessera-compiler.so ----------===//
+//===- CompilerLibrary.cpp - Entry point of libtessera-compiler.so --------===//
 
 #include "compiler/Driver/JitCompiler.h"
 #include "compiler/Driver/Revision.h"
@@ -15,7 +15,8 @@ tesseraCreateCompiler(const char *revision, const char **own) {
                                             : nullptr;
 }
 
-// Who loads the library looks for this name and this type.
+// The runtime looks the entry point up by this name and calls it with this
+// type.
 static_assert(
     std::is_same_v<decltype(tesseraCreateCompiler), CreateCompilerFunction>);
 static_assert(std::string_view(kCreateCompilerName) == "tesseraCreateCompiler");

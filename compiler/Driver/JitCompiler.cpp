@@ -1,4 +1,4 @@
-//===- JitCompiler.cpp - The engine's compiler, in this process -----------===//
+//===- JitCompiler.cpp - The engine's in-process compiler -----------------===//
 
 #include "compiler/Driver/JitCompiler.h"
 #include "compiler/Algorithms/Algorithm.h"
@@ -11,8 +11,9 @@
 
 using namespace tessera;
 
-/// The kernel takes what the launch says, without gaps: tensor maps, then eight
-/// bytes each; and nothing hidden that such a launch would leave unset.
+/// Checks that the kernel's arguments are those of the launch, without gaps:
+/// tensor maps, then eight bytes each. Hidden arguments are an error, since the
+/// launch would leave them unset.
 static Status checkArgs(const KernelMetadata &metadata,
                         const LaunchRecipe &launch) {
   constexpr int64_t kBytes = 8, kMapBytes = 128;
@@ -34,7 +35,8 @@ static Status checkArgs(const KernelMetadata &metadata,
                        " does not take the arguments it is launched with");
 }
 
-/// The most that either uses.
+/// Raises each resource of `all` to that of `one`, since a kernel with several
+/// launches reports the maximum.
 static void widen(KernelResources &all, const KernelResources &one) {
   all.vgprs = std::max(all.vgprs, one.vgprs);
   all.agprs = std::max(all.agprs, one.agprs);
@@ -45,7 +47,8 @@ static void widen(KernelResources &all, const KernelResources &one) {
   all.scratchBytes = std::max(all.scratchBytes, one.scratchBytes);
 }
 
-/// Takes what the finished code object says of each launch's kernel.
+/// Reads the resources of each launch's kernel from the finished code object,
+/// and checks its arguments.
 static Status readResources(Kernel &kernel,
                             const std::vector<KernelMetadata> &kernels) {
   for (const LaunchRecipe &launch : kernel.launches) {
@@ -67,9 +70,9 @@ class JitCompiler : public KernelCompiler {
 public:
   std::string getRevision() const override { return getCompilerRevision(); }
 
-  /// TESSERA_TILE overrules the model where its algorithm covers the problem;
-  /// whether the tile fits is for compile() to say, and whether it is a tile at
-  /// all for the program that the compiler works for.
+  /// TESSERA_TILE overrides the model if its algorithm covers the problem.
+  /// compile() reports a tile that does not fit, and the calling program one
+  /// that is malformed.
   ErrorOr<TileConfig> chooseTile(const Problem &problem,
                                  const GpuTarget &target) const override {
     if (std::optional<TileConfig> tile = getEnvTile(nullptr)) {

@@ -1,7 +1,8 @@
-//===- JitCompiler.h - The compiler as others see it -----------*- C++ -*-===//
+//===- JitCompiler.h - The compiler's public interface ---------*- C++ -*-===//
 //
-// With Revision.h the only header of compiler/ that other layers include. It
-// names no LLVM or MLIR type, so that its users need none of their headers.
+// Besides Revision.h this is the only header of compiler/ that other layers
+// include. It names no LLVM or MLIR type, so that its users need none of their
+// headers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,8 +15,8 @@
 
 namespace tessera {
 
-/// The in-process compiler. Owns its MLIR contexts, one for each compilation
-/// that is under way at the same time; safe to use from any thread.
+/// Creates the in-process compiler. It owns its MLIR contexts, one for each
+/// concurrent compilation, and is safe to use from any thread.
 std::unique_ptr<KernelCompiler> createJitCompiler();
 
 } // namespace tessera

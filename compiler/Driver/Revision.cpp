@@ -1,8 +1,8 @@
-//===- Revision.cpp - Which compiler a build has --------------------------===//
+//===- Revision.cpp - The revision of the compiler ------------------------===//
 
 #include "compiler/Driver/Revision.h"
 
-/// Made by the build from the sources of the compiler.
+/// The build generates this file from the sources of the compiler.
 static constexpr char kRevision[] =
 #include "Revision.inc"
     ;

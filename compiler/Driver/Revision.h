@@ -1,7 +1,8 @@
-//===- Revision.h - Which compiler a build has -----------------*- C++ -*-===//
+//===- Revision.h - The revision of the compiler ---------------*- C++ -*-===//
 //
-// Needed without the compiler: it is part of the key of every stored kernel,
-// and a process that finds all its kernels never loads LLVM.
+// The revision is available without the compiler, because it is part of the key
+// of every stored kernel, and a process that finds all its kernels never loads
+// LLVM.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,9 +11,9 @@
 
 namespace tessera {
 
-/// "llvm-22.1.8-0123456789abcdef": the version of LLVM and a hash of everything
-/// that decides what code is made, and of the interface to who makes it. Lives
-/// as long as the process.
+/// Returns, for example, "llvm-22.1.8-0123456789abcdef": the version of LLVM
+/// and a hash of everything that decides what code is generated, and of the
+/// compiler's interface. The string lives as long as the process.
 const char *getCompilerRevision();
 
 } // namespace tessera

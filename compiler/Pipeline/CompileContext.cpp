@@ -1,4 +1,4 @@
-//===- CompileContext.cpp - What outlives one compilation -----------------===//
+//===- CompileContext.cpp - State that compilations reuse -----------------===//
 
 #include "compiler/Pipeline/CompileContext.h"
 #include "compiler/Target/Codegen/Codegen.h"
@@ -11,19 +11,20 @@
 
 using namespace tessera;
 
-/// A context never frees an attribute that it has made unique, so it is thrown
-/// away after this many kernels.
+/// A context never frees an attribute that it has uniqued, so it is destroyed
+/// after this many kernels.
 static constexpr int kMaxUses = 256;
 
 CompileContext::CompileContext() {
   mlir::DialectRegistry registry;
   registry.insert<dnn::DnnDialect, mlir::func::FuncDialect>();
   registerTargetDialects(registry);
-  // A kernel is too small to share out: compilations run beside each other.
+  // A kernel is too small for several threads; whole compilations run in
+  // parallel instead.
   mlir = std::make_unique<mlir::MLIRContext>(
       registry, mlir::MLIRContext::Threading::DISABLED);
   mlir->loadAllAvailableDialects();
-  // Diagnostics end up in one line of a Status.
+  // Diagnostics become one line of a Status.
   mlir->printOpOnDiagnostic(false);
 }
 

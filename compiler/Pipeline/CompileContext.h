@@ -1,8 +1,8 @@
-//===- CompileContext.h - What outlives one compilation --------*- C++ -*-===//
+//===- CompileContext.h - State that compilations reuse --------*- C++ -*-===//
 //
-// An MLIR context with its dialects and a pass manager with its patterns cost
-// as much to make as some stages cost to run, and none may be used by two
-// threads at once. So they are kept, and each compilation borrows a set.
+// An MLIR context with its dialects and a pass manager with its patterns take
+// as long to create as some stages take to run, and none may be used by two
+// threads at once. So they are pooled, and each compilation borrows one set.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +28,7 @@ class PassManager;
 
 namespace tessera {
 
-/// What one compilation works with. Used by one thread at a time.
+/// The reusable state of a compilation. Used by one thread at a time.
 class CompileContext {
 public:
   CompileContext();
@@ -36,16 +36,17 @@ public:
 
   mlir::MLIRContext &getMlir() { return *mlir; }
 
-  /// The passes from stage `gpu` to the llvm dialect.
+  /// Returns the passes from stage `gpu` to the llvm dialect.
   mlir::PassManager &getLowering(const GpuTarget &target);
 
-  /// LLVM's code generator.
+  /// Returns LLVM's code generator.
   ErrorOr<llvm::TargetMachine *> getMachine(const GpuTarget &target);
 
 private:
   friend class CompileContextPool;
 
-  /// Made on first use, in this order, and destroyed before `mlir`.
+  /// Members are created on first use, in this order, and destroyed before
+  /// `mlir`, to which the pass manager refers.
   struct PerTarget {
     std::unique_ptr<mlir::PassManager> lowering;
     std::unique_ptr<llvm::TargetMachine> machine;
@@ -56,11 +57,11 @@ private:
   int uses = 0;
 };
 
-/// Lends contexts and takes them back; makes one when all are lent. Safe from
-/// any thread; must outlive its loans.
+/// Lends contexts and takes them back; creates one if none is idle. Safe to use
+/// from any thread; must outlive its loans.
 class CompileContextPool {
 public:
-  /// A borrowed context; goes back when the loan ends.
+  /// A borrowed context, which the destructor gives back.
   class Loan {
   public:
     Loan(CompileContextPool &pool, std::unique_ptr<CompileContext> context)

@@ -1,4 +1,4 @@
-//===- Passes.td - Passes of the pipeline itself -----------*- tablegen -*-===//
+//===- Passes.td - Passes that check the pipeline ----------*- tablegen -*-===//
 
 #ifndef TESSERA_COMPILER_PIPELINE_PASSES_TD
 #define TESSERA_COMPILER_PIPELINE_PASSES_TD
@@ -6,29 +6,32 @@
 include "mlir/Pass/PassBase.td"
 
 def VerifyStage : Pass<"dnn-verify-stage", "::mlir::ModuleOp"> {
-  let summary = "Check that a module is at the stage it should be at";
+  let summary = "Check that a module is at the expected stage";
   let description = [{
-    Ends every stage whose text is MLIR, and checks what is fed back in. A pass
-    that silently leaves something undone is thus found where it happened, not
-    three stages later. Changes nothing.
+    This pass ends every stage whose text is MLIR, and checks text from which a
+    compilation starts. If a pass silently leaves an op unconverted, the error
+    is reported at its stage and not several stages later. The module is not
+    changed. The following dialects are allowed:
 
     | stage   | dialects besides builtin                                    |
     |---------|-------------------------------------------------------------|
-    | `dnn`   | dnn (primitives alone), func; in an epilogue arith, math    |
+    | `dnn`   | dnn (primitives only), func; in the regions of primitives arith, math; `arith.truncf` |
     | `tiled` | dnn without primitives, func, arith, math, memref, nvgpu, scf, vector; `gpu.barrier`, `gpu.shuffle` |
     | `gpu`   | gpu, amdgpu, rocdl, nvvm, arith, math, memref, scf, vector, llvm |
 
-    Stages `tiled` and `gpu` name their chip in `dnn.target`; a kernel of stage
-    `gpu` says how it is launched in `known_block_size` and `known_grid_size`.
+    From stage `tiled` on, the module names its chip in the attribute
+    `dnn.target`. A kernel of stage `gpu` has the attributes `known_block_size`
+    and `known_grid_size`, from which its launch is read.
 
     Pre-condition:  none.
-    Post-condition: the module is as the table says.
+    Post-condition: the module has only ops that its stage allows, and the
+                    attributes above.
 
     Example, with `stage=gpu`: see test/lit/Pipeline/verify-stage.mlir.
   }];
   let options = [
     Option<"stage", "stage", "std::string", "",
-           "dnn, tiled or gpu">,
+           "The expected stage: dnn, tiled or gpu">,
   ];
 }
 

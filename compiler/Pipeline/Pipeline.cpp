@@ -1,10 +1,10 @@
-//===- Pipeline.cpp - The whole order on one page -------------------------===//
+//===- Pipeline.cpp - The stages of a compilation, in order ---------------===//
 //
 //   problem ─► dnn ─► tiled ─► gpu ─► llvm ─► isa ─► object
 //
-// One function a stage, each turning the state of the stage before into its
-// own. Nothing passes through text on the way: text is made of the last stage
-// and read for the first.
+// Each stage is one function, which turns the state of the stage before into
+// its own. Stages hand over data structures: text is only parsed for the first
+// stage and only printed for the last one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,7 +39,7 @@
 using namespace tessera;
 
 namespace {
-/// One kernel on its way. Lives on the stack of one call.
+/// The compilation of one kernel. Lives on the stack of one call.
 class Compilation {
 public:
   Compilation(CompileContext &context, const PipelineOptions &options)
@@ -75,17 +75,17 @@ private:
   CompileContext &context;
   const PipelineOptions &options;
   mlir::ScopedDiagnosticHandler diagnostics;
-  std::string messages; ///< What MLIR has said so far.
+  std::string messages; ///< MLIR's errors so far.
   Stage reached = Stage::Problem;
   PipelineResult result;
 
-  // The state: what the stage that was reached consists of.
+  // The state. Which member is in use depends on the stage that was reached.
   Problem problem;
   mlir::OwningOpRef<mlir::ModuleOp> module; ///< Stages dnn to gpu.
   llvm::LLVMContext llvmContext;
   std::unique_ptr<llvm::Module> llvmModule; ///< Stage llvm.
-  std::string assembly;                     ///< Stage isa, as text, or else
-  ObjectBytes object;                       ///< encoded; then stage object.
+  std::string assembly; ///< Stage isa as text; empty if it was encoded at once.
+  ObjectBytes object;   ///< Stage isa if it was encoded; stage object.
 };
 } // namespace
 
@@ -150,10 +150,12 @@ Status Compilation::lowerToLlvm() {
     return status;
   auto kernels = module->getOps<mlir::gpu::GPUModuleOp>();
   if (!llvm::hasSingleElement(kernels))
-    return refuse("needs one gpu.module, which holds the kernel");
+    return refuse("the module needs exactly one gpu.module, which holds the "
+                  "kernels");
   llvmModule = translateModule(*kernels.begin(), llvmContext, **machine,
                                *options.target);
-  return llvmModule ? Status::ok() : refuse("cannot be translated");
+  return llvmModule ? Status::ok()
+                    : refuse("the gpu.module cannot be translated to LLVM IR");
 }
 
 Status Compilation::emitIsa() {
@@ -163,8 +165,8 @@ Status Compilation::emitIsa() {
   Status status = optimizeModule(*llvmModule, **machine, *options.target);
   if (!status.isOk())
     return status;
-  // AMD's text is only for a reader; a kernel on its way is encoded at once.
-  // PTX is what a driver takes.
+  // AMD's assembly is only printed for people; otherwise the kernel is encoded
+  // at once. PTX is always text, which the driver assembles.
   if (options.stopAfter == Stage::Isa || isPtx()) {
     ErrorOr<std::string> text = emitAssembly(*llvmModule, **machine);
     if (!text)
@@ -182,7 +184,7 @@ Status Compilation::emitIsa() {
 Status Compilation::link() {
   if (isPtx()) {
     object.assign(assembly.begin(), assembly.end());
-    object.push_back('\0'); // cuModuleLoadData finds the end by it.
+    object.push_back('\0'); // cuModuleLoadData() needs the terminator.
     return readKernels();
   }
   if (!assembly.empty()) {
@@ -198,7 +200,8 @@ Status Compilation::link() {
   return readKernels();
 }
 
-/// Reads back what only the finished code object knows.
+/// Reads registers, spills and argument layouts, which are known only after
+/// code generation.
 Status Compilation::readKernels() {
   ErrorOr<std::vector<KernelMetadata>> kernels =
       isPtx() ? readPtx({object.data(), object.size()}) : readMetadata(object);
@@ -211,7 +214,7 @@ Status Compilation::readKernels() {
 Status Compilation::run(Stage stage) {
   switch (stage) {
   case Stage::Problem:
-    break; // Where a compilation starts, never where it goes.
+    break; // A compilation starts at this stage and never runs it.
   case Stage::Dnn:
     return buildDnn();
   case Stage::Tiled:
@@ -232,8 +235,8 @@ Status Compilation::run(Stage stage) {
 // Helpers of the stages
 //===----------------------------------------------------------------------===//
 
-/// Keeps errors and the notes on them as text. Everything else is dropped:
-/// a library does not print.
+/// Keeps errors and their notes as text. All other diagnostics are dropped,
+/// because a library does not print.
 mlir::LogicalResult Compilation::collect(mlir::Diagnostic &diagnostic) {
   if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error)
     return mlir::success();
@@ -255,7 +258,7 @@ Status Compilation::refuse(const std::string &what) const {
 Status Compilation::runPasses(mlir::PassManager &passes) {
   if (mlir::succeeded(passes.run(*module)))
     return Status::ok();
-  return refuse("is refused");
+  return refuse("is rejected by a pass without a diagnostic");
 }
 
 Status Compilation::parseModule(std::string_view text) {
@@ -275,7 +278,8 @@ Status Compilation::parseModule(std::string_view text) {
   return Status::ok();
 }
 
-/// What the address of an argument must be a multiple of.
+/// The alignment in bytes that the kernel requires of an argument's address. It
+/// defaults to that of the vendor's widest access.
 static uint32_t readAlignment(mlir::gpu::GPUFuncOp kernel, unsigned argument,
                               KernelArg kind, const GpuTarget &target) {
   constexpr uint32_t kWidestOfNvidia = 16, kWidestOfAmd = 4;
@@ -287,8 +291,8 @@ static uint32_t readAlignment(mlir::gpu::GPUFuncOp kernel, unsigned argument,
   return target.vendor == Vendor::Nvidia ? kWidestOfNvidia : kWidestOfAmd;
 }
 
-/// The launches of the module's kernels, in their order. dnn-verify-stage has
-/// seen that the attributes are there.
+/// Reads the launches of the module's kernels, in their order. dnn-verify-stage
+/// has checked that the launch attributes exist.
 void Compilation::readLaunches() {
   result.launches.clear();
   module->walk([&](mlir::gpu::GPUFuncOp kernel) {

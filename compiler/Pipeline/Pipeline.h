@@ -17,40 +17,43 @@ namespace tessera {
 
 struct PipelineOptions {
   const GpuTarget *target = nullptr;
-  /// Canonical text; empty: the compiler's choice.
+  /// Canonical text of the tile; if empty, the compiler chooses one.
   std::string tile;
   Stage stopAfter = Stage::Object;
 };
 
 struct PipelineResult {
-  /// Text of the last stage; the bytes of a code object after Stage::Object.
+  /// The text of the last stage, or the bytes of the code object after
+  /// Stage::Object.
   std::string output;
-  /// Canonical text of the tile, if the pipeline went through stage `tiled`.
+  /// The canonical text of the tile, if the pipeline went through stage
+  /// `tiled`.
   std::string tile;
-  /// In order, if the pipeline saw stage `gpu`.
+  /// The launches in their order, if the pipeline went through stage `gpu`.
   std::vector<LaunchRecipe> launches;
   uint64_t workspaceBytes = 0;
-  /// After Stage::Object: what the code object says of itself.
+  /// The metadata of the code object, after Stage::Object.
   std::vector<KernelMetadata> kernels;
-  /// Of each stage that was entered, in order.
+  /// The times of the stages that were run, in their order.
   std::vector<StageTime> stageTimes;
 };
 
-/// Compiles `problem` as far as `options` says. InvalidArgument or NotSupported
-/// with the compiler's own diagnostics in the message if it is refused.
+/// Compiles `problem` up to the stage that `options` names. Fails with
+/// InvalidArgument or NotSupported, and MLIR's diagnostics in the message, if
+/// the problem is rejected.
 ErrorOr<PipelineResult> compileProblem(CompileContext &context,
                                        const Problem &problem,
                                        const PipelineOptions &options);
 
-/// The same from the text of a stage. `from` must not be after
-/// `options.stopAfter`, and not Stage::Object; stopping where it started, the
-/// pipeline checks the text and prints it anew.
+/// The same, starting from the text of a stage. `from` must not be after
+/// `options.stopAfter`, and not Stage::Object. If both are the same, the text
+/// is only checked and printed again.
 ErrorOr<PipelineResult> compileText(CompileContext &context, Stage from,
                                     std::string_view text,
                                     const PipelineOptions &options);
 
-/// The kernel's name: the network config in letters that a symbol may have, so
-/// that a profiler says which convolution ran.
+/// The kernel's name: the network config with the characters that a symbol may
+/// have, so that a profiler shows which problem ran.
 std::string getKernelSymbol(const Problem &problem);
 
 } // namespace tessera

@@ -12,7 +12,7 @@
 
 using namespace tessera;
 
-/// The verifier admits no other types.
+/// Maps an element type. The verifier allows only those below.
 static DataType getDataType(mlir::Type type) {
   if (type.isF16())
     return DataType::F16;
@@ -37,7 +37,7 @@ static Direction getDirection(dnn::ConvDirection direction) {
   llvm_unreachable("every direction has a case");
 }
 
-/// Sets the layout, and the strides of a tensor that has some.
+/// Sets the layout, and the strides if the memref has any.
 static void readLayout(mlir::MemRefType type, dnn::Layout word, Layout &layout,
                        Strides &strides) {
   bool channelsFirst = word == dnn::Layout::NCHW;
@@ -95,8 +95,9 @@ static bool hasArg(mlir::func::FuncOp function, llvm::StringRef name) {
   return false;
 }
 
-/// Finds the epilogue with which the frontend makes the same function: a region
-/// is not taken apart, because a person may have written any.
+/// Finds the epilogue for which the frontend builds the same function.
+/// Comparing functions is simpler than matching a region, which a person may
+/// have written in any way.
 static bool findEpilogue(dnn::ConvOp conv, ConvProblem &problem) {
   auto function = conv->getParentOfType<mlir::func::FuncOp>();
   if (!function)
@@ -147,7 +148,7 @@ static IndexType getIndexType(mlir::Value indices) {
     return IndexType::U16;
   case 32:
     return IndexType::U32;
-  default: // The verifier admits no other.
+  default: // The verifier allows no other width.
     return IndexType::U64;
   }
 }
@@ -176,8 +177,8 @@ static Problem readPool(dnn::PoolOp pool) {
   return problem.canonicalize();
 }
 
-/// The problem that the function names, if the frontend makes the same function
-/// of it: regions are not taken apart.
+/// Returns the problem that the function names if the frontend builds the same
+/// function of it; regions are not matched.
 static ErrorOr<Problem> readRows(dnn::RowsOp rows) {
   auto function = rows->getParentOfType<mlir::func::FuncOp>();
   auto text = function

@@ -12,9 +12,9 @@ class ModuleOp;
 
 namespace tessera {
 
-/// What buildConvModule() was given, from its result, or from text that a
-/// person wrote: the choice of a tile asks for a problem, not for IR.
-/// NotSupported if the module does not hold exactly one dnn.conv.
+/// Recovers the problem from a module that a frontend built or that a person
+/// wrote, since tiles are chosen by problem. Fails with NotSupported if the
+/// module does not hold exactly one primitive or no problem stands for it.
 ErrorOr<Problem> readProblem(mlir::ModuleOp module);
 
 } // namespace tessera

@@ -1,4 +1,4 @@
-//===- Stage.h - The named points of the compiler --------------*- C++ -*-===//
+//===- Stage.h - The stages of the compiler --------------------*- C++ -*-===//
 
 #ifndef TESSERA_COMPILER_PIPELINE_STAGE_H
 #define TESSERA_COMPILER_PIPELINE_STAGE_H
@@ -8,19 +8,20 @@
 
 namespace tessera {
 
-/// In order. Each has a text (the object: bytes) that can be dumped and fed
-/// back in.
+/// The stages in their order. Each has a text (the object: bytes) that can be
+/// printed; all but the object can be read again.
 enum class Stage {
   Problem, ///< A MIOpenDriver command line.
-  Dnn,     ///< MLIR: one dnn.conv.
-  Tiled,   ///< MLIR: a tile program for one chip.
+  Dnn,     ///< MLIR: a function with one primitive.
+  Tiled,   ///< MLIR: a tile program or point program for one chip.
   Gpu,     ///< MLIR: a gpu.func of lanes and addresses.
   Llvm,    ///< LLVM IR, before LLVM's own optimisation.
   Isa,     ///< AMDGPU assembly, or PTX.
   Object,  ///< Linked code object.
 };
 
-/// "problem", "dnn", ... as used by --stop-after, file names and reports.
+/// Returns "problem", "dnn", ..., which --stop-after, file names and reports
+/// use.
 std::string_view getName(Stage stage);
 std::optional<Stage> parseStage(std::string_view name);
 

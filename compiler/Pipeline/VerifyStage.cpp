@@ -1,4 +1,4 @@
-//===- VerifyStage.cpp - Is a module at the stage it should be at? --------===//
+//===- VerifyStage.cpp - Check that a module is at the expected stage -----===//
 
 #include "compiler/Pipeline/Passes.h"
 #include "compiler/Pipeline/Stage.h"
@@ -17,7 +17,7 @@ namespace tessera {
 using namespace mlir;
 using tessera::Stage;
 
-/// The table of the pass's description.
+/// The dialects of a stage; Passes.td documents the same table.
 static ArrayRef<StringRef> getDialects(Stage stage) {
   static constexpr StringRef kDnn[] = {"builtin", "dnn", "func"};
   static constexpr StringRef kTiled[] = {"builtin", "dnn",  "func",
@@ -50,7 +50,7 @@ static bool isAllowed(Operation *op, Stage stage) {
     return isa<tessera::dnn::YieldOp, tessera::dnn::RowIndexOp,
                tessera::dnn::ElementIndexOp>(op) ||
            dialect == "arith" || dialect == "math";
-  // A scalar of a launch in the type that a primitive computes with.
+  // Scalar arguments are f64 and are truncated to a primitive's compute type.
   if (stage == Stage::Dnn && isa<arith::TruncFOp>(op))
     return true;
   if (stage == Stage::Tiled && isa<gpu::BarrierOp, gpu::ShuffleOp>(op))
@@ -61,7 +61,7 @@ static bool isAllowed(Operation *op, Stage stage) {
   return llvm::is_contained(getDialects(stage), dialect);
 }
 
-/// From stage `tiled` on the code is for one chip.
+/// Checks that the module names its chip, as it must from stage `tiled` on.
 static LogicalResult checkTarget(ModuleOp module, Stage stage) {
   if (stage == Stage::Dnn ||
       module->getAttrOfType<StringAttr>(tessera::dnn::kTargetAttrName))
@@ -71,7 +71,7 @@ static LogicalResult checkTarget(ModuleOp module, Stage stage) {
          << tessera::dnn::kTargetAttrName << "' on the module";
 }
 
-/// The launch is read from the kernel.
+/// Checks that a kernel has the sizes from which its launch is read.
 static LogicalResult checkLaunch(gpu::GPUFuncOp kernel) {
   auto isKnown = [](std::optional<ArrayRef<int32_t>> size) {
     return size && size->size() == 3;

@@ -1,4 +1,4 @@
-//===- HaloLds.cpp - LDS of pixels that taps share ------------------------===//
+//===- HaloLds.cpp - LDS of the pixels that taps share --------------------===//
 
 #include "compiler/Target/HaloLds.h"
 
@@ -11,14 +11,15 @@ HaloLds HaloLds::make(int64_t pixels, int64_t lineBytes, int64_t threads) {
   return {(pixels + passLines - 1) / passLines * passLines, lineBytes};
 }
 
-static int64_t getPlace(std::span<const int64_t> sizes,
-                        std::span<const int64_t> steps, int64_t row) {
-  int64_t place = 0;
+/// The offset of `row`, whose coordinates are those of a tensor of `sizes`.
+static int64_t getOffset(std::span<const int64_t> sizes,
+                         std::span<const int64_t> steps, int64_t row) {
+  int64_t offset = 0;
   for (size_t d = sizes.size(); d-- > 0;) {
-    place += steps[d] * (d == 0 ? row : row % sizes[d]);
+    offset += steps[d] * (d == 0 ? row : row % sizes[d]);
     row /= sizes[d];
   }
-  return place;
+  return offset;
 }
 
 int64_t tessera::getMaxSpan(std::span<const int64_t> sizes,
@@ -27,8 +28,8 @@ int64_t tessera::getMaxSpan(std::span<const int64_t> sizes,
   for (int64_t size : sizes)
     extent *= size;
   for (int64_t row = 0; row < extent; row += rows)
-    most = std::max(most, getPlace(sizes, steps, row + rows - 1) -
-                              getPlace(sizes, steps, row));
+    most = std::max(most, getOffset(sizes, steps, row + rows - 1) -
+                              getOffset(sizes, steps, row));
   return most;
 }
 

@@ -1,7 +1,8 @@
-//===- HaloLds.h - LDS of pixels that taps share ---------------*- C++ -*-===//
+//===- HaloLds.h - LDS of the pixels that taps share -----------*- C++ -*-===//
 //
-// What the lowering lays out (compiler/Conversion/Cooperative/HaloLines.h) and
-// the model has to know before: a line of LDS for each pixel that a tile sees.
+// The layout of LDS if all taps of a tile share its pixels: a line for each
+// pixel of the tile and its halo. The lowering uses it
+// (compiler/Conversion/Cooperative/HaloLines.h), and so does the cost model.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,37 +16,42 @@
 
 namespace tessera {
 
-/// A line for each pixel, and one of zeros. Plain data.
+/// Buffers with a line for each pixel, and a line of zeros. Plain data.
 struct HaloLds {
-  int64_t lines = 0;     ///< Of a buffer; whole passes of all threads.
-  int64_t lineBytes = 0; ///< Channels of a step.
+  /// Lines of a buffer, rounded up to whole passes of all threads.
+  int64_t lines = 0;
+  int64_t lineBytes = 0; ///< Bytes of the channels of one iteration.
 
-  /// While one block of channels is multiplied, the next one comes.
+  /// Double buffering: one block of channels is loaded while another one is
+  /// multiplied.
   static constexpr int64_t kBuffers = 2;
   static constexpr int64_t kChunkBytes = 16;
 
-  /// For tiles that see so many `pixels`, brought by `threads` threads.
+  /// The layout for tiles of `pixels` pixels, halo included, which `threads`
+  /// threads load.
   static HaloLds make(int64_t pixels, int64_t lineBytes, int64_t threads);
 
   int64_t getChunks() const { return lineBytes / kChunkBytes; }
-  /// From a line to the next: eight neighbours are in different banks.
+  /// The stride of lines. The padding puts eight neighbours into different
+  /// banks.
   int64_t getPitch() const { return lineBytes + kChunkBytes; }
   int64_t getBufferBytes() const { return lines * getPitch(); }
-  /// The line of zeros, behind the buffers.
+  /// The offset of the line of zeros, which follows the buffers.
   int64_t getZeroPlace() const { return kBuffers * getBufferBytes(); }
   int64_t getBytes() const { return getZeroPlace() + lineBytes; }
 };
 
-/// The most by which the places of a tile's first and last row differ, for
-/// tiles of `rows` rows: places are sums over dimensions of `sizes`, the last
-/// fastest, times `steps`. The rows of the last tile go on past the last.
+/// The largest distance between the offsets of a tile's first and last row, for
+/// tiles of `rows` rows. The offset of a row is the sum of its coordinates,
+/// those of a tensor of `sizes` with the last dimension fastest, times `steps`.
+/// The last tile may extend beyond the last row.
 int64_t getMaxSpan(std::span<const int64_t> sizes,
                    std::span<const int64_t> steps, int64_t rows);
 
-/// Whether 64 by 64 results of a warp stay in registers in a loop that is
-/// written out over taps and transposes its filter from LDS, or multiplies
-/// bytes. For chips from sm_100 on, ptxas of CUDA 13 spills a kilobyte of them
-/// there; forward products of halves stay.
+/// Whether the 64 by 64 accumulators of a warp stay in registers if the loop
+/// over taps is unrolled and the filter is transposed from LDS or has bytes.
+/// For chips from sm_100 on, ptxas of CUDA 13 spills a kilobyte in these loops,
+/// but not in those of forward convolutions in f16 or bf16.
 bool holdsWideProducts(const GpuTarget &target);
 
 } // namespace tessera

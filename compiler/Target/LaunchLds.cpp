@@ -1,4 +1,4 @@
-//===- LaunchLds.cpp - LDS that a launch asks for -------------------------===//
+//===- LaunchLds.cpp - LDS that a launch may request ----------------------===//
 
 #include "compiler/Target/LaunchLds.h"
 
@@ -11,8 +11,9 @@ struct Row {
 };
 } // namespace
 
-// The CUDA programming guide's table of compute capabilities: what a
-// multiprocessor has, less 1 KiB that the system takes of each workgroup.
+// The numbers are from the CUDA programming guide's table of compute
+// capabilities: the shared memory of a multiprocessor without the 1 KiB that
+// the system reserves for each workgroup.
 static constexpr int64_t kShared64 = 65536, kShared100 = 101376,
                          kShared164 = 166912, kShared228 = 232448;
 static constexpr Row kRows[] = {

@@ -1,7 +1,7 @@
-//===- LaunchLds.h - LDS that a launch asks for ----------------*- C++ -*-===//
+//===- LaunchLds.h - LDS that a launch may request -------------*- C++ -*-===//
 //
-// The code of a kernel may declare so much LDS (GpuTarget::ldsBytes), which on
-// NVIDIA's chips is less than there is: a launch can ask for more.
+// A kernel may declare at most GpuTarget::ldsBytes of LDS statically. On
+// NVIDIA's chips a launch can request more, as dynamic shared memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,7 +12,7 @@
 
 namespace tessera {
 
-/// The most LDS that a workgroup can have, declared or asked for.
+/// The most bytes of LDS that a workgroup can have, static or dynamic.
 int64_t getMaxLdsBytes(const GpuTarget &target);
 
 } // namespace tessera

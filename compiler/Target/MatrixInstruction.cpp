@@ -1,4 +1,4 @@
-//===- MatrixInstruction.cpp - Table of multiply-accumulate rows ----------===//
+//===- MatrixInstruction.cpp - Table of matrix instructions ---------------===//
 
 #include "compiler/Target/MatrixInstruction.h"
 
@@ -12,8 +12,9 @@ struct Row {
 };
 } // namespace
 
-// Operand and accumulator layouts: AMD Matrix Instruction Calculator for CDNA2,
-// CDNA3, RDNA3 and RDNA4. CDNA4's doubled reductions continue the same rule.
+// The layouts of operands and accumulators are from AMD's Matrix Instruction
+// Calculator for CDNA2, CDNA3, RDNA3 and RDNA4. CDNA4's doubled reductions
+// follow the same rule.
 
 /// v_mfma_*_32x32xK: two lanes share a row, each with half of the reduction.
 static constexpr MatrixInstruction makeMfma32(int k) {
@@ -25,7 +26,7 @@ static constexpr MatrixInstruction makeMfma16(int k) {
   return {"mfma16", MatrixKind::Mfma, 16, 16, k, k / 4, 4, 4, 16};
 }
 
-/// v_mfma_f64_16x16x4: a lane's rows lie four apart.
+/// v_mfma_f64_16x16x4: the rows of a lane have a distance of four.
 static constexpr MatrixInstruction kMfmaF64 = {
     "mfma16", MatrixKind::Mfma, 16, 16, 4, 1, 4, 1, 4};
 
@@ -40,10 +41,10 @@ static constexpr MatrixInstruction kWmmaGfx12 = {
 
 /// mma.sync.m16n8k16 of f16 and bf16, k32 of bytes, k8 of tf32 (PTX ISA,
 /// "Matrix fragments for mma"): four lanes, a quad, share the rows of both
-/// factors and of D. One of our rows is four such instructions, which share the
-/// 16 rows of Q, the instruction's A. The columns of its B are taken for rows
-/// of P in such an order (getRowOfP()) that the two sums of each that a lane
-/// has are eight neighbours along P.
+/// operands and of D. One entry of the table stands for four such instructions,
+/// which share the 16 rows of Q, the instruction's A. Its B has rows of P as
+/// columns, in such an order (getRowOfP()) that the accumulators of a lane, two
+/// of each instruction, are eight neighbours along P.
 static constexpr MatrixInstruction makeMma(int k,
                                            std::string_view name = "mma16") {
   return {name,
@@ -61,8 +62,8 @@ static constexpr MatrixInstruction makeMma(int k,
           /*qStep=*/8};
 }
 
-/// The same with the rows of P in their order, as matrices that are transposed
-/// have them: a lane has two neighbours of each instruction.
+/// The same with the rows of P in ascending order, which transposed matrices
+/// need: a lane has two neighbours along P of each instruction.
 static constexpr MatrixInstruction makeMmaInOrder(int k) {
   MatrixInstruction row = makeMma(k);
   row.name = "mma16t";
@@ -126,18 +127,18 @@ static constexpr Row kRows[] = {
     {MatrixUnit::MmaSm80, FactorType::F32, makeMma(8, "mma16_tf32")},
 };
 
-/// Lanes of mma.sync that share a row, and rows of the matrices that are read.
+/// Lanes that share a row of mma.sync, and rows of a matrix of ldmatrix.
 static constexpr int kQuad = 4;
 static constexpr int kMatrixRows = 8;
 
-/// Rows of P from a column of B of mma.sync to the next.
+/// The distance in rows of P between neighbouring columns of mma.sync's B.
 static int getStepOfP(const MatrixInstruction &row) {
   return row.pStep == 1 ? row.pParts : 1;
 }
 
-/// Matrix units of AMD index both factors by the lane; the fma row spreads a
-/// grid of lanes. Of mma.sync a column of B is every fourth row of P, or every
-/// one.
+/// AMD's matrix units index the rows of both operands by the lane; "fma"
+/// arranges the lanes as a grid. In mma.sync, a quad has one column of B, which
+/// is every fourth row of P or, in order, every one.
 LaneMap MatrixInstruction::getRowOfP() const {
   if (kind == MatrixKind::Mma)
     return {{{kQuad, 0, getStepOfP(*this)}}};
@@ -162,8 +163,9 @@ LaneMap MatrixInstruction::getFirstResult() const {
   return {{{columns, 0, accVector}}};
 }
 
-/// Matrices of P: both chunks of a part, then those of the next. Of Q: both
-/// parts of a chunk, then those of the next, as the instruction's A has them.
+/// The matrices of one read of P are both chunks of a part, then those of the
+/// next one. Those of Q are both parts of a chunk, then those of the next one,
+/// which is the order of the registers of the instruction's A.
 LaneMap MatrixInstruction::getMatrixRowOfP() const {
   return {{{1, kMatrixRows, getStepOfP(*this)}, {2 * kMatrixRows, 0, pStep}}};
 }
@@ -180,8 +182,8 @@ LaneMap MatrixInstruction::getMatrixChunkOfQ() const {
   return {{{2 * kMatrixRows, 0, 1}}};
 }
 
-/// Reduction elements that the fma row takes at once: one register of each
-/// factor, of which f32 and f64 fill one or two.
+/// Elements of the reduction that "fma" multiplies at once: those of one
+/// register of each operand, or one f32 or f64.
 static int getFmaElements(FactorType type) {
   switch (type) {
   case FactorType::F16:
@@ -196,8 +198,9 @@ static int getFmaElements(FactorType type) {
   return 1;
 }
 
-/// Lanes as a grid, eight columns wide; each lane computes one element of D.
-/// One register of each factor a time: more would be live in f32 at once.
+/// The lanes are a grid of eight columns, and each lane computes one element of
+/// D. It takes one register of each operand at a time, since more would need
+/// too many registers in f32.
 static MatrixInstruction makeFma(const GpuTarget &target, FactorType type) {
   int perRegister = getFmaElements(type);
   int rows = static_cast<int>(target.waveSize) / 8;

@@ -1,9 +1,10 @@
-//===- MatrixInstruction.h - Table of multiply-accumulate rows -*- C++ -*-===//
+//===- MatrixInstruction.h - Table of matrix instructions ------*- C++ -*-===//
 //
-// How the lanes of one wave hold the operands of a matrix instruction. The
-// lowering asks the row and never the chip, so that a new instruction is a new
-// row. The row "fma" makes a matrix instruction out of plain fused
-// multiply-adds (or dot products of bytes): every chip has it.
+// The table says how the lanes of one wave hold the operands and accumulators
+// of a matrix instruction. The lowering depends on this table and never on the
+// chip, so that a new instruction is a new entry. The instruction "fma" is made
+// of plain fused multiply-adds (or dot products of bytes), which every chip
+// has.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,11 +18,12 @@
 
 namespace tessera {
 
-/// What a row is made of.
+/// The kind of instruction that an entry stands for.
 enum class MatrixKind { Fma, Mfma, Wmma, Mma };
 
-/// A number that each lane has: the sum of its digits, each
-/// lane / divisor % modulus * factor. A modulus of 0 is none.
+/// A number for each lane: the sum over digits of
+/// lane / divisor % modulus * factor. With a modulus of 0 there is no
+/// remainder.
 struct LaneMap {
   struct Digit {
     int divisor = 1;
@@ -42,37 +44,39 @@ struct LaneMap {
 
 /// D[i, j] += sum over k of P[i, k] * Q[j, k], by one wave.
 ///
-/// P: lane L holds row getRowOfP().at(L) and the `pParts` - 1 rows that follow
-/// it `pStep` apart, and of each `kPerLane` neighbouring k; getChunkOfLane()
-/// numbers the lanes that hold different k of a row (all hold the same on
-/// gfx11). Q: the same. D: lane L holds, of the columns j that are its rows of
-/// Q, the rows
-/// i = (r / accVector) * accStride + getFirstResult().at(L) + r % accVector
-/// for register r of the column; those of the first column come first.
+/// P: lane L holds row getRowOfP().at(L) and the next `pParts` - 1 rows at a
+/// distance of `pStep`, and `kPerLane` neighbouring k of each. getChunkOfLane()
+/// numbers the lanes that hold different k of a row (on gfx11 all hold the
+/// same). Q: the same. D: lane L holds columns j, those that are its rows of Q,
+/// and of each column in register r the row
+/// i = (r / accVector) * accStride + getFirstResult().at(L) + r % accVector.
+/// The registers of the first column come first.
 struct MatrixInstruction {
-  /// Shape and kind; the reduction follows from the chip and the type.
+  /// Shape and kind as a tile's text has them; the length of the reduction
+  /// follows from the chip and the type.
   std::string_view name;
   MatrixKind kind;
-  /// Rows of P and columns of D (rows of Q) of one instruction.
+  /// Rows of P, and columns of D, which are rows of Q, of one instruction.
   int rows;
   int columns;
-  /// Reduction of one instruction, and how much of it one lane holds.
+  /// The length of the reduction of one instruction, and how much of it a lane
+  /// holds.
   int k;
   int kPerLane;
-  /// Accumulators a lane: f32, i32 of bytes, f64 of doubles.
+  /// Accumulators of a lane: f32, or i32 for bytes, or f64 for f64.
   int accRegs;
   int accVector;
   int accStride;
-  /// Rows of each factor that a lane holds, and how far apart they lie.
+  /// Rows of each operand that a lane holds, and their distance.
   int pParts = 1;
   int pStep = 0;
   int qParts = 1;
   int qStep = 0;
 
   bool isFma() const { return kind == MatrixKind::Fma; }
-  /// Lanes that hold different k of one row.
+  /// The number of lanes that hold different k of one row.
   int getLaneChunks() const { return k / kPerLane; }
-  /// Accumulators of one column of D.
+  /// Accumulators of a lane in one column of D.
   int getColumnRegs() const { return accRegs / qParts; }
 
   LaneMap getRowOfP() const;
@@ -80,10 +84,10 @@ struct MatrixInstruction {
   LaneMap getChunkOfLane() const;
   LaneMap getFirstResult() const;
 
-  /// Chips of mma.sync may read matrices of 8 rows by 16 bytes, of which each
-  /// lane then has four bytes of a row. One read is four of them. Of P it holds
-  /// two of a lane's parts, of Q both, and of each two chunks. Lane L says
-  /// where row L % 8 of matrix L / 8 lies.
+  /// Whether the operands may be read by ldmatrix. It reads four matrices of 8
+  /// rows by 16 bytes, of which each lane gets four bytes of a row; lane L
+  /// supplies the address of row L % 8 of matrix L / 8. One read has two of a
+  /// lane's rows of P, or both of its rows of Q, and two chunks of each.
   bool readsMatrices() const { return kind == MatrixKind::Mma; }
   static constexpr int kMatrixChunks = 2;
   int getMatrixReadsOfP() const { return pParts / 2; }
@@ -93,10 +97,11 @@ struct MatrixInstruction {
   LaneMap getMatrixChunkOfQ() const;
 };
 
-/// The factor types that a row may be made for.
+/// The types of operands that the table has entries for.
 enum class FactorType { F16, BF16, F32, F64, I8 };
 
-/// The row `name` for factors of `type` on `target`, if it has one.
+/// Returns the instruction `name` for operands of `type` on `target`, if the
+/// chip has it.
 std::optional<MatrixInstruction> findMatrixInstruction(const GpuTarget &target,
                                                        std::string_view name,
                                                        FactorType type);

@@ -6,15 +6,15 @@
 include "mlir/Pass/PassBase.td"
 
 def ApplyTile : Pass<"dnn-apply-tile", "::mlir::ModuleOp"> {
-  let summary = "Turn each primitive into the tiled program of its algorithm";
+  let summary = "Replace each primitive by the tiled program of an algorithm";
   let description = [{
-    Hands every primitive (`dnn.conv`, ...) to the algorithm that the tile
-    names (compiler/Algorithms), which replaces it by a tiled program. Sets
-    `dnn.target` on the module.
+    The tile names an algorithm (compiler/Algorithms), which replaces every
+    primitive (`dnn.conv`, `dnn.pool`, `dnn.rows`) by one or more tile programs
+    or point programs. The chip is saved in the module's attribute `dnn.target`.
 
     Pre-condition:  every primitive passes its verifier.
     Post-condition: no primitive is left; every `dnn.kernel` function holds one
-                    tiled program.
+                    tile program or point program.
 
     Example, with `target=gfx942 tile=igemm-m128n64k32-w2x2-b2-mfma32`:
     ```mlir
@@ -58,9 +58,9 @@ def ApplyTile : Pass<"dnn-apply-tile", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"target", "target", "std::string", "",
-           "Chip, as LLVM's -mcpu spells it">,
+           "The chip, as LLVM's -mcpu spells it">,
     Option<"tile", "tile", "std::string", "",
-           "Canonical text of the tile">,
+           "The canonical text of the tile">,
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::tessera::dnn::DnnDialect",

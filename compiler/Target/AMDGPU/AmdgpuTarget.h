@@ -1,7 +1,7 @@
 //===- AmdgpuTarget.h - From an object file to a code object ---*- C++ -*-===//
 //
-// What only AMD's chips have: an assembler and a linker in this process, and
-// metadata in the code object. No tool is started, no file written.
+// The steps that only AMD's chips need: the assembler and the linker, which run
+// in this process and in memory, and the metadata of the code object.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,15 +18,16 @@
 
 namespace tessera {
 
-/// The object file that emitAssembly()'s text stands for.
+/// Assembles the text that emitAssembly() returns to an object file.
 ErrorOr<ObjectBytes> assembleText(std::string_view text,
                                   const GpuTarget &target);
 
-/// Makes a code object, which hipModuleLoadData takes, of one object file.
-/// Safe from any thread; calls wait for each other (about 1 ms).
+/// Links one object file to a code object, which hipModuleLoadData() takes.
+/// Safe to call from any thread; calls are serialized (about 1 ms each).
 ErrorOr<ObjectBytes> linkObject(std::span<const char> object);
 
-/// The metadata note of a code object or object file, kernels in its order.
+/// Reads the metadata note of a code object or object file; kernels are in its
+/// order.
 ErrorOr<std::vector<KernelMetadata>>
 readMetadata(std::span<const char> codeObject);
 

@@ -1,6 +1,7 @@
-//===- AssembleText.cpp - Assembly text into an object file ---------------===//
+//===- AssembleText.cpp - From assembly to an object file -----------------===//
 //
-// The way back in at stage `isa`: LLVM's assembler, without the compiler.
+// A compilation that starts from the text of stage `isa` needs LLVM's assembler
+// only.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +29,8 @@
 
 using namespace tessera;
 
-/// The first message, with its line, goes to the string behind `context`.
+/// Stores the first message, with its line, in the string to which `context`
+/// points.
 static void keepFirstMessage(const llvm::SMDiagnostic &diagnostic,
                              void *context) {
   auto &message = *static_cast<std::string *>(context);

@@ -1,9 +1,9 @@
-//===- LLVMStubs.cpp - Answers in place of what we leave out of LLVM ------===//
+//===- LLVMStubs.cpp - Stubs for the unused parts of LLVM -----------------===//
 //
-// LLD's driver initialises every backend that its LLVM was built with, and
-// LLVM's LTO names Polly. Linked statically, each would come along, or be
-// missing. The answers here are empty: LLD links our AMDGPU objects with no
-// backend at all. AMDGPU and NVPTX are real.
+// LLD's driver initializes every backend that its LLVM was built with, and
+// LLVM's LTO refers to Polly. A static link would need all of them. The
+// functions here do nothing, because LLD needs no backend to link AMDGPU
+// objects. Only AMDGPU and NVPTX are linked.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,8 @@
   extern "C" void LLVMInitialize##NAME##AsmPrinter() {}                        \
   extern "C" void LLVMInitialize##NAME##AsmParser() {}
 
-// llvm/Config/Targets.def of the packaged LLVM, less the two that are real.
+// The list is llvm/Config/Targets.def of the packaged LLVM without AMDGPU and
+// NVPTX.
 TESSERA_STUB_TARGET(AArch64)
 TESSERA_STUB_TARGET(ARM)
 TESSERA_STUB_TARGET(AVR)

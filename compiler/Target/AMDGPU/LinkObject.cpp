@@ -1,10 +1,11 @@
-//===- LinkObject.cpp - LLD inside this process ---------------------------===//
+//===- LinkObject.cpp - Link a code object with in-process LLD ------------===//
 //
-// A code object is a shared ELF object, so a linker has to make it; LLD's
-// driver is called as a library. It speaks in file names, so each end is a
-// descriptor under /proc/self/fd: the input a file in memory, the output a
-// pipe. (LLD makes a regular output file under a neighbouring name, which a
-// descriptor cannot have; into a pipe it writes in one go.)
+// A code object is a shared ELF object, which only a linker can create; LLD's
+// driver is called as a library. It takes file names, so both files are
+// descriptors under /proc/self/fd: the input is a memory file and the output a
+// pipe. (LLD creates a regular output file under a temporary name in the same
+// directory, which is impossible under /proc/self/fd; it writes to a pipe
+// directly.)
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,9 +26,9 @@ LLD_HAS_DRIVER(elf)
 
 using namespace tessera;
 
-/// LLD puts every command-line option of the process back to its default
-/// before each link, while other threads may be generating code under them.
-/// The linker option --wrap sends that call here.
+/// Before each link LLD resets every command-line option of the process, which
+/// other threads may be using to generate code. The linker option --wrap
+/// replaces that call by this empty function.
 extern "C" void __wrap__ZN4llvm2cl25ResetAllOptionOccurrencesEv() {}
 
 namespace {
@@ -64,7 +65,7 @@ static bool writeAll(int descriptor, std::span<const char> bytes) {
   return descriptor >= 0;
 }
 
-/// Everything until the last writer closes the pipe.
+/// Reads until the last writer closes the pipe.
 static ObjectBytes readAll(int descriptor) {
   ObjectBytes bytes;
   char chunk[16384];
@@ -79,11 +80,12 @@ static ObjectBytes readAll(int descriptor) {
 
 static Status descriptorError() {
   return {StatusCode::ResourceExhausted,
-          std::string("cannot hand the object file to the linker: ") +
+          std::string("cannot pass the object file to the linker: ") +
               std::strerror(errno)};
 }
 
-/// Runs LLD. Its state is global: without the lock, concurrent calls crash.
+/// Runs LLD under a lock, because its state is global and concurrent calls
+/// crash.
 static Status runLinker(const std::string &input, const std::string &output) {
   static std::mutex mutex;
   const char *args[] = {"ld.lld",      "-shared",     "--no-undefined",
@@ -109,8 +111,8 @@ ErrorOr<ObjectBytes> tessera::linkObject(std::span<const char> object) {
   Descriptor readEnd(ends[0]);
   Descriptor writeEnd(ends[1]);
 
-  // A pipe holds less than a code object may have, so it is emptied while the
-  // linker writes.
+  // A code object may be larger than the buffer of a pipe, so a thread reads
+  // while the linker writes.
   ObjectBytes bytes;
   std::thread reader([&] { bytes = readAll(readEnd.get()); });
   Status status = runLinker(input.getPath(), writeEnd.getPath());

@@ -1,8 +1,8 @@
-//===- ReadMetadata.cpp - What a code object says of itself ---------------===//
+//===- ReadMetadata.cpp - Read the metadata of a code object --------------===//
 //
 // Registers, spills and the argument layout are known only after code
-// generation; the metadata note is where LLVM writes them down (AMDGPU usage
-// guide, "Code Object V5 Metadata").
+// generation; LLVM writes them into the metadata note (AMDGPU usage guide,
+// "Code Object V5 Metadata").
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@ namespace ELF = llvm::ELF;
 namespace msgpack = llvm::msgpack;
 namespace object = llvm::object;
 
-/// The number at `key`, or 0: LLVM leaves out some keys that are 0.
+/// The number at `key`, or 0, since LLVM omits some keys whose value is 0.
 static uint32_t getNumber(msgpack::MapDocNode &map, StringRef key) {
   auto entry = map.find(key);
   if (entry == map.end() || entry->second.getKind() != msgpack::Type::UInt)
@@ -82,8 +82,8 @@ static ErrorOr<std::vector<KernelMetadata>> readNote(StringRef blob) {
   return kernels;
 }
 
-/// Notes are looked for in sections, which both object files and code objects
-/// have.
+/// Finds the note by its section, because object files have sections but no
+/// segments.
 static Expected<StringRef> findNote(const object::ELF64LEFile &file) {
   Expected<object::ELF64LE::ShdrRange> sections = file.sections();
   if (!sections)
@@ -110,10 +110,11 @@ tessera::readMetadata(std::span<const char> codeObject) {
   StringRef bytes(codeObject.data(), codeObject.size());
   Expected<object::ELF64LEFile> file = object::ELF64LEFile::create(bytes);
   if (!file)
-    return invalidArgument("no ELF file: " + toString(file.takeError()));
+    return invalidArgument("not an ELF file: " + toString(file.takeError()));
   Expected<StringRef> note = findNote(*file);
   if (!note)
-    return invalidArgument("a damaged ELF file: " + toString(note.takeError()));
+    return invalidArgument("the ELF file is damaged: " +
+                           toString(note.takeError()));
   if (note->empty())
     return invalidArgument("the code object has no AMDGPU metadata note");
   return readNote(*note);

@@ -1,4 +1,4 @@
-//===- AmdgpuBackend.cpp - What code generation for AMD's chips needs -----===//
+//===- AmdgpuBackend.cpp - Code generation for AMD's chips ----------------===//
 
 #include "compiler/Target/Codegen/Backend.h"
 
@@ -26,7 +26,7 @@ static void initialize() {
   LLVMInitializeAMDGPUAsmParser();
 }
 
-// Those of single functions are in finishModule().
+// Features that a chip lacks are set on each function by finishModule().
 static const char *getFeatures(const GpuTarget &) { return ""; }
 
 static void addGpuConversion(mlir::OpPassManager &kernels,
@@ -34,8 +34,8 @@ static void addGpuConversion(mlir::OpPassManager &kernels,
   mlir::ConvertGpuOpsToROCDLOpsOptions options;
   options.chipset = std::string(target.name);
   // Kernel arguments are bare device pointers. Indices of 32 bits keep 64-bit
-  // arithmetic out of the kernels; they reach all that a buffer descriptor
-  // does.
+  // arithmetic out of the kernels; a buffer descriptor addresses no more
+  // either.
   options.useBarePtrCallConv = true;
   options.indexBitwidth = 32;
   options.runtime = mlir::gpu::amd::Runtime::HIP;
@@ -47,7 +47,7 @@ static std::string getCpu(const GpuTarget &target) {
 }
 
 static void finishModule(llvm::Module &module, const GpuTarget &target) {
-  // Version 5, as every HIP runtime from 5.2 to 7 loads it.
+  // Every HIP runtime from 5.2 to 7 loads version 5.
   module.addModuleFlag(llvm::Module::Error, "amdhsa_code_object_version", 500);
   if (!target.has(Erratum::NoPackedF32Fma))
     return;
@@ -56,8 +56,8 @@ static void finishModule(llvm::Module &module, const GpuTarget &target) {
       function.addFnAttr("target-features", "-packed-fp32-ops");
 }
 
-// amdgpu-attributor: no hidden arguments, and no registers for ids that the
-// kernel does not read.
+// amdgpu-attributor removes hidden arguments, and the registers for workgroup
+// and lane ids that the kernel does not read.
 const Backend tessera::kAmdgpuBackend = {
     "amdgcn-amd-amdhsa", "amdgpu-attributor", initialize,  getCpu,
     getFeatures,         addGpuConversion,    finishModule};

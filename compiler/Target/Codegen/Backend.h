@@ -1,7 +1,7 @@
-//===- Backend.h - What the vendors' code generation differs in -*- C++ -*-===//
+//===- Backend.h - The vendors' parts of code generation -------*- C++ -*-===//
 //
-// The way from the gpu dialect to machine code is one for all chips; what a
-// vendor has to say on the way is a row of this kind.
+// All chips share the steps from the gpu dialect to machine code; a Backend has
+// what differs between vendors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +35,8 @@ struct Backend {
   /// Appends the conversion of gpu ops to a pass manager for gpu.modules.
   void (*addGpuConversion)(mlir::OpPassManager &kernels,
                            const GpuTarget &target);
-  /// Writes into a translated module what the vendor's tools look for.
+  /// Adds to a translated module the flags and attributes that the vendor's
+  /// backend and driver need.
   void (*finishModule)(llvm::Module &module, const GpuTarget &target);
 };
 

@@ -1,13 +1,13 @@
 //===- Codegen.h - From a gpu.module to machine code -----------*- C++ -*-===//
 //
-// The steps behind the IR, in the order in which the pipeline takes them; the
-// same for every vendor (Backend.h says what differs):
+// The steps of code generation, in the order in which the pipeline runs them.
+// They are the same for every vendor; Backend.h has what differs.
 //
 //   gpu.module ─lower─► llvm dialect ─translate─► LLVM module ─optimise─►
 //     ─emit─► object file (AMDGPU) or assembly (PTX)
 //
-// Everything happens in this process and in memory. The header names no LLVM
-// type that it could forward declare, so that the pipeline compiles quickly.
+// Everything happens in this process and in memory. The header forward-declares
+// LLVM's types, so that the pipeline compiles quickly.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,45 +39,44 @@ namespace tessera {
 
 using ObjectBytes = std::vector<char>;
 
-/// LLVM's backend for `target`; the first call registers all of them. Safe
-/// from any thread.
+/// Returns LLVM's backend for `target`; the first call registers all of them.
+/// Safe to call from any thread.
 ErrorOr<const llvm::Target *> findLlvmTarget(const GpuTarget &target);
 
-/// LLVM's code generator for `target`. Not safe to use from two threads at
-/// once; may be used for one module after another.
+/// Creates LLVM's code generator for `target`. It may be used for one module
+/// after another, but not from two threads at once.
 ErrorOr<std::unique_ptr<llvm::TargetMachine>>
 createTargetMachine(const GpuTarget &target);
 
-/// The dialects of stage `gpu`, with what addLowerToLlvmPasses() and
-/// translateModule() ask of them.
+/// Registers the dialects of stage `gpu`, and the interfaces that
+/// addLowerToLlvmPasses() and translateModule() need.
 void registerTargetDialects(mlir::DialectRegistry &registry);
 
 /// Appends the passes that turn every gpu.module under a module of stage `gpu`
 /// into the llvm dialect and the vendor's (rocdl, nvvm).
 void addLowerToLlvmPasses(mlir::OpPassManager &passes, const GpuTarget &target);
 
-/// LLVM IR for a gpu.module that holds nothing but those ops, with all that
-/// `target` needs: triple, data layout, code object version, features. An
-/// op that was not lowered is named in a diagnostic of the module's context,
-/// and the result is null.
+/// Translates a gpu.module of those ops to LLVM IR, with everything that
+/// `target` needs: triple, data layout, code object version, features. If an op
+/// was not lowered, reports it to the MLIR context and returns null.
 std::unique_ptr<llvm::Module> translateModule(mlir::Operation *gpuModule,
                                               llvm::LLVMContext &context,
                                               llvm::TargetMachine &machine,
                                               const GpuTarget &target);
 
-/// Stage `llvm` from its text. Refuses IR of another triple or chip.
+/// Parses the text of stage `llvm`. Rejects IR for another triple or chip.
 ErrorOr<std::unique_ptr<llvm::Module>> parseLlvm(std::string_view text,
                                                  llvm::LLVMContext &context,
                                                  const GpuTarget &target);
 
-/// Stage `llvm` as text.
+/// Prints stage `llvm`.
 std::string printLlvm(const llvm::Module &module);
 
-/// LLVM's passes between translation and code generation.
+/// Runs LLVM's passes between translation and code generation.
 Status optimizeModule(llvm::Module &module, llvm::TargetMachine &machine,
                       const GpuTarget &target);
 
-/// Code generation; changes `module`.
+// Code generation, to an object file or to assembly. Both change `module`.
 ErrorOr<ObjectBytes> emitObject(llvm::Module &module,
                                 llvm::TargetMachine &machine);
 ErrorOr<std::string> emitAssembly(llvm::Module &module,

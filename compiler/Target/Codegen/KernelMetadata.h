@@ -1,4 +1,4 @@
-//===- KernelMetadata.h - What a code object says of a kernel --*- C++ -*-===//
+//===- KernelMetadata.h - The metadata of a kernel -------------*- C++ -*-===//
 
 #ifndef TESSERA_COMPILER_TARGET_CODEGEN_KERNELMETADATA_H
 #define TESSERA_COMPILER_TARGET_CODEGEN_KERNELMETADATA_H
@@ -10,16 +10,15 @@
 
 namespace tessera {
 
-/// One explicit or hidden argument as the code object lays it out. PTX has
-/// explicit ones alone.
+/// The layout of one explicit or hidden argument. PTX has explicit ones only.
 struct KernelArgLayout {
   uint32_t offset = 0;
   uint32_t bytes = 0;
   std::string kind; ///< "global_buffer", "by_value", "hidden_...".
 };
 
-/// What a code object says of one of its kernels. PTX knows no registers: those
-/// are 0.
+/// The metadata of one kernel of a code object. The numbers of registers are 0
+/// for PTX, which has virtual registers only.
 struct KernelMetadata {
   std::string name;
   KernelResources resources;

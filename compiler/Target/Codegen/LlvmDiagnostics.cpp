@@ -1,4 +1,4 @@
-//===- LlvmDiagnostics.cpp - Turns LLVM's complaints into a Status --------===//
+//===- LlvmDiagnostics.cpp - Turn LLVM's errors into a Status -------------===//
 
 #include "compiler/Target/Codegen/LlvmDiagnostics.h"
 
@@ -15,7 +15,7 @@ struct Collector : llvm::DiagnosticHandler {
 
   bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
     if (info.getSeverity() != llvm::DS_Error)
-      return true; // Remarks and warnings are for the writer of LLVM IR.
+      return true; // Remarks and warnings are for authors of LLVM IR.
     llvm::raw_string_ostream stream(errors);
     llvm::DiagnosticPrinterRawOStream printer(stream);
     if (!errors.empty())

@@ -1,4 +1,4 @@
-//===- LlvmDiagnostics.h - What LLVM complains about -----------*- C++ -*-===//
+//===- LlvmDiagnostics.h - Turn LLVM's errors into a Status ----*- C++ -*-===//
 
 #ifndef TESSERA_COMPILER_TARGET_CODEGEN_LLVMDIAGNOSTICS_H
 #define TESSERA_COMPILER_TARGET_CODEGEN_LLVMDIAGNOSTICS_H
@@ -26,7 +26,7 @@ public:
   LlvmDiagnostics(const LlvmDiagnostics &) = delete;
   LlvmDiagnostics &operator=(const LlvmDiagnostics &) = delete;
 
-  /// Internal with every error so far, else ok.
+  /// Returns an internal error with the text of every error so far, or ok.
   Status getStatus() const;
 
 private:

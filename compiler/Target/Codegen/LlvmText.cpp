@@ -1,4 +1,4 @@
-//===- LlvmText.cpp - Stage llvm as text ----------------------------------===//
+//===- LlvmText.cpp - Parse and print the text of stage llvm --------------===//
 
 #include "compiler/Target/Codegen/Backend.h"
 #include "compiler/Target/Codegen/Codegen.h"
@@ -12,8 +12,9 @@
 
 using namespace tessera;
 
-/// Ok if the module says that it is for `target`: code for another chip would
-/// be generated in silence, since attributes of a function go first.
+/// Checks that the module is for `target`. Without this check, code for another
+/// chip would be generated silently, since function attributes take precedence
+/// over the code generator's target.
 static Status checkTarget(const llvm::Module &module, const GpuTarget &target) {
   const char *triple = getBackend(target).triple;
   if (module.getTargetTriple().str() != triple)

@@ -1,6 +1,6 @@
 //===- LowerToLlvm.cpp - From stage gpu to the llvm dialect ---------------===//
 //
-// Upstream's conversions do the work; here is their order.
+// This file defines the order of MLIR's own conversions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,7 @@ void tessera::addLowerToLlvmPasses(OpPassManager &passes,
   OpPassManager &kernels = passes.nest<gpu::GPUModuleOp>();
   kernels.addPass(createSCFToControlFlowPass());
   getBackend(target).addGpuConversion(kernels, target);
-  // No canonicalizer and no CSE: LLVM's instcombine and early-cse find the
-  // same, and the assembly is equal to the byte without them.
+  // A canonicalizer and CSE would be redundant: LLVM's instcombine and
+  // early-cse do the same, and the assembly is identical without them.
   kernels.addPass(createReconcileUnrealizedCastsPass());
 }

@@ -1,4 +1,4 @@
-//===- NvptxBackend.cpp - What code generation for NVIDIA's chips needs ---===//
+//===- NvptxBackend.cpp - Code generation for NVIDIA's chips --------------===//
 
 #include "compiler/Target/Codegen/Backend.h"
 
@@ -17,7 +17,8 @@ void LLVMInitializeNVPTXAsmPrinter();
 
 using namespace tessera;
 
-/// Of a kernel, until its arguments say it themselves.
+/// The kernel attribute with the number of tensor maps. passMapsByValue()
+/// replaces it by attributes of the arguments.
 static constexpr char kMapsAttrName[] = "dnn.tensor_maps";
 
 static void initialize() {
@@ -27,14 +28,14 @@ static void initialize() {
   LLVMInitializeNVPTXAsmPrinter();
 }
 
-/// wgmma and TMA belong to the architecture's own features.
+/// wgmma and TMA are architecture-specific features, which need the suffix "a".
 static std::string getCpu(const GpuTarget &target) {
   return std::string(target.name) + (target.wgmmaSharedBytes > 0 ? "a" : "");
 }
 
-/// The version of PTX. 8.6, which every driver from CUDA 12.7 on takes, has
-/// what later copies through the tensor memory accelerator need; newer chips
-/// than that version need a newer one (LLVM's NVPTX.td).
+/// The version of PTX. 8.6, which every driver from CUDA 12.7 on accepts, has
+/// all TMA instructions that kernels use. Chips that are newer than this
+/// version need a newer one (LLVM's NVPTX.td).
 static const char *getFeatures(const GpuTarget &target) {
   if (target.name == "sm_110")
     return "+ptx90";
@@ -50,12 +51,12 @@ static void addGpuConversion(mlir::OpPassManager &kernels, const GpuTarget &) {
   options.useBarePtrCallConv = true;
   options.indexBitwidth = 32;
   kernels.addPass(mlir::createConvertGpuOpsToNVVMOps(options));
-  // Of nvvm, what LLVM has no intrinsic for becomes assembly.
+  // Ops of nvvm for which LLVM has no intrinsic become inline assembly.
   kernels.addPass(mlir::createConvertNVVMToLLVMPass());
 }
 
-/// Tensor maps are passed by value, in memory that a kernel only reads: the
-/// first arguments of a kernel, as many as its attribute says.
+/// Marks a kernel's tensor maps, which are its first arguments, as passed by
+/// value in memory that the kernel only reads.
 static void passMapsByValue(llvm::Module &module) {
   constexpr uint64_t kBytes = 128, kAlignment = 64;
   llvm::LLVMContext &context = module.getContext();
@@ -74,8 +75,8 @@ static void passMapsByValue(llvm::Module &module) {
   }
 }
 
-/// Upstream makes the shared memory of a launch a variable of no bytes of its
-/// own, which takes one.
+/// MLIR makes dynamic shared memory a defined variable of no bytes, for which
+/// the backend would reserve one; it must be an external declaration.
 static void finishModule(llvm::Module &module, const GpuTarget &) {
   constexpr unsigned kShared = 3;
   passMapsByValue(module);

@@ -1,9 +1,9 @@
 //===- OptimizeModule.cpp - LLVM's passes before code generation ----------===//
 //
-// The default O3 pipeline costs 15 to 20 ms a kernel, most of it for code that
-// the lowering never makes: calls, globals, memory that could be registers,
-// loops to vectorise. The passes here are those without which a kernel is
-// measurably worse; test/lit/Target/optimize-loop.mlir keeps watch.
+// The default O3 pipeline takes 15 to 20 ms a kernel, most of it for code that
+// the lowering never generates: calls, globals, memory that could be registers,
+// loops to vectorize. This file runs only those passes without which a kernel
+// is measurably worse; test/lit/Target/optimize-loop.mlir checks their effect.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,21 +17,25 @@
 
 using namespace tessera;
 
-// Why each, and in this order:
-// - early-cse, instcombine: the lowering repeats constants and address
-//   arithmetic for every access; later passes see it only once.
-// - div-rem-pairs: x % c becomes x - x / c * c of the quotient beside it. Must
-//   run before licm, which would take the two apart. (Default O3 has it too
+// The reasons of the passes and of their order:
+// - early-cse and instcombine remove the constants and address arithmetic that
+//   the lowering repeats for every access.
+// - div-rem-pairs turns x % c into x - x / c * c if the quotient exists. It
+// must
+//   run before licm, which would separate the two. (Default O3 runs it too
 //   late: kernels that divide in the loop keep 5 to 15 % more instructions.)
-// - loop-rotate: scf.for comes as a loop that tests at its head; only a tested
-//   loop has a place for licm to move things to.
-// - licm: leaves no vector arithmetic in the loop.
-// - instcombine, simplifycfg: what the two before uncovered; empty blocks.
-// - infer-alignment: 16-byte LDS accesses of f32 rows; without it two
-//   ds_read2_b32 each.
-// - what the vendor's backend adds (Backend.h).
-// No indvars and no unrolling: they merge the loop over channels into the one
-// over taps and put address arithmetic into it.
+// - loop-rotate moves the test of an scf.for loop from its head to its end,
+// which
+//   gives licm a preheader that only runs if the loop does.
+// - licm leaves no vector arithmetic that is invariant in the main loop.
+// - instcombine and simplifycfg clean up after these two, including empty
+//   blocks.
+// - infer-alignment makes 16-byte LDS accesses of f32 rows one instruction,
+// which
+//   would otherwise be two ds_read2_b32.
+// - The vendor's backend adds passes at the end (Backend.h).
+// Left out are indvars and unrolling, because they merge the loop over
+// channels into the one over taps and put address arithmetic into it.
 static constexpr const char *kPasses =
     "function(early-cse,instcombine<max-iterations=1;no-verify-fixpoint>,"
     "div-rem-pairs,loop-mssa(loop-rotate,licm),"

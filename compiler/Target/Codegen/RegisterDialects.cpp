@@ -1,6 +1,6 @@
 //===- RegisterDialects.cpp - The dialects of stage gpu -------------------===//
 //
-// Apart from the code that uses them: these headers take longest to compile.
+// This is a file of its own because these headers take the longest to compile.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,7 +37,7 @@ void tessera::registerTargetDialects(DialectRegistry &registry) {
                   NVVM::NVVMDialect, ROCDL::ROCDLDialect, math::MathDialect,
                   memref::MemRefDialect, nvgpu::NVGPUDialect, scf::SCFDialect,
                   vector::VectorDialect>();
-  // The conversion asks each dialect for its patterns through an interface.
+  // The conversion gets the patterns of each dialect through an interface.
   arith::registerConvertArithToLLVMInterface(registry);
   cf::registerConvertControlFlowToLLVMInterface(registry);
   registerConvertMathToLLVMInterface(registry);

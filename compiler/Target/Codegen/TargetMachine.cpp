@@ -33,8 +33,8 @@ tessera::createTargetMachine(const GpuTarget &target) {
     return found.getStatus();
   const Backend &backend = getBackend(target);
   llvm::TargetOptions options;
-  // A multiply and an add may become one fused operation: the kernels
-  // accumulate, and no result is defined to be rounded in between.
+  // A multiply and an add may be fused, because the specification does not
+  // require a product to be rounded before it is accumulated.
   options.AllowFPOpFusion = llvm::FPOpFusion::Fast;
   std::unique_ptr<llvm::TargetMachine> machine((*found)->createTargetMachine(
       llvm::Triple(backend.triple), backend.getCpu(target),

@@ -14,9 +14,9 @@
 
 using namespace mlir;
 
-/// True if every op in `gpuModule` has a translation. Reports the first that
-/// has none by its own name; a cast between a lowered and an unlowered type is
-/// only reported if no such op explains it.
+/// Returns true if every op in `gpuModule` has a translation, and reports the
+/// first one that has none. A cast between a lowered and an unlowered type is
+/// reported only if there is no such op, which would be its cause.
 static bool checkLowered(Operation *gpuModule, StringRef chip) {
   Operation *cast = nullptr;
   WalkResult result = gpuModule->walk([&](Operation *op) {
@@ -41,8 +41,7 @@ static bool checkLowered(Operation *gpuModule, StringRef chip) {
   return !cast;
 }
 
-/// Names the chip in every function, so that the text of the module is
-/// complete.
+/// Adds the chip to every function, so that the text of the module is complete.
 static void setChip(llvm::Module &module, const tessera::GpuTarget &target) {
   for (llvm::Function &function : module)
     if (!function.isDeclaration())

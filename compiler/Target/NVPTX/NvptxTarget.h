@@ -1,7 +1,7 @@
-//===- NvptxTarget.h - What PTX says of its kernels ------------*- C++ -*-===//
+//===- NvptxTarget.h - Read the kernels of a PTX text ----------*- C++ -*-===//
 //
-// PTX is assembly and code object in one: the driver of the GPU assembles it,
-// so that there is nothing to assemble or to link here.
+// PTX is assembly and code object in one: the GPU's driver assembles it, so
+// that there is nothing to assemble or to link here.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +15,8 @@
 
 namespace tessera {
 
-/// The entries of a PTX text as LLVM prints it, in its order.
+/// Reads the metadata of the entries of a PTX text that LLVM printed, in their
+/// order.
 ErrorOr<std::vector<KernelMetadata>> readPtx(std::string_view ptx);
 
 } // namespace tessera

@@ -1,7 +1,7 @@
-//===- ReadPtx.cpp - What PTX says of its kernels -------------------------===//
+//===- ReadPtx.cpp - Read the kernels of a PTX text -----------------------===//
 //
-// Arguments, block size and shared memory are directives of the text, one a
-// line; what registers a kernel takes is known only to the driver.
+// Arguments, block size and shared memory are directives of the text, each on a
+// line of its own; only the driver knows the registers of a kernel.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,8 @@ using namespace tessera;
 
 static constexpr uint32_t kWarpSize = 32;
 
-/// What follows `prefix` in `line`, whose indentation does not matter.
+/// Returns the text after `prefix` if `line` begins with it; indentation is
+/// ignored.
 static std::optional<std::string_view> takePrefix(std::string_view line,
                                                   std::string_view prefix) {
   line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
@@ -23,7 +24,7 @@ static std::optional<std::string_view> takePrefix(std::string_view line,
   return line.substr(prefix.size());
 }
 
-/// The number that `text` begins with, or 0.
+/// Returns the number that `text` begins with, or 0.
 static uint32_t readNumber(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of(" "), text.size()));
   uint32_t number = 0;
@@ -31,14 +32,14 @@ static uint32_t readNumber(std::string_view text) {
   return number;
 }
 
-/// The bytes of ".align 16 .b8 name[2048]".
+/// Returns the number of bytes of, for example, ".align 16 .b8 name[2048]".
 static uint32_t readArrayBytes(std::string_view text) {
   size_t bracket = text.rfind('[');
   return bracket == text.npos ? 0 : readNumber(text.substr(bracket + 1));
 }
 
-/// Of ".param .u64 .ptr .global .align 1 name": 64 bits, and a pointer; of
-/// ".param .align 64 .b8 name[128]": a value of 128 bytes.
+/// Parses an argument: ".param .u64 .ptr .global .align 1 name" is a pointer of
+/// 64 bits, ".param .align 64 .b8 name[128]" a value of 128 bytes.
 static KernelArgLayout readArg(std::string_view text, uint32_t offset) {
   if (uint32_t bytes = readArrayBytes(text))
     return {offset, bytes, "by_value"};
@@ -57,7 +58,7 @@ ErrorOr<std::vector<KernelMetadata>> tessera::readPtx(std::string_view ptx) {
     if (auto shared = takePrefix(line, ".shared "))
       (kernels.empty() ? sharedByAll : kernels.back().resources.ldsBytes) +=
           readArrayBytes(*shared);
-    // Shared memory that the launch sizes is no library.
+    // Dynamic shared memory is declared as external, but needs no library.
     if (takePrefix(line, ".extern ") && !takePrefix(line, ".extern .shared "))
       return internalError("the PTX needs a library: " + std::string(line));
     if (auto name = takePrefix(line, ".visible .entry ")) {
