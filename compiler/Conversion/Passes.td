@@ -6,18 +6,19 @@
 include "mlir/Pass/PassBase.td"
 
 def LowerTiles : Pass<"dnn-lower-tiles", "::mlir::ModuleOp"> {
-  let summary = "Turn tile programs into GPU functions";
+  let summary = "Lower tile programs to GPU functions";
   let description = [{
     Replaces each `dnn.kernel` function by a `gpu.func` kernel of the same name
-    in a `gpu.module` named `kernels`: lanes, addresses, LDS buffers, matrix
-    instructions and the software pipeline, chosen by the tables of the chip
-    that `dnn.target` names. The function carries `known_block_size` and
-    `known_grid_size`, from which the launch is made.
+    in a `gpu.module` named `kernels`, with lanes, addresses, LDS buffers, matrix
+    instructions and the software pipeline, which depend on the tables of the
+    chip in `dnn.target`. The launch of the kernel is described by its attributes
+    `known_block_size` and `known_grid_size`.
 
-    Pipelines with `copy tma` (sm_90) become warp roles, tensor maps and wgmma
-    (docs/design/0006-hopper.md). Such a kernel takes tensor maps before its
-    other arguments: `dnn.tensor_maps` lists their texts, `dnn.shared_bytes` is
-    the shared memory in bytes that its launch asks for.
+    Pipelines with `copy tma` (sm_90) become warp-specialized kernels with tensor
+    maps and wgmma (docs/design/0006-hopper.md). Such a kernel takes tensor maps
+    before its other arguments: `dnn.tensor_maps` lists their texts, and
+    `dnn.shared_bytes` is the number of bytes of dynamic shared memory that its
+    launch requests.
 
     Pre-condition:  the module names a known chip in `dnn.target`; every
                     `dnn.kernel` function is a tile program.
@@ -98,12 +99,12 @@ def LowerTiles : Pass<"dnn-lower-tiles", "::mlir::ModuleOp"> {
 }
 
 def LowerMath : Pass<"dnn-lower-math", "::mlir::ModuleOp"> {
-  let summary = "Use the chips' own functions instead of a library's";
+  let summary = "Lower math ops to intrinsics instead of library calls";
   let description = [{
-    Turns ops that would become calls of a device library into LLVM's
-    intrinsics, for which the chip has instructions: `math.exp2` and `math.log2`
-    of f32, and for NVIDIA's chips `math.fma`, `math.absf`, `arith.maxnumf` and
-    `arith.minnumf`, too.
+    Some ops would become calls of a device library, although the chip has
+    instructions for them. This pass replaces them by LLVM's intrinsics: these
+    are `math.exp2` and `math.log2` of f32, and for NVIDIA's chips also
+    `math.fma`, `math.absf`, `arith.maxnumf` and `arith.minnumf`.
 
     Pre-condition:  the module has the string attribute `dnn.target`.
     Post-condition: none of these ops is left.
@@ -121,20 +122,20 @@ def LowerMath : Pass<"dnn-lower-math", "::mlir::ModuleOp"> {
 }
 
 def LowerPoints : Pass<"dnn-lower-points", "::mlir::ModuleOp"> {
-  let summary = "Turn point programs into GPU functions";
+  let summary = "Lower point programs to GPU functions";
   let description = [{
-    Replaces each `dnn.kernel` function that holds a `dnn.for_each_point` by a
+    Replaces each `dnn.kernel` function that has a `dnn.for_each_point` by a
     `gpu.func` kernel of the same name in the `gpu.module` named `kernels`, and
     moves the other kernel functions there, for `dnn-lower-tiles`. A thread
-    finds its point; loads and stores become accesses of a buffer descriptor
-    with 32-bit offsets, or, for tensors of more than 2 GiB, of 64-bit
-    addresses. A space of more than 2^31 points is walked along its outer
-    dimensions by each thread.
+    computes its point from its index. Loads and stores become accesses of a
+    buffer descriptor with 32-bit offsets, or, for tensors of more than 2 GiB,
+    accesses with 64-bit addresses. If the space has more than 2^31 points, each
+    thread loops over its outer dimensions.
 
-    Checks that cannot fail are left out, for coordinates that are linear in
-    the point's coordinates and in loops of constant bounds; their offsets are
-    summed from the outermost loop inwards, so that LLVM can hoist what does
-    not change.
+    If a coordinate is linear in the point's coordinates and in the induction
+    variables of loops with constant bounds, checks that cannot fail are omitted.
+    The offsets of such coordinates are summed from the outermost loop inwards,
+    so that LLVM can hoist the invariant terms.
 
     Pre-condition:  the module names a known chip in `dnn.target`.
     Post-condition: no `dnn.for_each_point` is left.
@@ -198,19 +199,21 @@ def LowerPoints : Pass<"dnn-lower-points", "::mlir::ModuleOp"> {
 }
 
 def ChainLaunches : Pass<"dnn-chain-launches", "::mlir::ModuleOp"> {
-  let summary = "Let a kernel's launch begin while the kernel in front ends";
+  let summary = "Overlap the launch of a kernel with the end of the preceding one";
   let description = [{
-    Kernels of a module are launched one behind the other. On a chip with
-    programmatic dependent launches each but the first begins by waiting for the
-    one in front, and `dnn.dependent` says so: its launch need not wait.
+    The kernels of a module are launched one after another. On a chip with
+    programmatic dependent launches, each kernel but the first begins by waiting
+    for the preceding one, and gets the attribute `dnn.dependent`, so that its
+    launch need not wait.
 
-    If all workgroups of such a kernel can be on the chip at once, the kernel in
-    front lets them come as soon as it has no more workgroups to start. So that
-    they do not crowd where room is first, each asks for as much shared memory
-    (`dnn.shared_bytes`) as leaves a multiprocessor room for its share of them.
-    A kernel that asks for shared memory already is left as it is.
+    If all workgroups of such a kernel can be resident at once, the preceding
+    kernel triggers the launch as soon as it has no more workgroups to start.
+    The first multiprocessor with free resources must not get too many of the
+    early workgroups. Hence each requests as much shared memory
+    (`dnn.shared_bytes`) as limits a multiprocessor to its equal share of them. A
+    kernel that already requests shared memory is not changed.
 
-    Other chips' modules are not changed.
+    Modules for other chips are not changed.
 
     Pre-condition:  the module names a known chip in `dnn.target`; kernels have
                     `known_block_size` and `known_grid_size`.

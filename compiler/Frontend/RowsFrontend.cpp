@@ -204,7 +204,7 @@ private:
     RowRegion::Args args;
     for (Value input : op.getInputs()) {
       auto type = cast<MemRefType>(input.getType());
-      const bool isTaken = !isRow || op.isOneARow(type);
+      const bool isTaken = !isRow || op.isOnePerRow(type);
       args.inputs.push_back(
           isTaken ? Value(body->addArgument(op.getWidened(type), loc))
                   : Value());

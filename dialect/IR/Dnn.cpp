@@ -1,4 +1,4 @@
-//===- Dnn.cpp - Registers what the dnn dialect consists of ---------------===//
+//===- Dnn.cpp - Register the attributes, types and ops of dnn ------------===//
 
 #include "dialect/IR/Dnn.h"
 

@@ -1,6 +1,6 @@
 //===- Dnn.h - The dnn dialect, its attributes and ops ---------*- C++ -*-===//
 //
-// The one header that users of the dialect include.
+// The header that users of the dialect include.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,39 +27,39 @@
 
 namespace tessera::dnn {
 
-/// Name of the unit attribute of a function that becomes one kernel.
+/// The unit attribute of a function that becomes one kernel.
 inline constexpr llvm::StringLiteral kKernelAttrName = "dnn.kernel";
 
-/// Name of the string attribute of the module that names the chip, from stage
-/// `tiled` on: "gfx942".
+/// The string attribute of a module with the name of its chip, such as
+/// "gfx942", from stage `tiled` on.
 inline constexpr llvm::StringLiteral kTargetAttrName = "dnn.target";
 
-/// Name of the string attribute of a kernel function's argument that says what
-/// it is: the names of runtime/Base/Kernel.h, "x", "workspace", "alpha".
+/// The string attribute of a kernel function's argument with its kind: one of
+/// the names in runtime/Base/Kernel.h, such as "x", "workspace" or "alpha".
 inline constexpr llvm::StringLiteral kArgAttrName = "dnn.arg";
 
-/// Name of the i64 attribute beside it that gives the bytes of a workspace.
+/// The i64 attribute of a workspace argument with its size in bytes.
 inline constexpr llvm::StringLiteral kBytesAttrName = "dnn.bytes";
 
-/// Name of the attribute of a gpu.func that lists the texts of its tensor maps
-/// (runtime/Base/TensorMap.h): its first arguments, before those of
+/// The attribute of a gpu.func with the texts of its tensor maps
+/// (runtime/Base/TensorMap.h). These are its first arguments, before those with
 /// kArgAttrName.
 inline constexpr llvm::StringLiteral kTensorMapsAttrName = "dnn.tensor_maps";
 
-/// Name of the i64 attribute of a gpu.func with the bytes of shared memory that
-/// its launch must ask for.
+/// The i64 attribute of a gpu.func with the bytes of dynamic shared memory that
+/// its launch must request.
 inline constexpr llvm::StringLiteral kSharedBytesAttrName = "dnn.shared_bytes";
 
-/// Name of the unit attribute of a gpu.func that waits by itself for the launch
-/// in front of its own.
+/// The unit attribute of a gpu.func that waits by itself for the preceding
+/// launch (programmatic dependent launch).
 inline constexpr llvm::StringLiteral kDependentAttrName = "dnn.dependent";
 
-/// See Dnn_Primitive.
+/// The trait of the ops of stage `dnn`; see Dnn_Primitive in Dnn.td.
 template <typename ConcreteOp>
 class Primitive : public mlir::OpTrait::TraitBase<ConcreteOp, Primitive> {};
 
-/// A convolution in logical terms, whatever the layouts. Plain data. Without
-/// depth, d, z and dOut are 1 and depth has a neutral window.
+/// The sizes of a convolution, which do not depend on layouts. Plain data. In
+/// 2-D d, z and dOut are 1, and depth has padding 0, stride 1 and dilation 1.
 struct ConvDims {
   int64_t n;    ///< Images of the batch.
   int64_t c;    ///< Input channels of all groups together.
@@ -85,8 +85,9 @@ struct ConvDims {
   int64_t dilationW;
 };
 
-/// A pooling in logical terms, whatever the layouts. Plain data. Spatial
-/// numbers are those of depth, height and width; depth is neutral in 2-D.
+/// The sizes of a pooling, which do not depend on layouts. Plain data. Spatial
+/// arrays are in the order depth, height, width. In 2-D depth has size 1,
+/// window 1, padding 0 and stride 1.
 struct PoolDims {
   int64_t n; ///< Images of the batch.
   int64_t c; ///< Channels.
@@ -97,8 +98,9 @@ struct PoolDims {
   std::array<int64_t, 3> strides;
 };
 
-/// The dimension along which a vector of neighbouring elements of `type` lies:
-/// the last of stride 1, of more than one element if there is one. -1: none.
+/// Returns the dimension along which vectors of neighbouring elements of `type`
+/// are: the last one of stride 1 with more than one element, or else the first
+/// one of stride 1. Returns -1 if no dimension has stride 1.
 int64_t getVectorDim(mlir::MemRefType type);
 
 } // namespace tessera::dnn

@@ -1,6 +1,6 @@
 //===- Dnn.td - The dnn dialect ----------------------------*- tablegen -*-===//
 //
-// Every op file includes this one.
+// Every file of ops includes this one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,16 +13,16 @@ include "mlir/IR/OpBase.td"
 def DnnDialect : Dialect {
   let name = "dnn";
   let cppNamespace = "::tessera::dnn";
-  let summary = "Deep-learning primitives, from the problem to its tiles";
+  let summary = "Deep-learning primitives and the tiled programs of their kernels";
   let description = [{
-    One op for each primitive that the library offers, on memrefs of static
-    shape; and the ops that such a primitive is tiled into. What a primitive
-    computes is defined in docs/spec, and by dialect/Reference in code.
+    The dialect has an op for each primitive that the library offers, on memrefs
+    of static shape, and the ops of the tiled programs that compute a primitive.
+    Primitives are specified in docs/spec and, as code, by dialect/Reference.
 
     A kernel at stage `dnn` is a function with the unit attribute `dnn.kernel`,
-    whose body is one primitive and a return. Its arguments are the tensors,
-    a convolution's in the order x, w, y and then those of the epilogue, and
-    after them scalars; the string attribute `dnn.arg` says what each is:
+    whose body is one primitive and a return. Its arguments are tensors and then
+    scalars; those of a convolution are x, w, y, the tensors of the epilogue and
+    its scalars. The string attribute `dnn.arg` names each argument:
 
     ```mlir
     func.func @conv(%x: memref<1x8x8x4xf16> {dnn.arg = "x"},
@@ -44,8 +44,8 @@ def DnnDialect : Dialect {
   }];
 }
 
-// What a user asks for, as opposed to how it is computed: the ops of stage
-// `dnn`, each alone in its kernel function.
+// The trait of the ops of stage `dnn`, each of which is the only op of its kernel
+// function. They say what is computed, but not how.
 def Dnn_Primitive : NativeOpTrait<"Primitive"> {
   let cppNamespace = "::tessera::dnn";
 }
@@ -53,8 +53,8 @@ def Dnn_Primitive : NativeOpTrait<"Primitive"> {
 class Dnn_Op<string mnemonic, list<Trait> traits = []>
     : Op<DnnDialect, mnemonic, traits>;
 
-// Inside an op, the word alone is written (`custom<EnumWord>`); elsewhere the
-// whole attribute, such as #dnn.layout<nhwc>.
+// Ops print the bare word (`custom<EnumWord>`); elsewhere the whole attribute is
+// printed, such as #dnn.layout<nhwc>.
 class Dnn_EnumAttr<EnumInfo info, string mnemonic>
     : EnumAttr<DnnDialect, info, mnemonic> {
   let assemblyFormat = "`<` $value `>`";

@@ -35,7 +35,7 @@ int64_t CoordsAttr::getExtent(unsigned index) const {
                          std::multiplies<>());
 }
 
-/// `<[1], [64, 14, 14], [3, 3, 256] : (d0, ...) -> (d1, ...)>`
+/// The syntax is `<[1], [64, 14, 14], [3, 3, 256] : (d0, ...) -> (d1, ...)>`.
 Attribute CoordsAttr::parse(AsmParser &parser, Type) {
   SmallVector<int64_t> sizes, ranks;
   auto parseSize = [&] { return parser.parseInteger(sizes.emplace_back()); };
@@ -64,8 +64,8 @@ void CoordsAttr::print(AsmPrinter &printer) const {
   printer << " : " << getMap() << ">";
 }
 
-/// Sums and constant multiples only, so that every tensor coordinate, and the
-/// element offset, is a linear form in the iteration dimensions.
+/// Whether `expr` has sums and constant multiples only. Then every tensor
+/// coordinate, and the element's offset, is linear in the iteration dimensions.
 static bool isLinear(AffineExpr expr) {
   WalkResult result = expr.walk([](AffineExpr e) {
     return e.getKind() == AffineExprKind::FloorDiv ||
@@ -99,7 +99,7 @@ LogicalResult CoordsAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 // !dnn.view and !dnn.tile
 //===----------------------------------------------------------------------===//
 
-/// `<256x32xf16>`
+/// The syntax is `<256x32xf16>`.
 static ParseResult parseShape(AsmParser &parser, SmallVector<int64_t> &shape,
                               Type &element) {
   return failure(parser.parseLess() ||

@@ -5,7 +5,7 @@
 
 include "dialect/IR/Dnn.td"
 
-// The second argument is what messages call the enum.
+// The second argument is the name of the enum in messages.
 def Dnn_LayoutEnum : I32Enum<"Layout", "a layout", [
   I32EnumCase<"NCHW", 0, "nchw">,
   I32EnumCase<"NHWC", 1, "nhwc">,
@@ -13,12 +13,13 @@ def Dnn_LayoutEnum : I32Enum<"Layout", "a layout", [
   let cppNamespace = "::tessera::dnn";
 }
 def Dnn_LayoutAttr : Dnn_EnumAttr<Dnn_LayoutEnum, "layout"> {
-  let summary = "Order of a tensor's dimensions, in memory unless it is strided";
+  let summary = "Order of the dimensions of a tensor's memref";
   let description = [{
-    Dimensions are those of an activation. A filter uses the same words: `nchw`
-    is output channel, input channel, height, width; `nhwc` is output channel,
-    height, width, input channel. With three spatial dimensions, depth comes
-    before height in both.
+    The letters are the dimensions of an activation. It is also the order in
+    memory unless the memref has strides of its own. Filters use the same words:
+    `nchw` is output channel, input channel, height, width; `nhwc` is output
+    channel, height, width, input channel. With three spatial dimensions, depth
+    comes before height in both.
   }];
 }
 
@@ -31,7 +32,7 @@ def Dnn_ConvDirectionEnum : I32Enum<"ConvDirection", "a direction", [
 }
 def Dnn_ConvDirectionAttr
     : Dnn_EnumAttr<Dnn_ConvDirectionEnum, "conv_direction"> {
-  let summary = "Which of a convolution's tensors is computed from the others";
+  let summary = "Direction of a convolution: the tensor that is computed";
 }
 
 def Dnn_PoolDirectionEnum : I32Enum<"PoolDirection", "a direction", [
@@ -42,7 +43,7 @@ def Dnn_PoolDirectionEnum : I32Enum<"PoolDirection", "a direction", [
 }
 def Dnn_PoolDirectionAttr
     : Dnn_EnumAttr<Dnn_PoolDirectionEnum, "pool_direction"> {
-  let summary = "Whether a pooling or its gradient is computed";
+  let summary = "Direction of a pooling: the pooling itself or its gradient";
 }
 
 def Dnn_PoolModeEnum : I32Enum<"PoolMode", "a pooling mode", [
@@ -53,7 +54,7 @@ def Dnn_PoolModeEnum : I32Enum<"PoolMode", "a pooling mode", [
   let cppNamespace = "::tessera::dnn";
 }
 def Dnn_PoolModeAttr : Dnn_EnumAttr<Dnn_PoolModeEnum, "pool_mode"> {
-  let summary = "What becomes of the elements of a window";
+  let summary = "Reduction of the elements of a window";
 }
 
 def Dnn_IndexModeEnum : I32Enum<"IndexMode", "an index mode", [
@@ -63,10 +64,10 @@ def Dnn_IndexModeEnum : I32Enum<"IndexMode", "an index mode", [
   let cppNamespace = "::tessera::dnn";
 }
 def Dnn_IndexModeAttr : Dnn_EnumAttr<Dnn_IndexModeEnum, "index_mode"> {
-  let summary = "What the saved index of a maximum counts";
+  let summary = "Meaning of the saved index of a maximum";
   let description = [{
-    `mask`: positions of the window, those on padding included. `image`:
-    elements of one channel of one image.
+    With `mask` the index counts the positions of the window, including those in
+    the padding; with `image` it counts the elements of one channel of one image.
   }];
 }
 
@@ -84,12 +85,13 @@ def Dnn_ReduceKindEnum : I32Enum<"ReduceKind", "a kind of reduction", [
   let cppNamespace = "::tessera::dnn";
 }
 def Dnn_ReduceKindAttr : Dnn_EnumAttr<Dnn_ReduceKindEnum, "reduce_kind"> {
-  let summary = "What becomes of the elements of a row";
+  let summary = "Reduction of the elements of a row";
   let description = [{
-    `max` and `min` are NaN if an element is, `maxnum` and `minnum` only if all
-    are. `moments`: the mean, and the sum of squared differences from it.
-    `argmax` and `argmin`: the value, and the number in the row of the first
-    element that has it; a NaN counts as beyond every number.
+    `max` and `min` are NaN if any element is, `maxnum` and `minnum` only if all
+    elements are. `moments` has two results, the mean and the sum of squared
+    differences from it. `argmax` and `argmin` have two results, the extreme and
+    the index in the row of the first element with this value; a NaN wins against
+    every number.
   }];
 }
 

@@ -1,4 +1,4 @@
-//===- DnnBoxOps.cpp - Rules of boxes and matrices ------------------------===//
+//===- DnnBoxOps.cpp - Verifiers of box copies and matrices ---------------===//
 
 #include "dialect/IR/Dnn.h"
 
@@ -11,7 +11,7 @@
 using namespace mlir;
 using namespace tessera::dnn;
 
-/// The rules that both ways of a box share.
+/// Verifies what box loads and box stores have in common.
 static LogicalResult verifyBox(Operation *op, MemRefType tensor,
                                ValueRange coordinates, ArrayRef<int64_t> box) {
   constexpr int64_t kMaxExtent = 256, kMaxRank = 5; // PTX ISA 8.6.
@@ -34,7 +34,8 @@ static LogicalResult verifyBox(Operation *op, MemRefType tensor,
   return success();
 }
 
-/// Whether a slot of `buffer` is rows of the box, as many or more.
+/// Verifies that a slot of `buffer` has as many rows as the box, or, if
+/// `hasMore`, at least as many.
 static LogicalResult verifySlots(Operation *op, MemRefType tensor,
                                  ArrayRef<int64_t> box, MemRefType buffer,
                                  bool hasMore) {
@@ -51,7 +52,7 @@ static LogicalResult verifySlots(Operation *op, MemRefType tensor,
                            << " elements of its tensor, but has " << buffer;
 }
 
-/// What the copy engine swizzles.
+/// Verifies the limits of a swizzled copy.
 static LogicalResult verifySwizzled(Operation *op, MemRefType tensor,
                                     ArrayRef<int64_t> box, MemRefType buffer) {
   if (failed(verifySlots(op, tensor, box, buffer, /*hasMore=*/false)))
@@ -67,7 +68,7 @@ static LogicalResult verifySwizzled(Operation *op, MemRefType tensor,
   return success();
 }
 
-/// What the copy engine copies as it is.
+/// Verifies the limits of a copy that is not swizzled.
 static LogicalResult verifyPlain(Operation *op, MemRefType tensor,
                                  ArrayRef<int64_t> box, MemRefType buffer) {
   constexpr int64_t kPiece = 16, kSlotAlignment = 128; // PTX ISA 8.6.
@@ -102,9 +103,9 @@ LogicalResult BoxStoreOp::verify() {
   return verifySwizzled(*this, tensor, getBox(), buffer);
 }
 
-/// The rules that both ways of matrices share.
+/// Verifies what loads and stores of matrices have in common.
 static LogicalResult verifyMatrices(Operation *op, Type matrices,
-                                    MemRefType buffer, ValueRange place) {
+                                    MemRefType buffer, ValueRange indices) {
   auto vector = cast<VectorType>(matrices);
   if (vector.getShape() != ArrayRef<int64_t>({4, 2}))
     return op->emitOpError()
@@ -112,8 +113,8 @@ static LogicalResult verifyMatrices(Operation *op, Type matrices,
   if (getElementTypeOrSelf(buffer.getElementType()) != vector.getElementType())
     return op->emitOpError() << "needs the element type of its buffer, but has "
                              << vector << " and " << buffer;
-  if (static_cast<int64_t>(place.size()) != buffer.getRank())
-    return op->emitOpError() << "has " << place.size()
+  if (static_cast<int64_t>(indices.size()) != buffer.getRank())
+    return op->emitOpError() << "has " << indices.size()
                              << " coordinates, but its buffer is " << buffer;
   return success();
 }

@@ -1,8 +1,8 @@
 //===- DnnBoxOps.td - Boxes and matrices in point programs -*- tablegen -*-===//
 //
-// What point programs add for chips with a copy engine: boxes of a tensor that
-// come to shared memory, and leave it, while threads do something else; and
-// the matrices of 8 by 8 that a warp reads and writes there.
+// Ops of point programs for chips with a copy engine (TMA): asynchronous copies
+// of boxes between a tensor and shared memory, and loads and stores of 8 by 8
+// matrices in shared memory by a warp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,27 +18,29 @@ class Dnn_BoxCopyOp<string mnemonic, list<Trait> traits = []>
 }
 
 def BoxLoadOp : Dnn_BoxCopyOp<"box_load", [AttrSizedOperandSegments]> {
-  let summary = "Begin to copy a box of a tensor to shared memory";
+  let summary = "Start an asynchronous copy of a box of a tensor to shared memory";
   let description = [{
-    Copies the elements from `coordinates` on, so many along each dimension of
-    the tensor as `box` says, to slot `slot` of `buffer`; what is outside of the
-    tensor is zero. The copy goes on behind the op: `dnn.box_wait` waits for it.
-    What threads have read of the slot before a barrier in front of the op is
-    not disturbed. All threads of a workgroup reach the op.
+    Copies a box of the tensor to slot `slot` of `buffer`. The box begins at
+    `coordinates` and has the extents `box`, one for each dimension of the
+    tensor; elements outside of the tensor are zero. The copy is asynchronous:
+    `dnn.box_wait` waits for it. The program must have a barrier between the last
+    read of the slot's previous contents and this op. All threads of a workgroup
+    must reach the op.
 
     `buffer` is a `memref.alloca` of the program, of the type
-    `memref<slots x rows x channels>` in workgroup space: a row is what lies
-    together in the tensor, 16, 32, 64 or 128 bytes of it, and the box's rows
-    follow in the order of the tensor's memory. Where a row's 16-byte pieces lie
-    is the copy engine's choice, so that matrices of neighbouring rows are in
-    different banks: only the ops of this file access the buffer. Rows come by
-    eights.
+    `memref<slots x rows x channels>` in workgroup space. A row has 16, 32, 64 or
+    128 bytes that are contiguous in the tensor, and the rows of the box are in
+    the order of the tensor's memory. The copy engine swizzles the rows' 16-byte
+    chunks, so that matrices of neighbouring rows are in different banks; hence
+    only the ops of this file may access the buffer. The number of rows is a
+    multiple of eight.
 
-    `plain`: rows lie one behind the other, and are of any whole 16 bytes. Loads
-    read the buffer, behind the wait; nothing else writes it. Slots are of whole
-    128 bytes, which may be more rows than the box has.
+    With `plain` the rows are not swizzled, and have any multiple of 16 bytes.
+    After the wait, ordinary loads may read the buffer, but nothing else may
+    write it. The size of a slot is a multiple of 128 bytes; it may have more
+    rows than the box.
 
-    Example: 20 rows of 64 pixels, 32 channels of each, of one image.
+    The first example copies 32 channels of 20 rows of 64 pixels of one image:
     ```mlir
     dnn.box_load %x[%n, %h, %w, %c] box [1, 20, 64, 32] to %raw[%slot]
         : memref<64x56x56x192xbf16>
@@ -51,12 +53,13 @@ def BoxLoadOp : Dnn_BoxCopyOp<"box_load", [AttrSizedOperandSegments]> {
     %v = vector.load %raw[%slot, %pixel, %channel]
         : memref<3x116x144xbf16, #gpu.address_space<workgroup>>, vector<4xbf16>
     ```
-    With `if %condition`, the same for all threads of a workgroup, nothing is
-    copied where it does not hold. That is a round of the slot, too, which ends
-    at once, and leaves there what was there.
+    With `if %condition`, which must be the same for all threads of a workgroup,
+    nothing is copied if the condition is false. This counts as a round of the
+    slot, too, which ends at once and leaves its contents.
 
-    It asks for strides of whole 16 bytes. With the unit attribute
-    `dnn.streamed` what is copied leaves the second cache first.
+    The tensor's strides must be multiples of 16 bytes. With the unit attribute
+    `dnn.streamed` the data is evicted first from L2.
+
     Source: PTX ISA 8.6, "cp.async.bulk.tensor", tiled mode, and "Swizzling".
   }];
   let arguments = (ins Arg<AnyStaticShapeMemRef, "", [MemRead]>:$tensor,
@@ -71,13 +74,13 @@ def BoxLoadOp : Dnn_BoxCopyOp<"box_load", [AttrSizedOperandSegments]> {
 }
 
 def BoxWaitOp : Dnn_Op<"box_wait"> {
-  let summary = "Wait for a box to have come";
+  let summary = "Wait until a box has been copied";
   let description = [{
-    Waits until the box that was the `round`th (from 0) to be copied to the slot
-    is there. Every thread that reads the slot waits, before the next copy to
-    the slot but one begins.
+    Waits until copy number `round` (from 0) to the slot is complete. Every
+    thread that reads the slot must wait, and must do so before the second-next
+    copy to the slot starts.
 
-    Example: slots are filled in turn.
+    Example, in which slots are filled one after another:
     ```mlir
     dnn.box_wait %raw[%slot] round %round
         : memref<2x1280x32xbf16, #gpu.address_space<workgroup>>
@@ -91,11 +94,11 @@ def BoxWaitOp : Dnn_Op<"box_wait"> {
 }
 
 def BoxStoreOp : Dnn_BoxCopyOp<"box_store"> {
-  let summary = "Begin to copy a box from shared memory to a tensor";
+  let summary = "Start an asynchronous copy of a box from shared memory to a tensor";
   let description = [{
-    The way back of `dnn.box_load`, from the one slot of `buffer`; what is
-    outside of the tensor is not written. It is a barrier, too: what any thread
-    of the workgroup has written to the buffer before is copied.
+    The reverse of `dnn.box_load`, from the only slot of `buffer`. Elements
+    outside of the tensor are not written. The op is also a barrier: everything
+    that threads of the workgroup have written to the buffer before is copied.
 
     Example:
     ```mlir
@@ -116,8 +119,8 @@ def BoxStoreOp : Dnn_BoxCopyOp<"box_store"> {
 def BoxStoreWaitOp : Dnn_Op<"box_store_wait"> {
   let summary = "Wait until stored boxes may be overwritten";
   let description = [{
-    A barrier, behind which what `dnn.box_store` has copied from may be written
-    again. The results themselves are seen when the kernel has ended.
+    The op is a barrier, after which the buffers of all `dnn.box_store` may be
+    written again. The stored elements are visible when the kernel has ended.
 
     Example: `dnn.box_store_wait`
   }];
@@ -129,16 +132,17 @@ class Dnn_MatrixAccessOp<string mnemonic> : Dnn_Op<mnemonic> {
 }
 
 def LoadMatricesOp : Dnn_MatrixAccessOp<"load_matrices"> {
-  let summary = "Four matrices of 8 by 8 from shared memory to a warp";
+  let summary = "Load four 8 by 8 matrices from shared memory into a warp";
   let description = [{
-    Lane l points to row l % 8 of matrix l / 8: 8 elements of 16 bits that lie
-    together and begin at a multiple of 16 bytes, in a buffer of boxes or in
-    other shared memory, whose elements may be pairs. A lane gets of each matrix
-    two neighbours of row l / 4, from column l % 4 * 2 on; `transposed`, of
-    column l / 4, from row l % 4 * 2 on. These are the fragments of
-    `nvgpu.mma.sync`. All threads of a warp reach the op.
+    Lane l supplies the indices of row l % 8 of matrix l / 8. A row is 8
+    contiguous elements of 16 bits, aligned to 16 bytes, in a buffer of boxes or
+    in other shared memory, whose elements may be pairs. Of each matrix lane l
+    gets two neighbours of row l / 4, beginning at column l % 4 * 2; with
+    `transposed`, two neighbours of column l / 4, beginning at row l % 4 * 2.
+    These are the fragments of `nvgpu.mma.sync`. All threads of a warp must reach
+    the op.
 
-    Example: channels of pixels become pixels of channels.
+    The example transposes a matrix of pixels by channels:
     ```mlir
     %words = dnn.load_matrices transposed %raw[%slot, %pixel, %c]
         : memref<2x1280x32xbf16, #gpu.address_space<workgroup>>
@@ -157,9 +161,10 @@ def LoadMatricesOp : Dnn_MatrixAccessOp<"load_matrices"> {
 }
 
 def StoreMatricesOp : Dnn_MatrixAccessOp<"store_matrices"> {
-  let summary = "Four matrices of 8 by 8 from a warp to shared memory";
+  let summary = "Store four 8 by 8 matrices from a warp to shared memory";
   let description = [{
-    As `dnn.load_matrices`, the other way. For chips with a copy engine.
+    The reverse of `dnn.load_matrices`, with the same fragments and indices. Only
+    chips with a copy engine have it.
 
     Example:
     ```mlir

@@ -1,8 +1,8 @@
 //===- DnnConvOps.cpp - Verifier and helpers of the convolution -----------===//
 //
-// The verifier is where a malformed problem is stopped: everything after it
-// (frontend, passes, kernels) relies on the constraints below without checking
-// them again. Each check carries its label from docs/spec/convolution.md.
+// The verifier rejects malformed problems: passes and kernels rely on the
+// constraints below without checking them again. Each check has its label from
+// docs/spec/convolution.md.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,15 +20,16 @@ using namespace mlir;
 using namespace tessera::dnn;
 
 namespace {
-/// The sizes of one tensor by meaning: an activation's batch, channels, depth,
-/// height and width, or a filter's output and input channels and lengths.
+/// The sizes of one tensor in an order that no layout changes: an activation's
+/// batch, channels, depth, height and width, or a filter's output channels,
+/// input channels and spatial sizes.
 struct LogicalShape {
   int64_t outer;
   int64_t channels;
   std::array<int64_t, 3> spatial; ///< Depth is 1 in rank 4.
 };
 
-/// An operand with the name that messages call it by.
+/// An operand and its name in messages.
 struct NamedOperand {
   StringRef name;
   MemRefType type;
@@ -46,7 +47,7 @@ static LogicalShape getLogicalShape(MemRefType type, Layout layout) {
   return result;
 }
 
-/// One entry of a window for each of depth, height and width.
+/// Extends `values` to depth, height and width; a missing depth is `neutral`.
 static std::array<int64_t, 3> getWindow(ArrayRef<int64_t> values,
                                         int64_t neutral) {
   std::array<int64_t, 3> window{neutral, neutral, neutral};
@@ -137,7 +138,7 @@ void ConvOp::getEffects(
 // Tensors
 //===----------------------------------------------------------------------===//
 
-/// conv_c2 and conv_c3: what holds for every operand.
+/// Checks conv_c2 and conv_c3, which hold for every operand.
 static LogicalResult verifyMemory(ConvOp op, StringRef name, MemRefType type) {
   if (!type.hasStaticShape() ||
       llvm::is_contained(type.getShape(), 0)) /*conv_c2*/
@@ -150,7 +151,8 @@ static LogicalResult verifyMemory(ConvOp op, StringRef name, MemRefType type) {
   return success();
 }
 
-/// conv_c4 to conv_c6 and conv_c19: which types go together.
+/// Checks conv_c4 to conv_c6, conv_c19 and conv_c25, which restrict the element
+/// types.
 static LogicalResult verifyTypes(ConvOp op) {
   Type x = op.getElementType();
   Type w = op.getW().getType().getElementType();
@@ -202,8 +204,8 @@ static LogicalResult verifyTensors(ConvOp op) {
 // Window and channels
 //===----------------------------------------------------------------------===//
 
-/// conv_c7 and one of conv_c8 to conv_c10: an entry for each spatial dimension,
-/// none below `least`.
+/// Checks conv_c7 and one of conv_c8 to conv_c10: there is an entry for each
+/// spatial dimension, and none is less than `least`.
 static LogicalResult verifyWindow(ConvOp op, StringRef name,
                                   ArrayRef<int64_t> values, int64_t least) {
   auto needed = static_cast<size_t>(op.getNumSpatialDims());
@@ -219,7 +221,7 @@ static LogicalResult verifyWindow(ConvOp op, StringRef name,
   return success();
 }
 
-/// conv_c11 to conv_c16: how channels and batch agree between the tensors.
+/// Checks conv_c11 to conv_c16: the tensors agree about channels and batch.
 static LogicalResult verifyChannels(ConvOp op) {
   ConvDims d = op.getDims();
   if (d.groups < 1) /*conv_c11*/
@@ -248,12 +250,12 @@ static LogicalResult verifyChannels(ConvOp op) {
   return success();
 }
 
-/// Number of window positions along one dimension. MIOpen gives 1 where the
-/// window is larger than the padded input; taps outside then read zero.
+/// The number of window positions along one dimension. It is 1 if the window is
+/// larger than the padded input, as in MIOpen; taps outside then read zero.
 static int64_t getOutputSize(int64_t in, int64_t filter, int64_t pad,
                              int64_t stride, int64_t dilation) {
-  int64_t room = in + 2 * pad - (1 + dilation * (filter - 1));
-  return room < 0 ? 1 : room / stride + 1;
+  int64_t range = in + 2 * pad - (1 + dilation * (filter - 1));
+  return range < 0 ? 1 : range / stride + 1;
 }
 
 static LogicalResult verifyOutputSize(ConvOp op) {
@@ -279,7 +281,7 @@ static LogicalResult verifyOutputSize(ConvOp op) {
 // Epilogue
 //===----------------------------------------------------------------------===//
 
-/// conv_c20 and conv_c21, besides what holds for every operand.
+/// Checks conv_c20 and conv_c21, and the constraints of every operand.
 static LogicalResult verifyExtra(ConvOp op, unsigned index) {
   std::string name = "operand " + std::to_string(index) + " of the epilogue";
   auto type = cast<MemRefType>(op.getExtras()[index].getType());
@@ -287,8 +289,8 @@ static LogicalResult verifyExtra(ConvOp op, unsigned index) {
     return failure();
   auto result = cast<MemRefType>(op.getResultOperand().get().getType());
   int64_t channels = getLogicalShape(result, op.getResultLayout()).channels;
-  bool isOneAChannel = type.getRank() == 1 && type.getDimSize(0) == channels;
-  if (!isOneAChannel && type.getShape() != result.getShape()) /*conv_c20*/
+  bool isOnePerChannel = type.getRank() == 1 && type.getDimSize(0) == channels;
+  if (!isOnePerChannel && type.getShape() != result.getShape()) /*conv_c20*/
     return op.emitOpError()
            << "needs the shape of the result, or one value for each of its "
            << channels << " channels, in " << name << ", but has " << type;
@@ -301,7 +303,7 @@ static LogicalResult verifyExtra(ConvOp op, unsigned index) {
   return success();
 }
 
-/// conv_c20 to conv_c24.
+/// Checks conv_c20 to conv_c24.
 static LogicalResult verifyEpilogue(ConvOp op) {
   for (unsigned i = 0; i < op.getExtras().size(); ++i)
     if (failed(verifyExtra(op, i)))

@@ -1,8 +1,8 @@
 //===- DnnConvOps.td - The convolution ---------------------*- tablegen -*-===//
 //
-// The labels conv_c1, conv_c2, ... are those of docs/spec/convolution.md;
-// tools/dev/check_spec_labels.py keeps the two, the verifier in DnnConvOps.cpp
-// and test/lit/Dialect/invalid.mlir in step.
+// The labels conv_c1, conv_c2, ... are those of docs/spec/convolution.md.
+// tools/dev/check_spec_labels.py checks that both, the verifier in DnnConvOps.cpp
+// and test/lit/Dialect/invalid.mlir agree.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,19 +21,19 @@ def ConvOp : Dnn_Op<"conv",
     other two and overwritten: y (`forward`), x (`backward_data`) or w
     (`backward_weights`).
 
-    Every operand is a memref whose dimensions are written in the order that
-    `layouts` names for x, w and y in turn; it may have strides of its own.
-    Rank 4 has two spatial dimensions, rank 5 has depth before height. The exact
+    Every operand is a memref whose dimensions are in the order that `layouts`
+    gives for x, w and y, in this sequence; it may have strides of its own. Rank
+    4 has two spatial dimensions, rank 5 has depth before height. The exact
     semantics and the reason for each constraint are in
     docs/spec/convolution.md.
 
-    With `tf32`, factors of f32 may be rounded to ten bits of mantissa before
-    they are multiplied, if the target has a faster way for that.
+    With `tf32`, operands of f32 may be rounded to ten bits of mantissa before
+    they are multiplied, if the target has faster instructions for it.
 
-    The epilogue maps each sum to what is stored. Its block takes the sum and
-    the elements of the tensors after `ins`, all in the type of the sum: those
-    of a tensor of the result's shape at the result's place, those of a tensor
-    of rank 1 at its channel.
+    The epilogue maps each accumulator to the element that is stored. Its block
+    takes the accumulator and an element of each tensor after `ins`, all in the
+    type of the accumulator. A tensor of the result's shape is read at the
+    result's coordinates, a tensor of rank 1 at its channel.
 
     ```mlir
     dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
@@ -86,14 +86,14 @@ def ConvOp : Dnn_Op<"conv",
     /// The element type of x and w.
     ::mlir::Type getElementType() { return getX().getType().getElementType(); }
 
-    /// Of the epilogue's arithmetic, and of its arguments: f64 or f32.
+    /// The type of the epilogue's arithmetic and arguments: f64 or f32.
     ::mlir::Type getComputeType();
 
     /// The operand that is written.
     ::mlir::OpOperand &getResultOperand();
     ::tessera::dnn::Layout getResultLayout();
 
-    /// 2 or 3.
+    /// The number of spatial dimensions: 2 or 3.
     int64_t getNumSpatialDims() { return getX().getType().getRank() - 2; }
 
     bool hasEpilogue() { return !getEpilogue().empty(); }

@@ -1,4 +1,4 @@
-//===- DnnPointOps.cpp - Rules of the point programs ----------------------===//
+//===- DnnPointOps.cpp - Verifiers of the ops of point programs -----------===//
 
 #include "dialect/IR/Dnn.h"
 
@@ -11,7 +11,8 @@
 using namespace mlir;
 using namespace tessera::dnn;
 
-/// Coordinates are computed in 32 bits, with room for windows that reach out.
+/// Coordinates are computed in 32 bits. Half of the range is left for those of
+/// windows that extend beyond the tensor.
 static constexpr int64_t kMaxSize = std::numeric_limits<int32_t>::max() / 2;
 
 LogicalResult ForEachPointOp::verify() {
@@ -41,7 +42,8 @@ int64_t tessera::dnn::getVectorDim(MemRefType type) {
   return found;
 }
 
-/// Strides and offset are numbers, and every size can be a coordinate.
+/// Verifies that strides and offset are static, and that coordinates fit 32
+/// bits.
 static LogicalResult verifyMemory(Operation *op, MemRefType type) {
   if (type.getNumElements() == 0 ||
       llvm::any_of(type.getShape(),
@@ -74,21 +76,20 @@ static LogicalResult verifyVector(Operation *op, VectorType vector,
            << "needs a dimension of stride 1 to be a vector, but has " << type;
   if (type.getDimSize(dim) % width != 0)
     return op->emitOpError() << "needs a length that divides dimension " << dim
-                             << ", along which its elements lie, but has "
+                             << ", along which its elements are, but has "
                              << vector << " and " << type;
-  SmallVector<int64_t> distances;
+  SmallVector<int64_t> steps;
   int64_t offset;
-  (void)type.getStridesAndOffset(distances, offset);
-  distances[dim] = offset;
-  if (llvm::any_of(distances,
-                   [&](int64_t distance) { return distance % width != 0; }))
+  (void)type.getStridesAndOffset(steps, offset);
+  steps[dim] = offset;
+  if (llvm::any_of(steps, [&](int64_t step) { return step % width != 0; }))
     return op->emitOpError()
            << "needs strides that the length of its vector divides, but has "
            << vector << " and " << type;
   return success();
 }
 
-/// The rules that a load and a store share.
+/// Verifies what loads and stores have in common.
 static LogicalResult verifyAccess(Operation *op, Type value, MemRefType type,
                                   ValueRange coordinates,
                                   std::optional<ArrayRef<int64_t>> inside) {

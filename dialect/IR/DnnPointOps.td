@@ -1,9 +1,9 @@
 //===- DnnPointOps.td - Point programs at the tiled level --*- tablegen -*-===//
 //
-// A kernel as a point program: everything that is no matrix product (pooling,
-// depthwise, stems, sums of parts). One thread owns a point and computes with
-// scf, arith, vector and math ops on what it loads; these ops add what those
-// dialects lack, which is a grid, and memory that ends where its tensor ends.
+// Ops of point programs, which compute everything that is not a matrix product
+// (pooling, depthwise, stems, sums of partial results). A thread owns a point and
+// computes with scf, arith, vector and math ops; the ops here add what those
+// dialects lack: a grid of threads, and accesses with bounds checks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,35 +14,35 @@ include "dialect/IR/Dnn.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def ForEachPointOp : Dnn_Op<"for_each_point", [SingleBlock, NoTerminator]> {
-  let summary = "Give every point of a space to a thread";
+  let summary = "Run a body for every point of a space, each on one thread";
   let description = [{
-    Runs the body once for each point of the space of the given sizes, the
-    last dimension fastest, one thread a point and `threads` threads a
-    workgroup. The block arguments are the point's coordinates.
+    Runs the body once for each point of a space of the given sizes, the last
+    dimension fastest, on one thread each, with `threads` threads in a workgroup.
+    The block arguments are the point's coordinates.
 
-    Points run in no order and do not see each other's stores.
+    Points run in no particular order and do not see each other's stores.
 
-    Dimensions whose sizes (together with those of the dimensions behind them)
-    `threads` divides leave the dimensions before them the same for a whole
-    workgroup: their arithmetic is then scalar, and so are loads that depend on
-    nothing else.
+    If the product of the sizes of the last few dimensions is a multiple of
+    `threads`, the other coordinates are uniform within a workgroup: their
+    arithmetic is then scalar, and so are loads that depend on nothing else.
 
-    Threads of a workgroup may share memory: a `memref.alloca` in workgroup
-    space, `vector.load` and `vector.store` of it, and `gpu.barrier` between
-    them, which all threads must reach. DnnBoxOps.td has copies of whole boxes
-    to it and back.
+    Threads of a workgroup may share memory, which is a `memref.alloca` in
+    workgroup space, accessed by `vector.load` and `vector.store`, with
+    `gpu.barrier` between them, which all threads must reach. DnnBoxOps.td has
+    copies of whole boxes to and from it.
 
-    Threads of a warp may share a product of matrices, `nvgpu.mma.sync` on
-    fragments in registers, and exchange registers by `gpu.shuffle`: all threads
-    of the warp must reach these. The i64
-    attribute `dnn.resident` asks for so many workgroups on a compute unit, that
-    is for no more registers than they leave each other.
+    Threads of a warp may compute a matrix product, by `nvgpu.mma.sync` on
+    fragments in registers, and may exchange registers by `gpu.shuffle`; all
+    threads of the warp must reach these ops.
 
-    A kernel function holds one such op, after any ops that all points share,
-    and a return. Its arguments are memrefs and f32 or f64 scalars; the string
+    The i64 attribute `dnn.resident` gives the number of workgroups that should
+    be resident on a compute unit, which limits the registers of a thread.
+
+    A kernel function has one such op, after any ops that all points share, and a
+    return. Its arguments are memrefs and f32 or f64 scalars; the string
     attribute `dnn.arg` of an argument is kept.
 
-    Example: eight channels of every second pixel.
+    The example copies every second pixel, with eight channels in a thread:
     ```mlir
     func.func @subsample(%x: memref<64x56x56x64xf16>, %y: memref<64x28x28x64xf16>)
         attributes {dnn.kernel} {
@@ -84,22 +84,22 @@ class Dnn_PointAccessOp<string mnemonic> : Dnn_Op<mnemonic> {
 }
 
 def PointLoadOp : Dnn_PointAccessOp<"point_load"> {
-  let summary = "Load an element or neighbouring elements, or zero outside";
+  let summary = "Load neighbouring elements of a tensor; zero out of bounds";
   let description = [{
-    Coordinates may be negative or too large: where one is outside its
-    dimension, `value` is zero and `valid` is false.
+    Coordinates may be out of bounds, and negative: then `value` is zero and
+    `valid` is false.
 
-    A vector holds elements that are neighbours along the last dimension of
-    stride 1 and more than one element; its length divides that dimension's
-    size and the other strides. The first one's coordinate must be a multiple
-    of the length, and decides for all.
+    A vector has elements that are neighbours along the last dimension of stride
+    1 with more than one element; its length divides that dimension's size and
+    the other strides. The coordinate of its first element must be a multiple of
+    the length; only this one is checked.
 
-    `inside` lists dimensions whose coordinate the program knows to be inside;
-    they are not checked.
+    `inside` lists dimensions whose coordinates are always in bounds; they are
+    not checked.
 
-    The unit attribute `dnn.streamed` says that caches need not keep it.
+    The unit attribute `dnn.streamed` says that caches need not keep the data.
 
-    Example: the row above, of a pixel whose image and channel are valid.
+    The example loads from the row above; image and channel are always valid:
     ```mlir
     %v, %ok = dnn.point_load %x[%n, %above, %w, %c] inside [0, 3]
         : memref<64x56x56x64xf16> -> vector<8xf16>
@@ -116,10 +116,10 @@ def PointLoadOp : Dnn_PointAccessOp<"point_load"> {
 }
 
 def PointStoreOp : Dnn_PointAccessOp<"point_store"> {
-  let summary = "Store an element or neighbouring elements; nothing outside";
+  let summary = "Store neighbouring elements of a tensor; nothing out of bounds";
   let description = [{
-    As `dnn.point_load`; where a coordinate is outside its dimension, nothing
-    is written.
+    The rules are those of `dnn.point_load`. If a coordinate is out of bounds,
+    nothing is written.
 
     Example:
     ```mlir

@@ -1,7 +1,8 @@
 //===- DnnPoolOps.cpp - Verifier and helpers of the pooling ---------------===//
 //
-// As for the convolution, a malformed problem is stopped here and nowhere
-// later. Each check carries its label from docs/spec/pooling.md.
+// The verifier rejects malformed problems: passes and kernels rely on the
+// constraints below without checking them again. Each check has its label from
+// docs/spec/pooling.md.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,14 +21,14 @@ using namespace mlir;
 using namespace tessera::dnn;
 
 namespace {
-/// The sizes of an activation by meaning.
+/// The sizes of an activation in an order that no layout changes.
 struct LogicalShape {
   int64_t outer;
   int64_t channels;
   ArrayRef<int64_t> spatial;
 };
 
-/// An operand with the name that messages call it by.
+/// An operand and its name in messages.
 struct NamedOperand {
   StringRef name;
   MemRefType type;
@@ -41,7 +42,7 @@ static LogicalShape getLogicalShape(Value operand, Layout layout) {
   return {shape[0], shape.back(), shape.drop_front().drop_back()};
 }
 
-/// Two or three numbers as three; a depth that is not there is `neutral`.
+/// Extends `values` to depth, height and width; a missing depth is `neutral`.
 static std::array<int64_t, 3> getTriple(ArrayRef<int64_t> values,
                                         int64_t neutral) {
   if (values.size() == 2)
@@ -63,7 +64,7 @@ PoolDims PoolOp::getDims() {
   };
 }
 
-/// Forward reads x and writes the others; backward writes x alone.
+/// Forward reads x and writes the others; backward writes x only.
 void PoolOp::getEffects(
     SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
         &effects) {
@@ -86,7 +87,7 @@ void PoolOp::getEffects(
 // Verifier
 //===----------------------------------------------------------------------===//
 
-/// pool_c4 and pool_c5: where the elements of a tensor are.
+/// Checks pool_c4 and pool_c5, which restrict the strides of a tensor.
 static LogicalResult verifyStrides(PoolOp op, NamedOperand operand) {
   if (!hasStaticPositiveStrides(operand.type)) /*pool_c4*/
     return op.emitOpError()
@@ -98,7 +99,7 @@ static LogicalResult verifyStrides(PoolOp op, NamedOperand operand) {
   return success();
 }
 
-/// pool_c1 to pool_c7: x and y, each by itself and as a pair.
+/// Checks pool_c1 to pool_c7, which hold for x and y.
 static LogicalResult verifyTensors(PoolOp op) {
   NamedOperand operands[] = {{"x", op.getX().getType()},
                              {"y", op.getY().getType()}};
@@ -129,8 +130,8 @@ static LogicalResult verifyTensors(PoolOp op) {
   return success();
 }
 
-/// pool_c8 and one of pool_c9 to pool_c11: an entry for each spatial
-/// dimension, none below `least`.
+/// Checks pool_c8 and one of pool_c9 to pool_c11: there is an entry for each
+/// spatial dimension, and none is less than `least`.
 static LogicalResult verifyEntries(PoolOp op, StringRef name,
                                    ArrayRef<int64_t> values, int64_t least) {
   auto count = static_cast<size_t>(op.getX().getType().getRank() - 2);
@@ -145,15 +146,15 @@ static LogicalResult verifyEntries(PoolOp op, StringRef name,
   return success();
 }
 
-/// Number of window positions along one dimension. MIOpen gives 1 where the
-/// window is larger than the padded input.
+/// The number of window positions along one dimension. It is 1 if the window is
+/// larger than the padded input, as in MIOpen.
 static int64_t getOutputSize(int64_t in, int64_t window, int64_t pad,
                              int64_t stride) {
-  int64_t room = in + 2 * pad - window;
-  return room < 0 ? 1 : room / stride + 1;
+  int64_t range = in + 2 * pad - window;
+  return range < 0 ? 1 : range / stride + 1;
 }
 
-/// pool_c12 to pool_c14: how the sizes of x and y agree.
+/// Checks pool_c12 to pool_c14: the sizes of x and y agree.
 static LogicalResult verifySizes(PoolOp op) {
   LogicalShape in = getLogicalShape(op.getX(), op.getXLayout());
   LogicalShape out = getLogicalShape(op.getY(), op.getYLayout());
@@ -177,8 +178,8 @@ static LogicalResult verifySizes(PoolOp op) {
   return success();
 }
 
-/// pool_c20. MIOpen wants the largest number of the type to be greater than
-/// the count of what is numbered.
+/// Checks pool_c20. MIOpen requires the type's largest number to be greater
+/// than the number of positions or pixels that are indexed.
 static LogicalResult verifyIndexRange(PoolOp op, unsigned bits) {
   bool isMask = *op.getIndexMode() == IndexMode::Mask;
   ArrayRef<int64_t> numbered =
@@ -195,7 +196,7 @@ static LogicalResult verifyIndexRange(PoolOp op, unsigned bits) {
   return success();
 }
 
-/// pool_c15 to pool_c20: the indices.
+/// Checks pool_c15 to pool_c20, which restrict the indices.
 static LogicalResult verifyIndices(PoolOp op) {
   if (op.getIndices() && op.getMode() != PoolMode::Max) /*pool_c15*/
     return op.emitOpError() << "needs mode max for indices, but has "

@@ -1,8 +1,8 @@
 //===- DnnPoolOps.td - The pooling -------------------------*- tablegen -*-===//
 //
-// The labels pool_c1, pool_c2, ... are those of docs/spec/pooling.md;
-// tools/dev/check_spec_labels.py keeps the two, the verifier in DnnPoolOps.cpp
-// and test/lit/Dialect/pool-invalid.mlir in step.
+// The labels pool_c1, pool_c2, ... are those of docs/spec/pooling.md.
+// tools/dev/check_spec_labels.py checks that both, the verifier in DnnPoolOps.cpp
+// and test/lit/Dialect/pool-invalid.mlir agree.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,11 +16,11 @@ def PoolOp : Dnn_Op<"pool",
     [Dnn_Primitive, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "Pooling of a batch of images, or its gradient";
   let description = [{
-    `forward` computes y from x, and `indices` where they are given; `backward`
+    `forward` computes y, and `indices` if there are any, from x. `backward`
     computes x, the gradient of the input, from y, the gradient of the output,
     and in mode `max` from the `indices` of the forward direction. Every operand
-    is a memref whose dimensions are written in the order that `layouts` names
-    for x and y in turn; `indices` have y's order and are packed. The exact
+    is a memref whose dimensions are in the order that `layouts` gives for x and
+    y, in this sequence; `indices` have y's order and are packed. The exact
     semantics and the reason for each constraint are in docs/spec/pooling.md.
 
     ```mlir

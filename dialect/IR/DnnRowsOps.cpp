@@ -1,7 +1,8 @@
-//===- DnnRowsOps.cpp - Syntax and verifier of the operation on rows ------===//
+//===- DnnRowsOps.cpp - Syntax and verifier of row-wise operations --------===//
 //
-// A malformed problem is stopped here and nowhere later. Each check carries its
-// label from docs/spec/rows.md.
+// The verifier rejects malformed problems: passes and kernels rely on the
+// constraints below without checking them again. Each check has its label from
+// docs/spec/rows.md.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +29,7 @@ int64_t RowsOp::getRowLength() {
   return length;
 }
 
-bool RowsOp::isOneARow(MemRefType type) {
+bool RowsOp::isOnePerRow(MemRefType type) {
   return llvm::all_of(getReduced(),
                       [&](int64_t dim) { return type.getDimSize(dim) == 1; });
 }
@@ -58,7 +59,7 @@ SmallVector<ReduceKind> RowsOp::getKindsOf(size_t index) {
       [](Attribute kind) { return cast<ReduceKindAttr>(kind).getValue(); });
 }
 
-static bool hasPlace(ReduceKind kind) {
+static bool hasIndex(ReduceKind kind) {
   return kind == ReduceKind::ArgMax || kind == ReduceKind::ArgMin;
 }
 
@@ -70,7 +71,7 @@ SmallVector<Type> RowsOp::getResultTypesOf(size_t index) {
     types.push_back(type);
     if (kind == ReduceKind::Moments)
       types.push_back(type);
-    if (hasPlace(kind))
+    if (hasIndex(kind))
       types.push_back(Builder(getContext()).getI32Type());
   }
   return types;
@@ -98,7 +99,7 @@ void RowsOp::getEffects(
 // Syntax
 //===----------------------------------------------------------------------===//
 
-/// `ins(%x, %y : memref<...>, memref<...>)`, or nothing.
+/// Parses `ins(%x, %y : memref<...>, memref<...>)`, which is optional.
 static ParseResult parseGroup(OpAsmParser &parser, OperationState &state,
                               StringRef word, int32_t &count) {
   SmallVector<OpAsmParser::UnresolvedOperand> operands;
@@ -115,7 +116,7 @@ static ParseResult parseGroup(OpAsmParser &parser, OperationState &state,
   return success();
 }
 
-/// The reductions: `reduce sum, max {...}` any number of times.
+/// Parses the reductions: `reduce sum, max {...}`, any number of times.
 static ParseResult
 parseReduces(OpAsmParser &parser, SmallVectorImpl<Attribute> &kinds,
              SmallVectorImpl<std::unique_ptr<Region>> &regions) {
@@ -224,7 +225,7 @@ void RowsOp::print(OpAsmPrinter &printer) {
 // Verifier: the space and its tensors
 //===----------------------------------------------------------------------===//
 
-/// rows_c1 and rows_c2.
+/// Checks rows_c1, rows_c2 and rows_c18, which restrict the space.
 static LogicalResult verifySpace(RowsOp op) {
   constexpr size_t kMaxRank = 5;
   ArrayRef<int64_t> lengths = op.getLengths();
@@ -253,7 +254,7 @@ static LogicalResult verifySpace(RowsOp op) {
   return success();
 }
 
-/// rows_c3, rows_c7 and rows_c9: what holds for every tensor.
+/// Checks rows_c3, rows_c7 and rows_c9, which hold for every tensor.
 static LogicalResult verifyTensor(RowsOp op, MemRefType type) {
   if (type.getRank() != static_cast<int64_t>(op.getLengths().size()) ||
       !type.hasStaticShape()) /*rows_c3*/
@@ -278,7 +279,7 @@ static LogicalResult verifyTensor(RowsOp op, MemRefType type) {
   return success();
 }
 
-/// rows_c3 to rows_c9.
+/// Checks rows_c3 to rows_c11, which restrict tensors and scalars.
 static LogicalResult verifyTensors(RowsOp op) {
   for (Type operand : op->getOperandTypes())
     if (auto type = dyn_cast<MemRefType>(operand))
@@ -322,7 +323,7 @@ static LogicalResult verifyTensors(RowsOp op) {
 // Verifier: the regions
 //===----------------------------------------------------------------------===//
 
-/// rows_c13: the region is one block with these arguments and a yield.
+/// Checks rows_c13: the region is one block with these arguments and a yield.
 static LogicalResult verifyBlock(RowsOp op, StringRef word, Region &region,
                                  TypeRange arguments) {
   if (region.empty() || region.getArgumentTypes() != arguments) /*rows_c13*/
@@ -354,7 +355,8 @@ static LogicalResult verifyReduce(RowsOp op, size_t index) {
   return success();
 }
 
-/// rows_c15 and rows_c16: what is stored has its tensor's widened type.
+/// Checks rows_c15 and rows_c16: a value that is stored has its tensor's
+/// widened type.
 static LogicalResult verifyResults(RowsOp op, StringRef word, Region &region,
                                    OperandRange tensors, bool mayHaveMore) {
   ValueRange yielded = region.front().getTerminator()->getOperands();
@@ -378,7 +380,7 @@ static LogicalResult verifyBodies(RowsOp op) {
   for (Type input : op.getInputs().getTypes()) {
     auto type = cast<MemRefType>(input);
     elements.push_back(op.getWidened(type));
-    if (op.isOneARow(type))
+    if (op.isOnePerRow(type))
       once.push_back(elements.back());
   }
   if (op.getKinds().size() != op.getReduces().size() ||
@@ -418,7 +420,7 @@ LogicalResult RowsOp::verify() {
   return verifyBodies(*this);
 }
 
-/// rows_c17: where there is an element to number.
+/// Checks rows_c17: region `row` has no element whose index could be asked for.
 static LogicalResult verifyNumber(Operation *op) {
   auto rows = cast<RowsOp>(op->getParentOp());
   if (op->getParentRegion() == &rows.getRow()) /*rows_c17*/

@@ -1,11 +1,12 @@
-//===- DnnRowsOps.td - Element-wise, reducing, normalising -*- tablegen -*-===//
+//===- DnnRowsOps.td - Row-wise operations -----------------*- tablegen -*-===//
 //
-// One op for every primitive whose rows of elements are reduced to a few
-// numbers before each element is mapped with them (docs/design/0015-rows.md).
+// One op serves every primitive that reduces rows of elements to a few numbers
+// and then maps each element with these: softmax, normalisations, reductions and
+// element-wise operations (docs/design/0015-rows.md).
 //
-// The labels rows_c1, rows_c2, ... are those of docs/spec/rows.md;
-// tools/dev/check_spec_labels.py keeps the two, the verifier in DnnRowsOps.cpp
-// and test/lit/Dialect/rows-invalid.mlir in step.
+// The labels rows_c1, rows_c2, ... are those of docs/spec/rows.md.
+// tools/dev/check_spec_labels.py checks that both, the verifier in DnnRowsOps.cpp
+// and test/lit/Dialect/rows-invalid.mlir agree.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,27 +23,27 @@ def Dnn_ReduceKindLists
 def RowsOp : Dnn_Op<"rows",
     [Dnn_Primitive, SingleBlock, AttrSizedOperandSegments,
      DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
-  let summary = "Reductions of rows of elements, and a map with their results";
+  let summary = "Row-wise operation: reductions of rows and a map with their results";
   let description = [{
-    Elements of the space `lengths` that agree in the dimensions that are not
-    `reduced` are a row. Tensors are memrefs of the space's rank: an input has
-    size 1 where it is broadcast, a row output in each reduced dimension, an
-    output nowhere. The exact semantics and the reason for each constraint are
-    in docs/spec/rows.md.
+    A row is the set of elements of the space `lengths` that differ in `reduced`
+    dimensions only. Tensors are memrefs of the space's rank. An input has size 1
+    in dimensions in which it is broadcast, a row output has size 1 in every
+    reduced dimension, and an output has the sizes of the space. The exact
+    semantics and the reason for each constraint are in docs/spec/rows.md.
 
-    Every region takes the element of each input, each scalar, and the results
-    of all reductions before it. Elements are widened: floats to the compute
-    type, which is f64 if any tensor is of f64 and else f32; integers to i32,
-    or i64 if they have 64 bits.
+    Every region takes an element of each input, each scalar, and the results of
+    all reductions before it. Elements are widened: floats to the compute type,
+    which is f64 if any tensor is f64 and f32 otherwise; integers to i32, or to
+    i64 if they have 64 bits.
 
-    - `reduce KIND, ...` runs for each element of a row and yields one value a
-      kind. `moments` (mean, sum of squared differences from it), `argmax` and
-      `argmin` (value, number in the row as an i32) have two results.
-    - `row` runs once a row, and takes elements of those inputs only that have
-      one a row. It yields what goes to the row outputs, then what `map` takes
-      besides.
-    - `map` runs for each element and yields what goes to the outputs. It takes
-      what `row` yielded besides last.
+    - `reduce KIND, ...` runs for each element of a row and yields one value for
+      each kind. `moments` (mean, sum of squared differences from it), `argmax`
+      and `argmin` (value, index in the row as an i32) have two results.
+    - `row` runs once for each row, and takes elements only of inputs that have
+      one element a row. It yields the elements of the row outputs, and then any
+      further values that `map` takes.
+    - `map` runs for each element and yields the elements of the outputs. Its
+      last arguments are the further values of `row`.
 
     ```mlir
     dnn.rows [64, 1000] reduced [1] ins(%x : memref<64x1000xf16>)
@@ -91,21 +92,21 @@ def RowsOp : Dnn_Op<"rows",
     int64_t getRowLength();
 
     /// Whether an input has one element for each row.
-    bool isOneARow(::mlir::MemRefType type);
+    bool isOnePerRow(::mlir::MemRefType type);
 
-    /// Of floats in the regions: f64 or f32.
+    /// The type of floats in the regions: f64 or f32.
     ::mlir::Type getComputeType();
-    /// Of a tensor's element in the regions.
+    /// The type of a tensor's elements in the regions.
     ::mlir::Type getWidened(::mlir::MemRefType type);
 
     bool hasRow() { return !getRow().empty(); }
     bool hasMap() { return !getMap().empty(); }
 
-    /// What reduction `index` does with the values that its region yields.
+    /// The kinds of reduction `index`, one for each value that its region yields.
     ::llvm::SmallVector<::tessera::dnn::ReduceKind> getKindsOf(size_t index);
     /// The types of the results of reduction `index`, whose region is valid.
     ::llvm::SmallVector<::mlir::Type> getResultTypesOf(size_t index);
-    /// The types of what `row` hands to `map`.
+    /// The types of the further values that `row` yields for `map`.
     ::llvm::SmallVector<::mlir::Type> getRowValueTypes();
   }];
 }
@@ -117,10 +118,10 @@ class Dnn_RowNumberOp<string mnemonic> : Dnn_Op<mnemonic,
 }
 
 def RowIndexOp : Dnn_RowNumberOp<"row_index"> {
-  let summary = "The number of the element in its row";
+  let summary = "Index of the element in its row";
   let description = [{
-    Counted over the reduced dimensions, the last one fastest. Only in `reduce`
-    and `map`.
+    The linear index over the reduced dimensions, the last one fastest. The op is
+    allowed in regions `reduce` and `map` only.
 
     ```mlir
     %n = dnn.row_index : i32
@@ -130,10 +131,10 @@ def RowIndexOp : Dnn_RowNumberOp<"row_index"> {
 }
 
 def ElementIndexOp : Dnn_RowNumberOp<"element_index"> {
-  let summary = "The number of the element in the space";
+  let summary = "Index of the element in the space";
   let description = [{
-    Counted over all dimensions, the last one fastest. Only in `reduce` and
-    `map`.
+    The linear index over all dimensions, the last one fastest. The op is allowed
+    in regions `reduce` and `map` only.
 
     ```mlir
     %i = dnn.element_index : i64

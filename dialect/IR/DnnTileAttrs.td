@@ -1,6 +1,6 @@
-//===- DnnTileAttrs.td - Words of the tiled level ----------*- tablegen -*-===//
+//===- DnnTileAttrs.td - Attributes of tile programs -------*- tablegen -*-===//
 //
-// Attributes and types of the ops in DnnTileOps.td.
+// The attributes and types of the ops in DnnTileOps.td.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,16 +16,16 @@ include "mlir/IR/AttrTypeBase.td"
 
 def Dnn_CoordsAttr : AttrDef<DnnDialect, "Coords"> {
   let mnemonic = "coords";
-  let summary = "How GEMM coordinates become tensor coordinates";
+  let summary = "Map from GEMM coordinates to tensor coordinates";
   let description = [{
     Each GEMM coordinate (group, row, reduction) is *unmerged* into iteration
     dimensions of the given sizes, the last one fastest; an affine map without
-    division then *embeds* them into tensor coordinates. Stride and dilation
-    are its factors, padding is its negative constant, a slice (a group's
-    channels) is an offset. A tensor coordinate outside its dimension means
-    zero: im2col is never materialised.
+    division then *embeds* them into tensor coordinates. Strides and dilations
+    are coefficients of the map, padding is a negative constant, and a slice (the
+    channels of a group) is an offset. Tensor coordinates out of bounds stand for
+    zeros, so that im2col is never materialised.
 
-    Example: the input of a 3x3 convolution with padding 1, NHWC, as the
+    The example is the input of a 3x3 convolution with padding 1, NHWC, as the
     GEMM matrix [group, pixel, tap x channel]:
     ```mlir
     #dnn.coords<[1], [64, 14, 14], [3, 3, 256] :
@@ -39,16 +39,16 @@ def Dnn_CoordsAttr : AttrDef<DnnDialect, "Coords"> {
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// Sizes of the iteration dimensions of GEMM coordinate `index`.
+    /// The sizes of the iteration dimensions of GEMM coordinate `index`.
     ::llvm::ArrayRef<int64_t> getSpace(unsigned index) const;
-    /// Position in the map of the first dimension of coordinate `index`.
+    /// The position in the map of the first dimension of coordinate `index`.
     unsigned getFirstDim(unsigned index) const;
-    /// Number of values of GEMM coordinate `index`.
+    /// The number of values of GEMM coordinate `index`.
     int64_t getExtent(unsigned index) const;
   }];
 }
 
-def Dnn_CopyKindEnum : I32Enum<"CopyKind", "how tiles reach shared memory", [
+def Dnn_CopyKindEnum : I32Enum<"CopyKind", "a kind of copy to shared memory", [
     I32EnumCase<"Registers", 0, "registers">,
     I32EnumCase<"DirectToLds", 1, "direct_to_lds">,
     I32EnumCase<"CpAsync", 2, "cp_async">,
@@ -57,21 +57,21 @@ def Dnn_CopyKindEnum : I32Enum<"CopyKind", "how tiles reach shared memory", [
 }
 def Dnn_CopyKindAttr : Dnn_EnumAttr<Dnn_CopyKindEnum, "copy">;
 
-def Dnn_SyncKindEnum : I32Enum<"SyncKind", "how the steps are kept in order", [
+def Dnn_SyncKindEnum : I32Enum<"SyncKind", "a kind of synchronization", [
     I32EnumCase<"Barrier", 0, "barrier">,
     I32EnumCase<"Mbarrier", 1, "mbarrier">]> {
   let cppNamespace = "::tessera::dnn";
 }
 def Dnn_SyncKindAttr : Dnn_EnumAttr<Dnn_SyncKindEnum, "sync">;
 
-def Dnn_ScheduleKindEnum : I32Enum<"ScheduleKind", "who orders the instructions of a step", [
+def Dnn_ScheduleKindEnum : I32Enum<"ScheduleKind", "a kind of schedule", [
     I32EnumCase<"Natural", 0, "natural">,
     I32EnumCase<"Pinned", 1, "pinned">]> {
   let cppNamespace = "::tessera::dnn";
 }
 def Dnn_ScheduleKindAttr : Dnn_EnumAttr<Dnn_ScheduleKindEnum, "schedule">;
 
-def Dnn_ConsumerOrderEnum : I32Enum<"ConsumerOrder", "how consumer groups share tiles", [
+def Dnn_ConsumerOrderEnum : I32Enum<"ConsumerOrder", "an order of consumers", [
     I32EnumCase<"Cooperative", 0, "cooperative">,
     I32EnumCase<"PingPong", 1, "pingpong">]> {
   let cppNamespace = "::tessera::dnn";
@@ -79,12 +79,12 @@ def Dnn_ConsumerOrderEnum : I32Enum<"ConsumerOrder", "how consumer groups share 
 
 def Dnn_RolesAttr : AttrDef<DnnDialect, "Roles"> {
   let mnemonic = "roles";
-  let summary = "The split of a workgroup into copying and computing waves";
+  let summary = "Warp specialization: the producers and consumers of a workgroup";
   let description = [{
-    Without it every wave copies and computes. With it, `producers` groups of
-    waves run the load region and `consumers` groups the compute region,
-    either all on one tile (`cooperative`) or each on a tile of its own in
-    turn (`pingpong`).
+    Without this attribute every wave copies and computes. With it, `producers`
+    groups of waves run the load region and `consumers` groups run the compute
+    region. The consumers share a tile (`cooperative`), or each has a tile of its
+    own and they alternate (`pingpong`).
 
     Example: `#dnn.roles<producers = 1, consumers = 2, order = pingpong>`
   }];
@@ -114,19 +114,20 @@ class Dnn_ShapedType<string name, string typeMnemonic, string typeSummary>
 }
 
 def Dnn_ViewType : Dnn_ShapedType<"View", "view",
-    "A tensor in memory, seen through GEMM coordinates"> {
+    "Tensor in memory with GEMM coordinates"> {
   let description = [{
-    `!dnn.view<1x12544x2304xf16>`: group x row x column. Reading outside the
-    tensor (padding) gives zero; writing there, or past the view's last row or
-    column, does nothing.
+    The dimensions of `!dnn.view<1x12544x2304xf16>` are group, row and column.
+    Loads outside of the tensor (padding) yield zero. Stores there, or beyond the
+    view's last row or column, do nothing.
   }];
 }
 
 def Dnn_TileType : Dnn_ShapedType<"Tile", "tile",
-    "A tile held by a workgroup"> {
+    "Tile of a workgroup"> {
   let description = [{
-    `!dnn.tile<256x32xf16>`: row x column. Where it lives (registers, shared
-    memory, accumulators) follows from the op that makes it.
+    The dimensions of `!dnn.tile<256x32xf16>` are row and column. The op that
+    yields a tile decides where it is: in registers, in shared memory or in
+    accumulators.
   }];
 }
 

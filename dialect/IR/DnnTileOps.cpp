@@ -1,4 +1,4 @@
-//===- DnnTileOps.cpp - Rules of the tiled ops ----------------------------===//
+//===- DnnTileOps.cpp - Verifiers of the ops of tile programs -------------===//
 
 #include "dialect/IR/Dnn.h"
 #include "dialect/IR/EnumWord.h"
@@ -66,7 +66,7 @@ LogicalResult ForEachTileOp::verify() {
   return success();
 }
 
-/// What the load region must yield and the compute region take.
+/// Verifies that the compute region takes what the load region yields.
 static LogicalResult verifyStages(PipelineOp op) {
   Block &load = op.getLoad().front();
   Block &compute = op.getCompute().front();
@@ -92,7 +92,7 @@ LogicalResult PipelineOp::verify() {
   if (getStep() < 1 || getBuffers() < 1)
     return emitOpError("needs a step and a number of buffers of at least 1");
   if (getParts() && static_cast<int64_t>(*getParts()) < 2)
-    return emitOpError("needs at least 2 parts, or none");
+    return emitOpError("needs at least 2 splits, or none");
   if ((getCopy() == CopyKind::Tma) != (getSync() == SyncKind::Mbarrier))
     return emitOpError("needs sync mbarrier with copy tma, and only with it");
   if (getHalo() && (*getHalo() < 1 || (getCopy() != CopyKind::Tma &&
@@ -129,7 +129,7 @@ LogicalResult TileMmaOp::verify() {
                          << getA().getType() << ", " << getB().getType()
                          << " and " << getAcc().getType();
   if (getA().getType().getElementType() != getB().getType().getElementType())
-    return emitOpError("needs two factors of one element type");
+    return emitOpError("needs two operands of one element type");
   ArrayRef<int64_t> waves = getWaves();
   if (waves.size() != 2 || waves[0] < 1 || waves[1] < 1 || a[0] % waves[0] ||
       b[0] % waves[1])

@@ -1,12 +1,12 @@
-//===- DnnTileOps.td - The tiled level of the dialect ------*- tablegen -*-===//
+//===- DnnTileOps.td - Ops of tile programs ----------------*- tablegen -*-===//
 //
-// A kernel as a tile program: which tile a workgroup owns, how a tile is
-// brought in through a coordinate map, multiplied, and stored, inside an
-// explicit software pipeline. Nothing here names a lane, an address or an
-// instruction's operands: those come from the target's tables when the tiles
-// are lowered, so one description serves register prefetch with LDS double
-// buffering, direct-to-LDS copies, cp.async, and TMA with producer and
-// consumer groups (docs/design/0001-tiled-ir.md shows both ends).
+// A tile program says which tile a workgroup owns, and how tiles are loaded
+// through a coordinate map, multiplied and stored, inside an explicit software
+// pipeline. No op mentions lanes, addresses or the layout of an instruction's
+// operands: these come from the target's tables when tiles are lowered. So the
+// same ops serve register prefetch with LDS double buffering, direct-to-LDS
+// copies, cp.async, and TMA with producers and consumers
+// (docs/design/0001-tiled-ir.md).
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@ include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def ViewOp : Dnn_Op<"view", [Pure]> {
-  let summary = "See a tensor through GEMM coordinates";
+  let summary = "View a tensor through GEMM coordinates";
   let description = [{
     Example:
     ```mlir
@@ -36,14 +36,15 @@ def ViewOp : Dnn_Op<"view", [Pure]> {
 
 def ForEachTileOp : Dnn_Op<"for_each_tile",
     [SingleBlock, NoTerminator]> {
-  let summary = "Give every output tile to a workgroup";
+  let summary = "Run a body for every output tile, each on one workgroup";
   let description = [{
     Runs the body for each tile of `counts` = [groups, tiles along m, tiles
     along n], each of `tile` = [m, n] elements. The block arguments are the
-    group and the first row and column of the tile. One workgroup a tile, n
-    fastest; with `persistent`, that many workgroups take the tiles in turn;
-    with `run`, a workgroup takes so many neighbours along m one after another,
-    so that what two of them see may stay.
+    group and the first row and column of the tile. Each tile has a workgroup of
+    its own, n fastest. With `persistent` there are that many workgroups, each of
+    which computes several tiles. With `run` a workgroup computes that many
+    neighbouring tiles along m one after another, so that the pixels which
+    neighbours share can stay in shared memory.
 
     Example:
     ```mlir
@@ -78,29 +79,32 @@ def ForEachTileOp : Dnn_Op<"for_each_tile",
 }
 
 def PipelineOp : Dnn_Op<"pipeline", [SingleBlock]> {
-  let summary = "Reduce over tiles with copies ahead of the arithmetic";
+  let summary = "Multi-stage main loop that overlaps copies with arithmetic";
   let description = [{
-    Walks the reduction space `reduce` (iteration dimensions, last fastest) in
-    steps of `step` elements. The load region brings the tiles of one step into
-    one of `buffers` shared-memory buffers; the compute region folds them into
-    the accumulator. The attributes say how the two overlap:
+    The main loop of a matrix product. It iterates over the reduction space
+    `reduce` (iteration dimensions, the last one fastest) in steps of `step`
+    elements. The load region loads the tiles of one iteration into one of
+    `buffers` shared-memory buffers; the compute region adds their product to the
+    accumulator. The attributes say how the two overlap:
 
     - `copy`: through registers, directly to LDS, by cp.async, or by TMA;
     - `sync`: workgroup barriers, or an mbarrier for each buffer;
     - `schedule`: `pinned` fixes the order of memory operations around the
       matrix instructions, `natural` leaves it to the scheduler;
-    - `roles`: which waves copy and which compute; all do both without it.
+    - `roles`: which waves copy and which compute; without it all waves do both.
 
-    A reduction that is no multiple of `step` reads zeros past its end.
+    If the reduction is not a multiple of `step`, the last iteration reads zeros
+    beyond its end.
 
-    With `parts` the reduction is shared out: the groups of the tiles come in so
-    many runs of one length, and each run walks its share of the steps, the last
-    ones perhaps past the end. The parts are added elsewhere.
+    With `parts` the reduction is split (split-K): the groups of the tiles are so
+    many runs of equal length, one for each split, and a split has an equal share
+    of the iterations, of which the last ones may be beyond the end. The partial
+    results are added elsewhere.
 
-    With `halo` the steps walk filter taps fastest, and the pixels that all taps
-    of a step's channels see (a tile's own and those around it) are brought
-    once, into so many buffers of their own; `buffers` then counts those of the
-    other factor (docs/design/0009-window-reuse.md).
+    With `halo` the iterations visit filter taps fastest. The pixels that the
+    taps of a step's channels reach (the tile and its halo) are loaded once for
+    all taps, into that many buffers of their own; `buffers` then counts those of
+    the other operand (docs/design/0009-window-reuse.md).
 
     Example:
     ```mlir
@@ -137,7 +141,7 @@ def PipelineOp : Dnn_Op<"pipeline", [SingleBlock]> {
 }
 
 def TileLoadOp : Dnn_Op<"tile_load", []> {
-  let summary = "Bring a tile in through its coordinate map";
+  let summary = "Load a tile of a view";
   let description = [{
     Example:
     ```mlir
@@ -157,11 +161,11 @@ def TileLoadOp : Dnn_Op<"tile_load", []> {
 def TileMmaOp : Dnn_Op<"tile_mma", [Pure, AllTypesMatch<["acc", "result"]>]> {
   let summary = "Multiply two tiles and accumulate";
   let description = [{
-    acc[m, n] + sum over k of a[m, k] * b[n, k], by the matrix instruction row
-    `instruction` of the target, the tile shared out to `waves` = [along m,
-    along n] groups of lanes that run one instruction (a warpgroup for wgmma).
-    `lanes` is the output dimension of which a lane holds neighbouring
-    elements: the contiguous one of the tensor to be stored.
+    Computes acc[m, n] + sum over k of a[m, k] * b[n, k] with the target's matrix
+    instruction `instruction`. The tile is divided among `waves` = [along m,
+    along n] groups of lanes that execute one instruction (a wave, or a warpgroup
+    for wgmma). `lanes` is the output dimension along which the accumulators of a
+    lane are neighbours: the contiguous dimension of the stored tensor.
 
     Example: see `dnn.pipeline`.
   }];
@@ -177,19 +181,19 @@ def TileMmaOp : Dnn_Op<"tile_mma", [Pure, AllTypesMatch<["acc", "result"]>]> {
 }
 
 def TileStoreOp : Dnn_Op<"tile_store", []> {
-  let summary = "Write an accumulator tile through its coordinate map";
+  let summary = "Store an accumulator tile to a view";
   let description = [{
-    The optional region maps each accumulated element before it is rounded to
-    the tensor's type: bias, activation, residual. It holds elementwise ops and
-    may be left empty. `ins` are views of further tensors, of the shape of the
-    stored view (the view of a bias does not move with the rows); the region
-    takes the accumulated element and theirs, at the same place and as f32. It
-    may also use f32 arguments of the function.
+    The optional region is the epilogue (bias, activation, residual), which maps
+    each accumulator before it is rounded to the tensor's type. It has
+    element-wise ops only. `ins` are views of further tensors, with the shape of
+    the stored view (the view of a bias does not depend on the row). The region
+    takes the accumulator and, as f32, the elements of these views at the same
+    coordinates. It may also use f32 arguments of the function.
 
-    With `atomic`, the tile is added to what memory holds, one element at a
-    time and in no order: tiles that share a place of the view, the parts of a
-    split reduction, may then be stored by different workgroups. Of f32, and
-    without an epilogue.
+    With `atomic` the tile is added to the contents of memory, one element at a
+    time and in no particular order. So different workgroups may store tiles at
+    the same coordinates, which are partial results of a split reduction. Both
+    types must be f32, and there can be no epilogue.
 
     Example:
     ```mlir
@@ -230,11 +234,11 @@ def TileStoreOp : Dnn_Op<"tile_store", []> {
 
 def YieldOp : Dnn_Op<"yield", [Pure, Terminator, ReturnLike,
     ParentOneOf<["ConvOp", "PipelineOp", "RowsOp", "TileStoreOp"]>]> {
-  let summary = "End a region of one of our ops with its results";
+  let summary = "Terminator of a region that yields its results";
   let description = [{
-    What the values mean is in the description of the op that holds the region:
-    tiles and accumulators of a pipeline, the element that an epilogue stores,
-    the results of a row-wise primitive.
+    The op that has the region defines the meaning of the values: tiles and
+    accumulators of a pipeline, the element that an epilogue stores, or the
+    results of a region of a row-wise operation.
   }];
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";

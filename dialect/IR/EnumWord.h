@@ -1,7 +1,7 @@
 //===- EnumWord.h - Enum attributes as bare words in an op -----*- C++ -*-===//
 //
-// custom<EnumWord>($attr) in a declarative format: `nhwc`, not
-// `#dnn.layout<nhwc>`. Included by the files that define ops.
+// custom<EnumWord>($attr) in a declarative format prints `nhwc` instead of
+// `#dnn.layout<nhwc>`. The files that define ops include this header.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,7 +13,7 @@
 
 namespace tessera::dnn {
 
-/// Parses and prints an enum attribute of ours as its bare word.
+/// Parses an enum attribute of this dialect as its bare word.
 template <typename AttrT>
 mlir::ParseResult parseEnumWord(mlir::OpAsmParser &parser, AttrT &attr) {
   using EnumT = decltype(attr.getValue());

@@ -1,7 +1,7 @@
-//===- PointHints.h - What a point program tells its lowering --*- C++ -*-===//
+//===- PointHints.h - Attributes that tune point programs ------*- C++ -*-===//
 //
-// Not what a kernel computes, but how a chip should run it, and what that asks
-// of the addresses of tensors.
+// These attributes do not change what a kernel computes, but how a chip runs
+// it, and which alignment it requires of tensors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,23 +12,23 @@
 
 namespace tessera::dnn {
 
-/// Name of the i64 attribute of a dnn.for_each_point with the workgroups that
-/// should share a compute unit: their threads get no more registers than that
-/// leaves, on chips where the code generator asks.
+/// The i64 attribute of a dnn.for_each_point with the number of workgroups that
+/// should be resident on a compute unit. It limits the registers of a thread,
+/// on chips whose code generator takes such a limit.
 inline constexpr llvm::StringLiteral kResidentAttrName = "dnn.resident";
 
-/// Name of the unit attribute of a dnn.point_load of what is read but once, or
-/// again at once: chips that can leave it out of the first cache. Of a
-/// dnn.box_load: what is copied leaves the second cache first.
+/// The unit attribute of a load of data that is read only once, or again soon.
+/// A dnn.point_load bypasses L1, on chips that can; the data of a dnn.box_load
+/// is evicted first from L2.
 inline constexpr llvm::StringLiteral kStreamedAttrName = "dnn.streamed";
 
-/// Name of the unit attribute of a module whose tensors may begin at any
-/// element: point programs access them one element at a time.
+/// The unit attribute of a module whose tensors may be misaligned: point
+/// programs access them one element at a time.
 inline constexpr llvm::StringLiteral kUnalignedAttrName = "dnn.unaligned";
 
-/// Name of the i64 attribute of an argument of a gpu.func with the bytes that
-/// the address must be a multiple of. Where there is none, the widest access of
-/// the chip decides.
+/// The i64 attribute of an argument of a gpu.func with the alignment in bytes
+/// that its address must have. Without it, the address must be aligned to the
+/// chip's widest access.
 inline constexpr llvm::StringLiteral kAlignmentAttrName = "dnn.alignment";
 
 } // namespace tessera::dnn

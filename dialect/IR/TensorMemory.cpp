@@ -1,4 +1,4 @@
-//===- TensorMemory.cpp - Where the elements of a tensor lie --------------===//
+//===- TensorMemory.cpp - Properties of a memref's strides ----------------===//
 
 #include "dialect/IR/TensorMemory.h"
 
@@ -24,7 +24,7 @@ bool dnn::hasDistinctElements(MemRefType type) {
     if (size > 1)
       dims.emplace_back(stride, size);
   llvm::sort(dims);
-  uint64_t reach = 0; // Of all dimensions so far: the largest offset.
+  uint64_t reach = 0; // The largest offset within the dimensions so far.
   for (auto [stride, size] : dims) {
     if (static_cast<uint64_t>(stride) <= reach)
       return false;

@@ -1,6 +1,6 @@
-//===- TensorMemory.h - Where the elements of a tensor lie -----*- C++ -*-===//
+//===- TensorMemory.h - Properties of a memref's strides -------*- C++ -*-===//
 //
-// Rules that the verifiers of several ops share.
+// The verifiers of several ops share these checks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,11 +11,12 @@
 
 namespace tessera::dnn {
 
-/// Whether all strides are numbers of at least 1, and there is no offset.
+/// Whether all strides are static and at least 1, and there is no offset.
 bool hasStaticPositiveStrides(mlir::MemRefType type);
 
-/// Whether no two elements share memory: each stride must pass over all that
-/// the smaller ones reach. Strides are numbers and not negative.
+/// Whether no two elements share memory, that is, each stride is larger than
+/// all offsets within the dimensions of smaller strides. Strides must be static
+/// and not negative.
 bool hasDistinctElements(mlir::MemRefType type);
 
 } // namespace tessera::dnn

@@ -1,4 +1,4 @@
-//===- PoolProgram.cpp - The building blocks of pooling programs ----------===//
+//===- PoolProgram.cpp - Building blocks of pooling programs --------------===//
 
 #include "compiler/Algorithms/Pooling/PoolProgram.h"
 

@@ -1,4 +1,4 @@
-//===- PoolProgram.h - The building blocks of pooling programs -*- C++ -*-===//
+//===- PoolProgram.h - Building blocks of pooling programs -----*- C++ -*-===//
 //
 // A thread of a pooling program owns some neighbouring channels of some
 // neighbouring pixels. These classes hide how many: a value is a scalar or a

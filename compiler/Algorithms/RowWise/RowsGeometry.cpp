@@ -93,7 +93,7 @@ bool RowsGeometry::isFull(const RowsTensor &tensor) const {
   return true;
 }
 
-bool RowsGeometry::isOneARow(const RowsTensor &tensor) const {
+bool RowsGeometry::isOnePerRow(const RowsTensor &tensor) const {
   for (int dim = 0; dim < getRank(); ++dim)
     if (reduced[dim] && tensor.strides[dim] != 0)
       return false;
@@ -158,7 +158,7 @@ bool RowsGeometry::isKept(int64_t vector, int64_t step) const {
       llvm::divideCeilSigned(getBlocksOfRow(vector), step);
   int64_t words = 0;
   for (const RowsTensor &tensor : tensors)
-    if (tensor.role == RowRole::Input && !isOneARow(tensor))
+    if (tensor.role == RowRole::Input && !isOnePerRow(tensor))
       words += tensor.words;
   return iterations <= kMaxIterations &&
          iterations * words * vector <= kMaxWords;

@@ -63,7 +63,7 @@ public:
   int64_t getBlocksOfRow(int64_t vector) const;
   int64_t getRowBlocks(int64_t vector) const;
   /// Whether a tensor has one element a row.
-  bool isOneARow(const RowsTensor &tensor) const;
+  bool isOnePerRow(const RowsTensor &tensor) const;
 
   /// Whether a thread that takes every `step`-th block of a row keeps its
   /// blocks in registers from one pass over the row to the next.

@@ -108,7 +108,7 @@ static double countRowAccesses(const RowsGeometry &g, int vector, RowRole role,
                                const RowsRates &rates) {
   double accesses = 0;
   for (const RowsTensor &tensor : g.tensors)
-    if (!g.isOneARow(tensor) && tensor.role == role)
+    if (!g.isOnePerRow(tensor) && tensor.role == role)
       accesses += countAccesses(g, tensor, vector, target, rates);
   return accesses;
 }

@@ -1,4 +1,4 @@
-//===- RowsProgram.cpp - The building blocks of row-wise programs ---------===//
+//===- RowsProgram.cpp - Building blocks of row-wise programs -------------===//
 
 #include "compiler/Algorithms/RowWise/RowsProgram.h"
 
@@ -211,7 +211,7 @@ void RowsProgram::storeLanes(const Lanes &lanes, Value tensor,
 void RowsProgram::loadRowInputs() {
   rowInputs.assign(op.getInputs().size(), {});
   for (auto [i, input] : llvm::enumerate(op.getInputs()))
-    if (op.isOneARow(cast<MemRefType>(input.getType())))
+    if (op.isOnePerRow(cast<MemRefType>(input.getType())))
       rowInputs[i] = loadLanes(input, rowCoordinates, {});
 }
 

@@ -1,4 +1,4 @@
-//===- RowsProgram.h - The building blocks of row-wise programs *- C++ -*-===//
+//===- RowsProgram.h - Building blocks of row-wise programs ----*- C++ -*-===//
 //
 // A thread processes blocks of elements of its row, or of as many neighbouring
 // rows as a block has lanes. This class loads and stores blocks and evaluates
