@@ -242,9 +242,9 @@ mlir::LogicalResult Compilation::collect(mlir::Diagnostic &diagnostic) {
     return mlir::success();
   if (!messages.empty())
     messages += "; ";
-  if (auto place =
+  if (auto location =
           mlir::dyn_cast<mlir::FileLineColLoc>(diagnostic.getLocation()))
-    messages += "line " + std::to_string(place.getLine()) + ": ";
+    messages += "line " + std::to_string(location.getLine()) + ": ";
   messages += diagnostic.str();
   for (const mlir::Diagnostic &note : diagnostic.getNotes())
     messages += " (" + note.str() + ")";

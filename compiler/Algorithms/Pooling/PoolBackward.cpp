@@ -301,13 +301,13 @@ void BackwardProgram::emitLoops() {
     first.fill(p.index(0));
     return store(addOutput(first, sum).value, at);
   }
-  sum = walkRange(p, ranges[0], 1, sum, [&](Value d, PoolReduction partial) {
-    return walkRange(
+  sum = reduceRange(p, ranges[0], 1, sum, [&](Value d, PoolReduction partial) {
+    return reduceRange(
         p, ranges[1], 1, partial, [&](Value h, PoolReduction partial) {
-          return walkRangeUnrolled(p, ranges[2], partial,
-                                   [&](Value w, PoolReduction partial) {
-                                     return addOutput({d, h, w}, partial);
-                                   });
+          return reduceRangeUnrolled(p, ranges[2], partial,
+                                     [&](Value w, PoolReduction partial) {
+                                       return addOutput({d, h, w}, partial);
+                                     });
         });
   });
   store(sum.value, at);

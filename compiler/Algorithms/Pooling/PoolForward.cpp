@@ -126,11 +126,11 @@ void ForwardProgram::emitLoops() {
     first[kDepth + dim] =
         p.add(p.mul(at, g.dims.strides[dim]), -g.dims.pads[dim]);
   }
-  PoolReduction result = walkRange(
+  PoolReduction result = reduceRange(
       p, ranges[0], 1, fold.start(p), [&](Value a, PoolReduction partial) {
-        return walkRange(
+        return reduceRange(
             p, ranges[1], 1, partial, [&](Value r, PoolReduction partial) {
-              return walkRangeUnrolled(
+              return reduceRangeUnrolled(
                   p, ranges[2], partial, [&](Value s, PoolReduction partial) {
                     return foldInside(p, fold, x, first, {a, r, s}, partial);
                   });

@@ -73,7 +73,7 @@ double tessera::estimateClocks(const PoolWork &work, double threads,
 double tessera::estimateLoops(const PoolGeometry &geometry, int64_t channels,
                               double threads, double elements,
                               const GpuTarget &target, const PoolRates &rates) {
-  // walkRangeUnrolled() has as many loads in flight.
+  // reduceRangeUnrolled() has as many loads in flight.
   constexpr double kAtOnce = 8;
   double bytes = static_cast<double>(geometry.x.elementBytes) * channels;
   return estimateClocks(

@@ -131,9 +131,9 @@ std::array<Value, 2> tessera::getPositionsInside(PoolBuilder &p,
 }
 
 PoolReduction
-tessera::walkRange(PoolBuilder &p, std::array<Value, 2> range, int64_t step,
-                   PoolReduction partial,
-                   function_ref<PoolReduction(Value, PoolReduction)> body) {
+tessera::reduceRange(PoolBuilder &p, std::array<Value, 2> range, int64_t step,
+                     PoolReduction partial,
+                     function_ref<PoolReduction(Value, PoolReduction)> body) {
   SmallVector<Value> carried = {partial.value};
   if (partial.index)
     carried.push_back(partial.index);
@@ -153,7 +153,7 @@ tessera::walkRange(PoolBuilder &p, std::array<Value, 2> range, int64_t step,
   return unpack(loop.getResults());
 }
 
-PoolReduction tessera::walkRangeUnrolled(
+PoolReduction tessera::reduceRangeUnrolled(
     PoolBuilder &p, std::array<Value, 2> range, PoolReduction partial,
     function_ref<PoolReduction(Value, PoolReduction)> body) {
   constexpr int64_t kUnroll = 8;
@@ -162,13 +162,13 @@ PoolReduction tessera::walkRangeUnrolled(
   Value count = p.max(p.sub(high, low), p.index(0));
   Value rest = arith::RemUIOp::create(p.b, p.loc, count, p.index(kUnroll));
   Value middle = p.add(low, p.sub(count, rest));
-  partial = walkRange(p, {low, middle}, kUnroll, partial,
-                      [&](Value first, PoolReduction partial) {
-                        for (int64_t i = 0; i < kUnroll; ++i)
-                          partial = body(p.add(first, i), partial);
-                        return partial;
-                      });
-  return walkRange(p, {middle, high}, 1, partial, body);
+  partial = reduceRange(p, {low, middle}, kUnroll, partial,
+                        [&](Value first, PoolReduction partial) {
+                          for (int64_t i = 0; i < kUnroll; ++i)
+                            partial = body(p.add(first, i), partial);
+                          return partial;
+                        });
+  return reduceRange(p, {middle, high}, 1, partial, body);
 }
 
 //===----------------------------------------------------------------------===//

@@ -89,13 +89,13 @@ struct PoolReduction {
 /// Emits a loop over the half-open `range` that carries a reduction, which
 /// begins with `partial`.
 PoolReduction
-walkRange(PoolBuilder &p, std::array<mlir::Value, 2> range, int64_t step,
-          PoolReduction partial,
-          llvm::function_ref<PoolReduction(mlir::Value, PoolReduction)> body);
+reduceRange(PoolBuilder &p, std::array<mlir::Value, 2> range, int64_t step,
+            PoolReduction partial,
+            llvm::function_ref<PoolReduction(mlir::Value, PoolReduction)> body);
 
 /// The same with a step of 1. The loop is unrolled so that the loads of several
 /// steps are in flight together; a second loop does the remainder.
-PoolReduction walkRangeUnrolled(
+PoolReduction reduceRangeUnrolled(
     PoolBuilder &p, std::array<mlir::Value, 2> range, PoolReduction partial,
     llvm::function_ref<PoolReduction(mlir::Value, PoolReduction)> body);
 

@@ -140,11 +140,11 @@ void SplitProgram::buildSplits(Value workspace) {
   Value columns =
       p.max(p.sub(p.add(ranges[2][1], tile.columns - 1), start), p.index(0));
   columns = arith::DivUIOp::create(b, p.loc, columns, p.index(tile.columns));
-  PoolReduction result = walkRange(
+  PoolReduction result = reduceRange(
       p, ranges[0], 1, fold.start(p), [&](Value a, PoolReduction partial) {
-        return walkRange(
+        return reduceRange(
             p, ranges[1], 1, partial, [&](Value r, PoolReduction partial) {
-              return walkRangeUnrolled(
+              return reduceRangeUnrolled(
                   p, {p.index(0), columns}, partial,
                   [&](Value t, PoolReduction partial) {
                     Value s = p.add(start, p.mul(t, tile.columns));
@@ -175,7 +175,7 @@ void SplitProgram::buildMerge(dnn::PoolOp merged, Value workspace) {
           .block;
   at[kChannel] = p.mul(at[kChannel], tile.channels);
   constexpr PoolDim kInside[] = {kBatch, kChannel, kDepth, kRow, kColumn};
-  PoolReduction result = walkRangeUnrolled(
+  PoolReduction result = reduceRangeUnrolled(
       p, {p.index(0), p.index(tile.getParts())}, fold.start(p),
       [&](Value split, PoolReduction partial) {
         Value bits = partials.load(p, getSlot(p, at, split, 0), kInside).value;

@@ -102,7 +102,7 @@ LogicalResult Rows::build(Operation *primitive, const TileConfig &config,
   if (!values.empty())
     group.byFirstThread([&] { program.storeRowOutputs(values); });
   if (op.hasMap())
-    group.walk(op.getMap(), {}, [&](RowsBlock &block, ValueRange) {
+    group.forEachBlock(op.getMap(), {}, [&](RowsBlock &block, ValueRange) {
       program.storeOutputs(block);
       return PointBuilder::Values();
     });

@@ -163,7 +163,7 @@ static double getWaste(const RowsGeometry &g, const RowsTile &tile,
   return std::max(1.0, std::min(rates.line, whole) / side);
 }
 
-/// The work of row groups, with tile.parts workgroups a row: a pass over the
+/// The work of row groups, with tile.splits workgroups a row: a pass over the
 /// row for each of `reductions`, and one for the map.
 static RowsWork getRowGroupWork(const RowsGeometry &g, const RowsTile &tile,
                                 ArrayRef<int64_t> reductions, bool hasMap,

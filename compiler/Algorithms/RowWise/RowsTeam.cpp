@@ -44,7 +44,7 @@ void RowsTeam::byFirstThread(llvm::function_ref<void()> body) {
 }
 
 //===----------------------------------------------------------------------===//
-// Walks
+// Blocks of the row
 //===----------------------------------------------------------------------===//
 
 int64_t RowsTeam::getIterations() const {
@@ -85,8 +85,8 @@ RowsTeam::Values RowsTeam::visitIterations(int64_t first, int64_t end,
   return carried;
 }
 
-RowsTeam::Values RowsTeam::walk(Region &region, ValueRange init,
-                                Visitor visit) {
+RowsTeam::Values RowsTeam::forEachBlock(Region &region, ValueRange init,
+                                        Visitor visit) {
   constexpr int64_t kAtOnce = kRowBlocksAtOnce;
   const int64_t iterations = getIterations();
   Values carried(init);
@@ -175,20 +175,22 @@ std::vector<LaneWords> RowsTeam::fold(size_t reduction) {
     for (int64_t lane = 0; lane < program.vector; ++lane)
       llvm::append_range(init, fold.start());
 
-  Values all = walk(region, init, [&](RowsBlock &block, ValueRange before) {
-    SmallVector<Lanes> values = program.evaluate(region, &block);
-    Values next;
-    for (auto [fold, lanes, pivot] : llvm::zip_equal(folds, values, pivots))
-      for (int64_t lane = 0; lane < program.vector; ++lane) {
-        const size_t words = fold.getTypes().size();
-        Value index =
-            fold.hasIndex() ? program.getIndexInRow(block, lane) : Value();
-        llvm::append_range(
-            next, fold.fold(RowsFold::Words(before.slice(next.size(), words)),
-                            lanes[lane], index, pivot[lane], block.valid));
-      }
-    return next;
-  });
+  Values all =
+      forEachBlock(region, init, [&](RowsBlock &block, ValueRange before) {
+        SmallVector<Lanes> values = program.evaluate(region, &block);
+        Values next;
+        for (auto [fold, lanes, pivot] : llvm::zip_equal(folds, values, pivots))
+          for (int64_t lane = 0; lane < program.vector; ++lane) {
+            const size_t words = fold.getTypes().size();
+            Value index =
+                fold.hasIndex() ? program.getIndexInRow(block, lane) : Value();
+            llvm::append_range(
+                next,
+                fold.fold(RowsFold::Words(before.slice(next.size(), words)),
+                          lanes[lane], index, pivot[lane], block.valid));
+          }
+        return next;
+      });
 
   std::vector<LaneWords> results;
   size_t done = 0;

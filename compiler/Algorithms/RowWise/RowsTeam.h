@@ -61,7 +61,8 @@ public:
   /// Calls `visit` with each block of the thread, after loading the inputs that
   /// `region` uses, and with what it returned for the block before. The blocks
   /// of a short row stay in registers from one pass to the next.
-  Values walk(mlir::Region &region, mlir::ValueRange carried, Visitor visit);
+  Values forEachBlock(mlir::Region &region, mlir::ValueRange carried,
+                      Visitor visit);
 
   /// Folds the values that `reduction` yields for the thread's blocks; the
   /// result has one entry a kind.

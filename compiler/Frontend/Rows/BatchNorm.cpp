@@ -85,7 +85,8 @@ static ErrorOr<RowFormulas> getInferenceFormulas(const RowProblem &problem) {
 /// MIOpen's expAvgFactor.
 static Value updateRunning(RowRegion &r, Value old, Value current) {
   Value factor = r.scalar(1);
-  return r.add(r.mul(old, r.sub(r.constant(1), factor)), r.mul(current, factor));
+  return r.add(r.mul(old, r.sub(r.constant(1), factor)),
+               r.mul(current, factor));
 }
 
 static ErrorOr<RowFormulas> getTrainingFormulas(const RowProblem &problem) {
