@@ -242,7 +242,7 @@ static Status checkMath(ModuleOp module) {
   if (!result.wasInterrupted())
     return Status::ok();
   return notSupported("the operation needs an exponential or a logarithm, "
-                      "which chips have in f32 only, but a tensor is f64");
+                      "which chips have in f32 only; a tensor is of f64");
 }
 
 ErrorOr<OwningOpRef<ModuleOp>>
