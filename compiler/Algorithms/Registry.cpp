@@ -13,6 +13,7 @@ std::span<const Algorithm *const> tessera::getAlgorithms() {
       &getStem(),
       &getNarrowGroups(),
       &getPacked(),
+      &getChannelsLast(),
       &getDepthwise(),
       &getToeplitz(),
       &getGeneralConv(),

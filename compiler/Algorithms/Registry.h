@@ -8,6 +8,7 @@ namespace tessera {
 class Algorithm;
 
 /// Each is defined in the file of its name and lives until the process ends.
+const Algorithm &getChannelsLast();
 const Algorithm &getDepthwise();
 const Algorithm &getGeneralConv();
 const Algorithm &getImplicitGemm();

@@ -255,7 +255,8 @@ std::vector<Candidate> tessera::getPackedCandidates(const ConvProblem &conv,
 /// Whether `conv` meets the conditions that check() has for a problem.
 static bool isPackable(dnn::ConvOp conv) {
   auto isPacked = [](Value tensor) {
-    return cast<MemRefType>(tensor.getType()).getLayout().isIdentity();
+    auto type = cast<MemRefType>(tensor.getType());
+    return type.areTrailingDimsContiguous(type.getRank());
   };
   ConvGeometry g(conv);
   Type element = conv.getElementType();

@@ -61,11 +61,14 @@ std::optional<ResultMap> tessera::makeResultMap(dnn::TileStoreOp store,
   const bool hasPlainColumns =
       access.getNumForms() == 1 && isPlain(spaces[2]) &&
       (extents[2] == 1 || getStride(spaces[2]) == bytes);
-  if (access.getConstant(0) != 0 || !isPlain(spaces[0]) ||
+  constexpr int64_t kAlignment = 16;
+  const int64_t offset = access.getConstant(0);
+  if (offset < 0 || offset % kAlignment != 0 || !isPlain(spaces[0]) ||
       !isPlain(spaces[1]) || (!taps && !hasPlainColumns))
     return std::nullopt;
   TensorMap map;
   map.tensor = tensor;
+  map.offset = offset;
   Type element = view.getType().getElementType();
   map.dataType = element.isF32()    ? DataType::F32
                  : element.isBF16() ? DataType::BF16
@@ -76,7 +79,6 @@ std::optional<ResultMap> tessera::makeResultMap(dnn::TileStoreOp store,
                  : access.getNumForms() == 2 ? access.getBound(1)
                                              : columns.front() * columns.back();
   map.box[0] = kRowBytes / bytes;
-  constexpr int64_t kAlignment = 16;
   auto add = [&](int64_t stride, int64_t size, uint32_t box) {
     map.sizes[map.rank] = size;
     // One row alone is where it is, whatever the stride.

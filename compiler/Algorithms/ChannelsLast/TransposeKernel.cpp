@@ -1,0 +1,149 @@
+//===- TransposeKernel.cpp - A launch that transposes matrices ------------===//
+//
+// A workgroup moves a square tile through LDS: it loads rows and stores
+// columns, both with neighbouring threads at neighbouring addresses, and up to
+// 16 bytes a thread where the lengths allow it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Algorithms/ChannelsLast/TransposeKernel.h"
+#include "compiler/Algorithms/Common/PointBuilder.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace tessera;
+
+static constexpr int64_t kThreads = 256, kAccessBytes = 16, kBankBytes = 4;
+
+/// Gives a packed argument another shape; a kernel sees an address.
+static void reshape(func::FuncOp kernel, BlockArgument argument,
+                    ArrayRef<int64_t> shape) {
+  auto type = cast<MemRefType>(argument.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset = 0;
+  (void)type.getStridesAndOffset(strides, offset);
+  strides.assign(shape.size(), 1);
+  for (size_t d = shape.size() - 1; d > 0; --d)
+    strides[d - 1] = strides[d] * shape[d];
+  argument.setType(MemRefType::get(
+      shape, type.getElementType(),
+      StridedLayoutAttr::get(kernel.getContext(), offset, strides)));
+  kernel.setFunctionType(FunctionType::get(
+      kernel.getContext(), kernel.getBody().front().getArgumentTypes(), {}));
+}
+
+namespace {
+/// Where LDS has the elements of a tile of `size` rows and columns. Threads
+/// write along rows and read `readWidth` rows of one column each; the pitch
+/// keeps the rows that are read at once in different banks.
+struct TileLayout {
+  int64_t size;
+  int64_t readWidth;
+  int64_t elementBytes;
+
+  /// Wide reads: row groups are shifted by 16 bytes each, which leaves rows
+  /// aligned for wide writes. Narrow ones: rows are an odd number of banks
+  /// apart, and writes are as wide as a bank.
+  bool isSkewed() const { return readWidth > 2; }
+  int64_t getUnit() const { return kAccessBytes / elementBytes; }
+  int64_t getBankElements() const {
+    return std::max<int64_t>(kBankBytes / elementBytes, 1);
+  }
+  int64_t getWriteWidth(int64_t width) const {
+    return isSkewed() ? width : std::min(width, getBankElements());
+  }
+  int64_t countElements() const {
+    return isSkewed() ? size * size + size / readWidth * getUnit()
+                      : size * (size + getBankElements());
+  }
+  Value locate(PointBuilder &p, Value row, Value column) const {
+    if (!isSkewed())
+      return p.add(p.mul(row, size + getBankElements()), column);
+    return p.add(p.add(p.mul(row, size), column),
+                 p.mul(p.div(row, readWidth), getUnit()));
+  }
+};
+
+/// A thread's share of a tile that all threads walk along its lines.
+struct TileWalk {
+  int64_t size, width;
+
+  int64_t countTurns() const { return size * size / (kThreads * width); }
+  /// The line, and the first element in it.
+  std::pair<Value, Value> locate(PointBuilder &p, Value thread,
+                                 int64_t turn) const {
+    Value number = p.add(thread, turn * kThreads);
+    const int64_t perLine = size / width;
+    return {p.div(number, perLine), p.mul(p.rem(number, perLine), width)};
+  }
+};
+} // namespace
+
+static void loadTile(PointBuilder &p, Value source, Value shared,
+                     ValueRange corner, Value thread, const TileWalk &walk,
+                     const TileLayout &layout) {
+  struct Loaded {
+    Value row, column, block;
+  };
+  // All loads are under way before the first is waited for.
+  SmallVector<Loaded> loaded;
+  for (int64_t turn = 0; turn < walk.countTurns(); ++turn) {
+    auto [row, column] = walk.locate(p, thread, turn);
+    loaded.push_back({row, column,
+                      p.loadBlock(source, 2, walk.width,
+                                  {corner[0], p.add(corner[1], row),
+                                   p.add(corner[2], column)})});
+  }
+  const int64_t width = layout.getWriteWidth(walk.width);
+  for (const Loaded &part : loaded)
+    for (int64_t first = 0; first < walk.width; first += width)
+      p.storeShared(p.getSlice(part.block, first, width), shared,
+                    layout.locate(p, part.row, p.add(part.column, first)));
+}
+
+static void storeTile(PointBuilder &p, Value shared, Value target,
+                      ValueRange corner, Value thread, const TileWalk &walk,
+                      const TileLayout &layout) {
+  for (int64_t turn = 0; turn < walk.countTurns(); ++turn) {
+    auto [column, row] = walk.locate(p, thread, turn);
+    PointBuilder::Values elements;
+    for (int64_t i = 0; i < walk.width; ++i)
+      elements.push_back(
+          p.loadShared(shared, 1, layout.locate(p, p.add(row, i), column)));
+    p.storeBlock(p.makeBlock(elements), target, 2,
+                 {corner[0], p.add(corner[2], column), p.add(corner[1], row)});
+  }
+}
+
+void tessera::emitTranspose(func::FuncOp kernel, BlockArgument source,
+                            BlockArgument target, const MatrixBatch &matrices) {
+  const auto [batch, rows, columns] = matrices;
+  reshape(kernel, source, {batch, rows, columns});
+  reshape(kernel, target, {batch, columns, rows});
+  auto type = cast<MemRefType>(source.getType());
+  const int64_t bytes = type.getElementTypeBitWidth() / 8;
+  constexpr int64_t kSize = 64, kSizeOfF64 = 32, kLongest = 4;
+  const int64_t size = bytes > kLongest ? kSizeOfF64 : kSize;
+  const int64_t unit = kAccessBytes / bytes;
+  const TileWalk loads{size, getAccessWidth(type, 2, unit)};
+  const TileWalk stores{
+      size, getAccessWidth(cast<MemRefType>(target.getType()), 2, unit)};
+  const TileLayout layout{size, stores.width, bytes};
+
+  OpBuilder b(kernel.getBody().front().getTerminator());
+  PointBuilder p(b, kernel.getLoc());
+  ValueRange point =
+      p.forEachPoint({batch, llvm::divideCeilSigned(columns, size),
+                      llvm::divideCeilSigned(rows, size), kThreads},
+                     kThreads);
+  PointBuilder::Values corner = {point[0], p.mul(point[2], size),
+                                 p.mul(point[1], size)};
+  Value thread = point[3];
+  Value shared = p.makeShared(type.getElementType(), {layout.countElements()});
+  loadTile(p, source, shared, corner, thread, loads, layout);
+  p.barrier();
+  storeTile(p, shared, target, corner, thread, stores, layout);
+}
