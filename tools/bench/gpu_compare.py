@@ -2,13 +2,14 @@
 """Times convolutions of this library on an NVIDIA GPU beside cuDNN's.
 
   gpu_compare.py [--library lib/libtessera.so.0] [--list FILE] [--batch N]
-                 [--directions fwd,bwd,wrw] [--type bf16|f16|tf32] [--out FOLDER]
+                 [--directions fwd,bwd,wrw] [--type bf16|f16|tf32|f32]
+                 [--layout nhwc|nchw] [--out FOLDER]
 
 Everything runs in one process: our kernels through the C API
 (tesseraRunProblem), cuDNN's through PyTorch with cudnn.benchmark on. Each line
 of FILE has a name and the network config of a forward convolution, and how
-often a network has it, if that is not once. The type, the directions and, with
---batch, the batch are replaced. For each problem:
+often a network has it, if that is not once. The type, the layout, the
+directions and, with --batch, the batch are replaced. For each problem:
 
 1. Our result is compared with cuDNN's f32 result on the same data, five times
    over poisoned memory; all five must have the same bits. A tf32 result must be
@@ -116,8 +117,9 @@ def read_list(options):
         if options.batch:
             config = re.sub(r"-n\d+c", f"-n{options.batch}c", config)
         for direction in options.directions.split(","):
-            text = re.sub(r"^conv-\w+-\w+-", f"conv-{direction}-{options.type}-",
-                          config)
+            layouts = ",".join(3 * [options.layout])
+            text = re.sub(r"^conv-\w+-\w+-[\w,]+-",
+                          f"conv-{direction}-{options.type}-{layouts}-", config)
             problems.append((name, direction, text, int(*count or [1])))
     return problems
 
@@ -254,8 +256,9 @@ def read_options():
     parser.add_argument("--library", default="build/dev/lib/libtessera.so.0")
     parser.add_argument("--list", default=here / "conv-h100.txt")
     parser.add_argument("--directions", default=",".join(DIRECTIONS))
-    parser.add_argument("--type", choices=["bf16", "f16", "tf32"],
-                        default="bf16")
+    parser.add_argument("--type", default="bf16",
+                        choices=["bf16", "f16", "tf32", "f32"])
+    parser.add_argument("--layout", choices=["nhwc", "nchw"], default="nhwc")
     parser.add_argument("--batch", type=int)
     parser.add_argument("--repeats", type=int, default=20)
     parser.add_argument("--threads", type=int, default=min(12, os.cpu_count()))
@@ -268,9 +271,9 @@ def main():
     os.environ.setdefault("TESSERA_DEVICE", "nvidia")
     gpu = gpu_device.Gpu()
     gpu.torch.cuda.init()
-    limits = rate, bandwidth = gpu.measure_limits(options.type == "tf32")
+    limits = rate, bandwidth = gpu.measure_limits("32" in options.type)
     torch = gpu.torch
-    title = (f"{torch.cuda.get_device_name()}, {options.type} NHWC, cuDNN "
+    title = (f"{torch.cuda.get_device_name()}, {options.type} {options.layout.upper()}, cuDNN "
              f"{torch.backends.cudnn.version()}, GEMM {rate / 1e6:.0f} TFLOP/s, "
              f"copy {bandwidth / 1e6:.2f} TB/s")
     print(title, flush=True)
