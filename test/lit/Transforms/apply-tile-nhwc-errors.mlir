@@ -1,0 +1,27 @@
+// RUN: dnn-opt %s -split-input-file -verify-diagnostics --dnn-apply-tile="target=gfx942 tile=nhwc-igemm-m64n64k32-w1x2-b2-mfma32"
+// RUN: not dnn-opt %s -split-input-file --dnn-apply-tile="target=gfx942 tile=nhwc-general-b1" 2>&1 | FileCheck %s --check-prefix=INNER
+// RUN: not dnn-opt %s -split-input-file --dnn-apply-tile="target=gfx942 tile=nhwc" 2>&1 | FileCheck %s --check-prefix=INNER
+
+// INNER: but 'nhwc-' is followed by a tile of igemm, stem, groups or packed
+
+func.func @strided(%x: memref<2x64x14x14xf16, strided<[25088, 392, 28, 2]>>, %w: memref<64x64x3x3xf16>, %y: memref<2x64x14x14xf16>) attributes {dnn.kernel} {
+  // expected-error@+1 {{needs packed tensors to be transposed}}
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nchw, nchw, nchw)
+      pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
+      : memref<2x64x14x14xf16, strided<[25088, 392, 28, 2]>>, memref<64x64x3x3xf16>, memref<2x64x14x14xf16>
+  return
+}
+
+// -----
+
+func.func @residual(%x: memref<2x64x14x14xf16>, %w: memref<64x64x3x3xf16>, %y: memref<2x64x14x14xf16>, %r: memref<2x64x14x14xf16>) attributes {dnn.kernel} {
+  // expected-error@+1 {{adds a second tensor to the result, which 'nhwc' does not transpose}}
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nchw, nchw, nchw)
+      pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
+      epilogue ins(%r : memref<2x64x14x14xf16>) {
+    ^bb0(%acc: f32, %old: f32):
+      %all = arith.addf %acc, %old : f32
+      dnn.yield %all : f32
+    } : memref<2x64x14x14xf16>, memref<64x64x3x3xf16>, memref<2x64x14x14xf16>
+  return
+}

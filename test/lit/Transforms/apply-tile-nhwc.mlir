@@ -1,0 +1,54 @@
+// RUN: dnn-opt %s -split-input-file -verify-diagnostics --dnn-apply-tile="target=gfx942 tile=nhwc-igemm-m64n64k32-w1x2-b2-mfma32" | FileCheck %s
+// RUN: dnn-opt --problem "convfp16 -n 2 -c 64 -H 14 -W 14 -k 64 -y 3 -x 3 -p 1 -q 1" --target sm_90 --tile nhwc-igemm-m128n64k64-w1x1-p6-wgmma --stop-after gpu | FileCheck %s --check-prefix=TMA
+
+// x has 64 channels by 196 pixels: four loads of 4 elements and two stores of 8
+// each thread. It is first in the workspace, w and y follow.
+// CHECK-LABEL: func.func @forward_x(
+// CHECK-SAME:    %[[X:[^:]*]]: memref<2x64x196xf16, strided<[12544, 196, 1]>> {dnn.arg = "x"},
+// CHECK-SAME:    %[[LAST:[^:]*]]: memref<2x196x64xf16, strided<[12544, 64, 1]>> {dnn.arg = "workspace", dnn.bytes = 50176 : i64}
+// CHECK:       dnn.for_each_point [2, 4, 1, 256] threads 256
+// CHECK:       %[[LDS:.*]] = memref.alloca() : memref<4160xf16, #gpu.address_space<workgroup>>
+// CHECK-COUNT-4: dnn.point_load %[[X]]{{.*}} -> vector<4xf16>
+// CHECK-COUNT-4: vector.store {{.*}}, %[[LDS]]
+// CHECK:       gpu.barrier
+// CHECK-COUNT-2: dnn.point_store {{.*}}, %[[LAST]]{{.*}} : vector<8xf16>
+// CHECK-LABEL: func.func @forward_w(
+// CHECK-SAME:    memref<64x9x64xf16, strided<[576, 64, 1], offset: 25088>>
+// The product sees channels last everywhere, and its result is the workspace's.
+// CHECK-LABEL: func.func @forward(
+// CHECK-SAME:    %{{.*}}: memref<2x64x14x14xf16> {dnn.arg = "x"}
+// CHECK-SAME:    %[[PX:[^:]*]]: memref<2x14x14x64xf16> {dnn.arg = "workspace"
+// CHECK-SAME:    %[[PW:[^:]*]]: memref<64x3x3x64xf16, strided<[576, 192, 64, 1], offset: 25088>>
+// CHECK-SAME:    %[[PY:[^:]*]]: memref<2x14x14x64xf16, strided<[12544, 896, 64, 1], offset: 61952>> {dnn.arg = "workspace", dnn.bytes = 174080 : i64}
+// CHECK:       dnn.view %[[PX]]
+// CHECK:       dnn.view %[[PW]]
+// CHECK:       dnn.view %[[PY]]
+// CHECK-LABEL: func.func @forward_y(
+// CHECK-SAME:    %[[Y:arg2]]: memref<2x64x196xf16, strided<[12544, 196, 1]>> {dnn.arg = "y"}
+// CHECK-SAME:    memref<2x196x64xf16, strided<[12544, 64, 1], offset: 61952>>
+// CHECK:       dnn.point_store {{.*}}, %[[Y]]{{.*}} : vector<4xf16>
+
+// TMA reads and writes the workspace where the tensors are.
+// TMA: dnn.tensor_maps = ["workspace:f16:im2col:64,14,14,2:{{[^"]*}}", "workspace+50176:f16:{{[^"]*}}", "workspace+123904:f16:{{[^"]*}}"]
+func.func @forward(%x: memref<2x64x14x14xf16> {dnn.arg = "x"}, %w: memref<64x64x3x3xf16> {dnn.arg = "w"}, %y: memref<2x64x14x14xf16> {dnn.arg = "y"}) attributes {dnn.kernel} {
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nchw, nchw, nchw)
+      pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
+      : memref<2x64x14x14xf16>, memref<64x64x3x3xf16>, memref<2x64x14x14xf16>
+  return
+}
+
+// -----
+
+// A filter of one tap is the same in both layouts, and y is channels last
+// already: x alone is transposed.
+// CHECK-NOT:   func.func @pointwise_w
+// CHECK-LABEL: func.func @pointwise_x(
+// CHECK-LABEL: func.func @pointwise(
+// CHECK-SAME:    %{{.*}}: memref<64x1x1x64xf16> {dnn.arg = "w"}
+// CHECK-NOT:   func.func @pointwise_y
+func.func @pointwise(%x: memref<2x64x8x8xf16> {dnn.arg = "x"}, %w: memref<64x64x1x1xf16> {dnn.arg = "w"}, %y: memref<2x8x8x64xf16> {dnn.arg = "y"}) attributes {dnn.kernel} {
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nchw, nchw, nhwc)
+      pads [0, 0] strides [1, 1] dilations [1, 1] groups 1
+      : memref<2x64x8x8xf16>, memref<64x64x1x1xf16>, memref<2x8x8x64xf16>
+  return
+}

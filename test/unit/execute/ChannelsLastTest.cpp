@@ -1,0 +1,101 @@
+//===- ChannelsLastTest.cpp - Tensors transposed around a product ---------===//
+//
+// The launches that transpose and the product between them, in every direction
+// and type, with lengths that tiles of the transposition do not divide.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Algorithms/Algorithm.h"
+#include "compiler/Algorithms/Registry.h"
+#include "test/unit/execute/ConvFixture.h"
+#include "test/unit/execute/DrawProblem.h"
+
+using namespace tessera;
+using namespace tessera::test;
+
+/// The first of the candidates that is split or not, as is asked; none where
+/// the problem has none.
+static std::optional<TileConfig> getTile(const ConvProblem &problem,
+                                         bool isSplit) {
+  if (!getChannelsLast().check(problem, getTarget()).isOk())
+    return std::nullopt;
+  for (const Candidate &candidate :
+       getChannelsLast().getCandidates(problem, getTarget()))
+    if ((candidate.tile.parameters.find("-s") != std::string::npos) == isSplit)
+      return candidate.tile;
+  return std::nullopt;
+}
+
+static void checkTransposed(const ConvProblem &problem,
+                            reference::DataKind kind, bool isSplit = false) {
+  auto tile = getTile(problem, isSplit);
+  ASSERT_TRUE(tile) << problem.toNetworkConfig();
+  auto engine = makeEngine(std::make_shared<FixedTileCompiler>(*tile));
+  ASSERT_NE(engine, nullptr);
+  checkConv(*engine, problem, kind);
+}
+
+class ChannelsLast : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Random, ChannelsLast, testing::Range(0, 48));
+
+// Each tensor is channels first or last on its own; channels and pixels are
+// many or one.
+TEST_P(ChannelsLast, MatchesTheReference) {
+  const int index = GetParam();
+  ProblemSpace space;
+  space.types = {DataType::F16, DataType::BF16, DataType::F32};
+  space.strided = false;
+  space.maxFlops = 4e6;
+  ConvProblem p = drawProblem(getSeed() + 31, index, space);
+  // Every combination but channels last alone.
+  const int layouts = 1 + index % 7;
+  auto pick = [&](int bit) {
+    return layouts >> bit & 1 ? Layout::NCHW : Layout::NHWC;
+  };
+  p.xLayout = pick(0);
+  p.wLayout = pick(1);
+  p.yLayout = pick(2);
+  p.epilogue.residual = p.epilogue.beta = false;
+  p = p.canonicalize();
+  if (!p.verify().isOk() || !getTile(p, /*isSplit=*/false))
+    GTEST_SKIP() << "nothing to transpose, or a problem of another algorithm";
+  checkTransposed(p, reference::DataKind::Uniform);
+}
+
+/// Several tiles of 64 in each dimension of the matrices, none of them whole
+/// unless `channels` and `size` make them so.
+static ConvProblem makeProblem(Direction direction, DataType type,
+                               int64_t channels, int64_t size) {
+  ConvProblem p;
+  p.direction = direction;
+  p.dataType = type;
+  p.batch = 2;
+  p.inChannels = channels;
+  p.outChannels = channels + 8;
+  p.in = {size, size};
+  p.filter = {3, 3};
+  p.pad = {1, 1};
+  return p;
+}
+
+static constexpr Direction kDirections[] = {
+    Direction::Forward, Direction::BackwardData, Direction::BackwardWeights};
+
+// Products of small integers: an element in the wrong row of a tile cannot hide
+// in rounding. 8 by 8 pixels are loaded 16 bytes at a time, 14 by 14 eight, 9
+// by 9 one element; 72 channels and 75.
+TEST(ChannelsLastTiles, AreExactOnIntegers) {
+  for (Direction direction : kDirections)
+    for (DataType type : {DataType::F16, DataType::F32})
+      for (int64_t size : {8, 9, 14})
+        for (int64_t channels : {72, 75})
+          checkTransposed(makeProblem(direction, type, channels, size),
+                          reference::DataKind::Integer);
+}
+
+// The workspace has the partial results in front of the tensors.
+TEST(ChannelsLastTiles, LeaveSplitsTheirWorkspace) {
+  checkTransposed(
+      makeProblem(Direction::BackwardWeights, DataType::F16, 64, 16),
+      reference::DataKind::Uniform, /*isSplit=*/true);
+}
