@@ -1,4 +1,4 @@
-//===- Algorithm.h - One way to solve some problems ------------*- C++ -*-===//
+//===- Algorithm.h - One way to solve some problems ------------*- C++ -*--===//
 //
 // The interface through which the compiler uses an algorithm: a new one is a
 // new file, a row in Registry.cpp and a test

@@ -1,4 +1,4 @@
-//===- ChooseTile.h - A good tile without measuring ------------*- C++ -*-===//
+//===- ChooseTile.h - A good tile without measuring ------------*- C++ -*--===//
 
 #ifndef TESSERA_COMPILER_ALGORITHMS_CHOOSETILE_H
 #define TESSERA_COMPILER_ALGORITHMS_CHOOSETILE_H

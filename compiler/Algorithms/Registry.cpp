@@ -9,19 +9,11 @@ using namespace tessera;
 
 std::span<const Algorithm *const> tessera::getAlgorithms() {
   static const std::array kAlgorithms = {
-      &getImplicitGemm(),
-      &getStem(),
-      &getNarrowGroups(),
-      &getPacked(),
-      &getChannelsLast(),
-      &getDepthwise(),
-      &getToeplitz(),
-      &getGeneralConv(),
-      &getPool(),
-      &getPoolSplit(),
-      &getRowsMap(),
-      &getRows(),
-      &getRowsSplit(),
+      &getImplicitGemm(), &getStem(),         &getNarrowGroups(),
+      &getPacked(),       &getChannelsLast(), &getDepthwise(),
+      &getToeplitz(),     &getGeneralConv(),  &getPool(),
+      &getPoolSplit(),    &getRowWiseMap(),   &getRows(),
+      &getRowWiseSplit(),
   };
   return kAlgorithms;
 }

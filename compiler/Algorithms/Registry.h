@@ -18,9 +18,9 @@ const Algorithm &getStem();
 const Algorithm &getToeplitz();
 const Algorithm &getPool();
 const Algorithm &getPoolSplit();
-const Algorithm &getRowsMap();
+const Algorithm &getRowWiseMap();
 const Algorithm &getRows();
-const Algorithm &getRowsSplit();
+const Algorithm &getRowWiseSplit();
 
 } // namespace tessera
 

@@ -1,4 +1,4 @@
-//===- Passes.h - Passes from dnn to the gpu level -------------*- C++ -*-===//
+//===- Passes.h - Passes from dnn to the gpu level -------------*- C++ -*--===//
 
 #ifndef TESSERA_COMPILER_CONVERSION_PASSES_H
 #define TESSERA_COMPILER_CONVERSION_PASSES_H

@@ -1,4 +1,4 @@
-//===- JitCompiler.h - The compiler's public interface ---------*- C++ -*-===//
+//===- JitCompiler.h - The compiler's public interface ---------*- C++ -*--===//
 //
 // Besides Revision.h this is the only header of compiler/ that other layers
 // include. It names no LLVM or MLIR type, so that its users need none of their

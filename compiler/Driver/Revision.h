@@ -1,4 +1,4 @@
-//===- Revision.h - The revision of the compiler ---------------*- C++ -*-===//
+//===- Revision.h - The revision of the compiler ---------------*- C++ -*--===//
 //
 // The revision is available without the compiler, because it is part of the key
 // of every stored kernel, and a process that finds all its kernels never loads

@@ -1,4 +1,4 @@
-//===- ActivationFormulas.h - Activations and their gradients --*- C++ -*-===//
+//===- ActivationFormulas.h - Activations and their gradients --*- C++ -*--===//
 //
 // The formulas of docs/spec/convolution.md, for the epilogues of convolutions
 // and for primitives that have an activation.

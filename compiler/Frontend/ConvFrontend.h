@@ -1,4 +1,4 @@
-//===- ConvFrontend.h - A convolution problem as a module ------*- C++ -*-===//
+//===- ConvFrontend.h - A convolution problem as a module ------*- C++ -*--===//
 //
 // The first stage of the compiler, which turns a problem into IR.
 //

@@ -1,4 +1,4 @@
-//===- ElementType.h - Data types of problems in IR ------------*- C++ -*-===//
+//===- ElementType.h - Data types of problems in IR ------------*- C++ -*--===//
 
 #ifndef TESSERA_COMPILER_FRONTEND_ELEMENTTYPE_H
 #define TESSERA_COMPILER_FRONTEND_ELEMENTTYPE_H

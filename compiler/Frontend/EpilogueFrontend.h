@@ -1,4 +1,4 @@
-//===- EpilogueFrontend.h - A problem's epilogue as a region ---*- C++ -*-===//
+//===- EpilogueFrontend.h - A problem's epilogue as a region ---*- C++ -*--===//
 
 #ifndef TESSERA_COMPILER_FRONTEND_EPILOGUEFRONTEND_H
 #define TESSERA_COMPILER_FRONTEND_EPILOGUEFRONTEND_H

@@ -1,4 +1,4 @@
-//===- FloatBuilder.h - Formulas on values of one type ---------*- C++ -*-===//
+//===- FloatBuilder.h - Formulas on values of one type ---------*- C++ -*--===//
 //
 // The arithmetic in which the formulas of regions are written. Exponentials and
 // logarithms are of base 2, because chips have instructions for these and no

@@ -1,4 +1,4 @@
-//===- PoolFrontend.h - A pooling problem as a module ----------*- C++ -*-===//
+//===- PoolFrontend.h - A pooling problem as a module ----------*- C++ -*--===//
 
 #ifndef TESSERA_COMPILER_FRONTEND_POOLFRONTEND_H
 #define TESSERA_COMPILER_FRONTEND_POOLFRONTEND_H

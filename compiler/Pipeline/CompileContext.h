@@ -1,4 +1,4 @@
-//===- CompileContext.h - State that compilations reuse --------*- C++ -*-===//
+//===- CompileContext.h - State that compilations reuse --------*- C++ -*--===//
 //
 // An MLIR context with its dialects and a pass manager with its patterns take
 // as long to create as some stages take to run, and none may be used by two

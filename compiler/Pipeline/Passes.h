@@ -1,4 +1,4 @@
-//===- Passes.h - Passes that check the pipeline ---------------*- C++ -*-===//
+//===- Passes.h - Passes that check the pipeline ---------------*- C++ -*--===//
 
 #ifndef TESSERA_COMPILER_PIPELINE_PASSES_H
 #define TESSERA_COMPILER_PIPELINE_PASSES_H

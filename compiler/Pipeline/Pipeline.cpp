@@ -13,7 +13,7 @@
 #include "compiler/Conversion/Passes.h"
 #include "compiler/Frontend/ConvFrontend.h"
 #include "compiler/Frontend/PoolFrontend.h"
-#include "compiler/Frontend/RowsFrontend.h"
+#include "compiler/Frontend/RowWiseFrontend.h"
 #include "compiler/Pipeline/Passes.h"
 #include "compiler/Pipeline/ReadProblem.h"
 #include "compiler/Target/AMDGPU/AmdgpuTarget.h"
@@ -101,7 +101,7 @@ Status Compilation::buildDnn() {
     module = buildPoolModule(context.getMlir(), *pool, symbol);
   else {
     ErrorOr<mlir::OwningOpRef<mlir::ModuleOp>> built =
-        buildRowsModule(context.getMlir(), *problem.getRows(), symbol);
+        buildRowWiseModule(context.getMlir(), *problem.getRows(), symbol);
     if (!built)
       return built.getStatus();
     module = std::move(*built);

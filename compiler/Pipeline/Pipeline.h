@@ -1,4 +1,4 @@
-//===- Pipeline.h - From a problem to a code object ------------*- C++ -*-===//
+//===- Pipeline.h - From a problem to a code object ------------*- C++ -*--===//
 
 #ifndef TESSERA_COMPILER_PIPELINE_PIPELINE_H
 #define TESSERA_COMPILER_PIPELINE_PIPELINE_H

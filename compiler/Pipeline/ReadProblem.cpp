@@ -2,7 +2,7 @@
 
 #include "compiler/Pipeline/ReadProblem.h"
 #include "compiler/Frontend/ConvFrontend.h"
-#include "compiler/Frontend/RowsFrontend.h"
+#include "compiler/Frontend/RowWiseFrontend.h"
 #include "dialect/IR/Dnn.h"
 #include "dialect/IR/PointHints.h"
 
@@ -179,23 +179,23 @@ static Problem readPool(dnn::PoolOp pool) {
 
 /// Returns the problem that the function names if the frontend builds the same
 /// function of it; regions are not matched.
-static ErrorOr<Problem> readRows(dnn::RowsOp rows) {
+static ErrorOr<Problem> readRows(dnn::RowWiseOp rows) {
   auto function = rows->getParentOfType<mlir::func::FuncOp>();
   auto text = function
                   ? function->getAttrOfType<mlir::StringAttr>(kProblemAttrName)
                   : mlir::StringAttr();
   if (!text)
-    return notSupported("a function with dnn.rows names its problem in the "
+    return notSupported("a function with dnn.row_wise names its problem in the "
                         "attribute " +
                         kProblemAttrName.str());
   ErrorOr<Problem> problem = parseNetworkConfig(text.getValue());
   if (!problem)
     return problem.getStatus();
   if (!problem->getRows())
-    return notSupported("dnn.rows solves row problems, not " +
+    return notSupported("dnn.row_wise solves row problems, not " +
                         text.getValue().str());
-  auto module = buildRowsModule(*rows.getContext(), *problem->getRows(),
-                                function.getName());
+  auto module = buildRowWiseModule(*rows.getContext(), *problem->getRows(),
+                                   function.getName());
   if (!module)
     return module.getStatus();
   auto candidate = *(*module)->getOps<mlir::func::FuncOp>().begin();
@@ -209,7 +209,7 @@ static ErrorOr<Problem> readRows(dnn::RowsOp rows) {
 static ErrorOr<Problem> readPrimitive(mlir::Operation *primitive) {
   if (auto pool = llvm::dyn_cast<dnn::PoolOp>(primitive))
     return readPool(pool);
-  if (auto rows = llvm::dyn_cast<dnn::RowsOp>(primitive))
+  if (auto rows = llvm::dyn_cast<dnn::RowWiseOp>(primitive))
     return readRows(rows);
   return readConv(llvm::cast<dnn::ConvOp>(primitive));
 }
@@ -222,7 +222,7 @@ ErrorOr<Problem> tessera::readProblem(mlir::ModuleOp module) {
   });
   if (primitives.size() != 1)
     return notSupported("a module has one primitive (dnn.conv, dnn.pool or "
-                        "dnn.rows), not " +
+                        "dnn.row_wise), not " +
                         std::to_string(primitives.size()));
   ErrorOr<Problem> problem = readPrimitive(primitives.front());
   if (problem && module->hasAttr(dnn::kUnalignedAttrName))

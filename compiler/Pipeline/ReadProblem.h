@@ -1,4 +1,4 @@
-//===- ReadProblem.h - The problem that a dnn module states ----*- C++ -*-===//
+//===- ReadProblem.h - The problem that a dnn module states ----*- C++ -*--===//
 
 #ifndef TESSERA_COMPILER_PIPELINE_READPROBLEM_H
 #define TESSERA_COMPILER_PIPELINE_READPROBLEM_H

@@ -1,4 +1,4 @@
-//===- Stage.h - The stages of the compiler --------------------*- C++ -*-===//
+//===- Stage.h - The stages of the compiler --------------------*- C++ -*--===//
 
 #ifndef TESSERA_COMPILER_PIPELINE_STAGE_H
 #define TESSERA_COMPILER_PIPELINE_STAGE_H

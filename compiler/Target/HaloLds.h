@@ -1,4 +1,4 @@
-//===- HaloLds.h - LDS of the pixels that taps share -----------*- C++ -*-===//
+//===- HaloLds.h - LDS of the pixels that taps share -----------*- C++ -*--===//
 //
 // The layout of LDS if all taps of a tile share its pixels: a line for each
 // pixel of the tile and its halo. The lowering uses it
@@ -37,8 +37,8 @@ struct HaloLds {
   int64_t getPitch() const { return lineBytes + kChunkBytes; }
   int64_t getBufferBytes() const { return lines * getPitch(); }
   /// The offset of the line of zeros, which follows the buffers.
-  int64_t getZeroPlace() const { return kBuffers * getBufferBytes(); }
-  int64_t getBytes() const { return getZeroPlace() + lineBytes; }
+  int64_t getZeroOffset() const { return kBuffers * getBufferBytes(); }
+  int64_t getBytes() const { return getZeroOffset() + lineBytes; }
 };
 
 /// The largest distance between the offsets of a tile's first and last row, for

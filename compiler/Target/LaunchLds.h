@@ -1,4 +1,4 @@
-//===- LaunchLds.h - LDS that a launch may request -------------*- C++ -*-===//
+//===- LaunchLds.h - LDS that a launch may request -------------*- C++ -*--===//
 //
 // A kernel may declare at most GpuTarget::ldsBytes of LDS statically. On
 // NVIDIA's chips a launch can request more, as dynamic shared memory.

@@ -7,7 +7,7 @@ using namespace tessera;
 namespace {
 struct Row {
   MatrixUnit unit;
-  FactorType type;
+  OperandType type;
   MatrixInstruction instruction;
 };
 } // namespace
@@ -56,9 +56,9 @@ static constexpr MatrixInstruction makeMma(int k,
           /*accRegs=*/16,
           /*accVector=*/8,
           /*accStride=*/32,
-          /*pParts=*/4,
+          /*pRows=*/4,
           /*pStep=*/1,
-          /*qParts=*/2,
+          /*qRows=*/2,
           /*qStep=*/8};
 }
 
@@ -73,58 +73,58 @@ static constexpr MatrixInstruction makeMmaInOrder(int k) {
 }
 
 static constexpr Row kRows[] = {
-    {MatrixUnit::MfmaCdna1, FactorType::F16, makeMfma32(8)},
-    {MatrixUnit::MfmaCdna1, FactorType::F16, makeMfma16(16)},
-    {MatrixUnit::MfmaCdna1, FactorType::BF16, makeMfma32(4)},
-    {MatrixUnit::MfmaCdna1, FactorType::BF16, makeMfma16(8)},
-    {MatrixUnit::MfmaCdna1, FactorType::F32, makeMfma32(2)},
-    {MatrixUnit::MfmaCdna1, FactorType::F32, makeMfma16(4)},
-    {MatrixUnit::MfmaCdna1, FactorType::I8, makeMfma32(8)},
-    {MatrixUnit::MfmaCdna1, FactorType::I8, makeMfma16(16)},
+    {MatrixUnit::MfmaCdna1, OperandType::F16, makeMfma32(8)},
+    {MatrixUnit::MfmaCdna1, OperandType::F16, makeMfma16(16)},
+    {MatrixUnit::MfmaCdna1, OperandType::BF16, makeMfma32(4)},
+    {MatrixUnit::MfmaCdna1, OperandType::BF16, makeMfma16(8)},
+    {MatrixUnit::MfmaCdna1, OperandType::F32, makeMfma32(2)},
+    {MatrixUnit::MfmaCdna1, OperandType::F32, makeMfma16(4)},
+    {MatrixUnit::MfmaCdna1, OperandType::I8, makeMfma32(8)},
+    {MatrixUnit::MfmaCdna1, OperandType::I8, makeMfma16(16)},
 
-    {MatrixUnit::MfmaCdna2, FactorType::F16, makeMfma32(8)},
-    {MatrixUnit::MfmaCdna2, FactorType::F16, makeMfma16(16)},
-    {MatrixUnit::MfmaCdna2, FactorType::BF16, makeMfma32(8)},
-    {MatrixUnit::MfmaCdna2, FactorType::BF16, makeMfma16(16)},
-    {MatrixUnit::MfmaCdna2, FactorType::F32, makeMfma32(2)},
-    {MatrixUnit::MfmaCdna2, FactorType::F32, makeMfma16(4)},
-    {MatrixUnit::MfmaCdna2, FactorType::I8, makeMfma32(8)},
-    {MatrixUnit::MfmaCdna2, FactorType::I8, makeMfma16(16)},
-    {MatrixUnit::MfmaCdna2, FactorType::F64, kMfmaF64},
+    {MatrixUnit::MfmaCdna2, OperandType::F16, makeMfma32(8)},
+    {MatrixUnit::MfmaCdna2, OperandType::F16, makeMfma16(16)},
+    {MatrixUnit::MfmaCdna2, OperandType::BF16, makeMfma32(8)},
+    {MatrixUnit::MfmaCdna2, OperandType::BF16, makeMfma16(16)},
+    {MatrixUnit::MfmaCdna2, OperandType::F32, makeMfma32(2)},
+    {MatrixUnit::MfmaCdna2, OperandType::F32, makeMfma16(4)},
+    {MatrixUnit::MfmaCdna2, OperandType::I8, makeMfma32(8)},
+    {MatrixUnit::MfmaCdna2, OperandType::I8, makeMfma16(16)},
+    {MatrixUnit::MfmaCdna2, OperandType::F64, kMfmaF64},
 
-    {MatrixUnit::MfmaCdna3, FactorType::F16, makeMfma32(8)},
-    {MatrixUnit::MfmaCdna3, FactorType::F16, makeMfma16(16)},
-    {MatrixUnit::MfmaCdna3, FactorType::BF16, makeMfma32(8)},
-    {MatrixUnit::MfmaCdna3, FactorType::BF16, makeMfma16(16)},
-    {MatrixUnit::MfmaCdna3, FactorType::F32, makeMfma32(2)},
-    {MatrixUnit::MfmaCdna3, FactorType::F32, makeMfma16(4)},
-    {MatrixUnit::MfmaCdna3, FactorType::I8, makeMfma32(16)},
-    {MatrixUnit::MfmaCdna3, FactorType::I8, makeMfma16(32)},
-    {MatrixUnit::MfmaCdna3, FactorType::F64, kMfmaF64},
+    {MatrixUnit::MfmaCdna3, OperandType::F16, makeMfma32(8)},
+    {MatrixUnit::MfmaCdna3, OperandType::F16, makeMfma16(16)},
+    {MatrixUnit::MfmaCdna3, OperandType::BF16, makeMfma32(8)},
+    {MatrixUnit::MfmaCdna3, OperandType::BF16, makeMfma16(16)},
+    {MatrixUnit::MfmaCdna3, OperandType::F32, makeMfma32(2)},
+    {MatrixUnit::MfmaCdna3, OperandType::F32, makeMfma16(4)},
+    {MatrixUnit::MfmaCdna3, OperandType::I8, makeMfma32(16)},
+    {MatrixUnit::MfmaCdna3, OperandType::I8, makeMfma16(32)},
+    {MatrixUnit::MfmaCdna3, OperandType::F64, kMfmaF64},
 
-    {MatrixUnit::MfmaCdna4, FactorType::F16, makeMfma32(16)},
-    {MatrixUnit::MfmaCdna4, FactorType::F16, makeMfma16(32)},
-    {MatrixUnit::MfmaCdna4, FactorType::BF16, makeMfma32(16)},
-    {MatrixUnit::MfmaCdna4, FactorType::BF16, makeMfma16(32)},
-    {MatrixUnit::MfmaCdna4, FactorType::F32, makeMfma32(2)},
-    {MatrixUnit::MfmaCdna4, FactorType::F32, makeMfma16(4)},
-    {MatrixUnit::MfmaCdna4, FactorType::I8, makeMfma32(32)},
-    {MatrixUnit::MfmaCdna4, FactorType::I8, makeMfma16(64)},
-    {MatrixUnit::MfmaCdna4, FactorType::F64, kMfmaF64},
+    {MatrixUnit::MfmaCdna4, OperandType::F16, makeMfma32(16)},
+    {MatrixUnit::MfmaCdna4, OperandType::F16, makeMfma16(32)},
+    {MatrixUnit::MfmaCdna4, OperandType::BF16, makeMfma32(16)},
+    {MatrixUnit::MfmaCdna4, OperandType::BF16, makeMfma16(32)},
+    {MatrixUnit::MfmaCdna4, OperandType::F32, makeMfma32(2)},
+    {MatrixUnit::MfmaCdna4, OperandType::F32, makeMfma16(4)},
+    {MatrixUnit::MfmaCdna4, OperandType::I8, makeMfma32(32)},
+    {MatrixUnit::MfmaCdna4, OperandType::I8, makeMfma16(64)},
+    {MatrixUnit::MfmaCdna4, OperandType::F64, kMfmaF64},
 
-    {MatrixUnit::WmmaGfx11, FactorType::F16, kWmmaGfx11},
-    {MatrixUnit::WmmaGfx11, FactorType::BF16, kWmmaGfx11},
-    {MatrixUnit::WmmaGfx11, FactorType::I8, kWmmaGfx11},
-    {MatrixUnit::WmmaGfx12, FactorType::F16, kWmmaGfx12},
-    {MatrixUnit::WmmaGfx12, FactorType::BF16, kWmmaGfx12},
-    {MatrixUnit::WmmaGfx12, FactorType::I8, kWmmaGfx12},
+    {MatrixUnit::WmmaGfx11, OperandType::F16, kWmmaGfx11},
+    {MatrixUnit::WmmaGfx11, OperandType::BF16, kWmmaGfx11},
+    {MatrixUnit::WmmaGfx11, OperandType::I8, kWmmaGfx11},
+    {MatrixUnit::WmmaGfx12, OperandType::F16, kWmmaGfx12},
+    {MatrixUnit::WmmaGfx12, OperandType::BF16, kWmmaGfx12},
+    {MatrixUnit::WmmaGfx12, OperandType::I8, kWmmaGfx12},
 
-    {MatrixUnit::MmaSm80, FactorType::F16, makeMma(16)},
-    {MatrixUnit::MmaSm80, FactorType::BF16, makeMma(16)},
-    {MatrixUnit::MmaSm80, FactorType::I8, makeMma(32)},
-    {MatrixUnit::MmaSm80, FactorType::F16, makeMmaInOrder(16)},
-    {MatrixUnit::MmaSm80, FactorType::BF16, makeMmaInOrder(16)},
-    {MatrixUnit::MmaSm80, FactorType::F32, makeMma(8, "mma16_tf32")},
+    {MatrixUnit::MmaSm80, OperandType::F16, makeMma(16)},
+    {MatrixUnit::MmaSm80, OperandType::BF16, makeMma(16)},
+    {MatrixUnit::MmaSm80, OperandType::I8, makeMma(32)},
+    {MatrixUnit::MmaSm80, OperandType::F16, makeMmaInOrder(16)},
+    {MatrixUnit::MmaSm80, OperandType::BF16, makeMmaInOrder(16)},
+    {MatrixUnit::MmaSm80, OperandType::F32, makeMma(8, "mma16_tf32")},
 };
 
 /// Lanes that share a row of mma.sync, and rows of a matrix of ldmatrix.
@@ -133,7 +133,7 @@ static constexpr int kMatrixRows = 8;
 
 /// The distance in rows of P between neighbouring columns of mma.sync's B.
 static int getStepOfP(const MatrixInstruction &row) {
-  return row.pStep == 1 ? row.pParts : 1;
+  return row.pStep == 1 ? row.pRows : 1;
 }
 
 /// AMD's matrix units index the rows of both operands by the lane; "fma"
@@ -184,15 +184,15 @@ LaneMap MatrixInstruction::getMatrixChunkOfQ() const {
 
 /// Elements of the reduction that "fma" multiplies at once: those of one
 /// register of each operand, or one f32 or f64.
-static int getFmaElements(FactorType type) {
+static int getFmaElements(OperandType type) {
   switch (type) {
-  case FactorType::F16:
-  case FactorType::BF16:
+  case OperandType::F16:
+  case OperandType::BF16:
     return 2;
-  case FactorType::I8:
+  case OperandType::I8:
     return 4;
-  case FactorType::F32:
-  case FactorType::F64:
+  case OperandType::F32:
+  case OperandType::F64:
     return 1;
   }
   return 1;
@@ -201,7 +201,7 @@ static int getFmaElements(FactorType type) {
 /// The lanes are a grid of eight columns, and each lane computes one element of
 /// D. It takes one register of each operand at a time, since more would need
 /// too many registers in f32.
-static MatrixInstruction makeFma(const GpuTarget &target, FactorType type) {
+static MatrixInstruction makeFma(const GpuTarget &target, OperandType type) {
   int perRegister = getFmaElements(type);
   int rows = static_cast<int>(target.waveSize) / 8;
   return {"fma", MatrixKind::Fma, rows, 8, perRegister, perRegister, 1, 1, 1};
@@ -209,7 +209,7 @@ static MatrixInstruction makeFma(const GpuTarget &target, FactorType type) {
 
 std::optional<MatrixInstruction>
 tessera::findMatrixInstruction(const GpuTarget &target, std::string_view name,
-                               FactorType type) {
+                               OperandType type) {
   if (name == "fma")
     return makeFma(target, type);
   for (const Row &row : kRows)

@@ -1,4 +1,4 @@
-//===- MatrixInstruction.h - Table of matrix instructions ------*- C++ -*-===//
+//===- MatrixInstruction.h - Table of matrix instructions ------*- C++ -*--===//
 //
 // The table says how the lanes of one wave hold the operands and accumulators
 // of a matrix instruction. The lowering depends on this table and never on the
@@ -44,7 +44,7 @@ struct LaneMap {
 
 /// D[i, j] += sum over k of P[i, k] * Q[j, k], by one wave.
 ///
-/// P: lane L holds row getRowOfP().at(L) and the next `pParts` - 1 rows at a
+/// P: lane L holds row getRowOfP().at(L) and the next `pRows` - 1 rows at a
 /// distance of `pStep`, and `kPerLane` neighbouring k of each. getChunkOfLane()
 /// numbers the lanes that hold different k of a row (on gfx11 all hold the
 /// same). Q: the same. D: lane L holds columns j, those that are its rows of Q,
@@ -68,16 +68,16 @@ struct MatrixInstruction {
   int accVector;
   int accStride;
   /// Rows of each operand that a lane holds, and their distance.
-  int pParts = 1;
+  int pRows = 1;
   int pStep = 0;
-  int qParts = 1;
+  int qRows = 1;
   int qStep = 0;
 
   bool isFma() const { return kind == MatrixKind::Fma; }
   /// The number of lanes that hold different k of one row.
   int getLaneChunks() const { return k / kPerLane; }
   /// Accumulators of a lane in one column of D.
-  int getColumnRegs() const { return accRegs / qParts; }
+  int getColumnRegs() const { return accRegs / qRows; }
 
   LaneMap getRowOfP() const;
   LaneMap getRowOfQ() const;
@@ -90,7 +90,7 @@ struct MatrixInstruction {
   /// lane's rows of P, or both of its rows of Q, and two chunks of each.
   bool readsMatrices() const { return kind == MatrixKind::Mma; }
   static constexpr int kMatrixChunks = 2;
-  int getMatrixReadsOfP() const { return pParts / 2; }
+  int getMatrixReadsOfP() const { return pRows / 2; }
   LaneMap getMatrixRowOfP() const;
   LaneMap getMatrixRowOfQ() const;
   LaneMap getMatrixChunkOfP() const;
@@ -98,13 +98,13 @@ struct MatrixInstruction {
 };
 
 /// The types of operands that the table has entries for.
-enum class FactorType { F16, BF16, F32, F64, I8 };
+enum class OperandType { F16, BF16, F32, F64, I8 };
 
 /// Returns the instruction `name` for operands of `type` on `target`, if the
 /// chip has it.
 std::optional<MatrixInstruction> findMatrixInstruction(const GpuTarget &target,
                                                        std::string_view name,
-                                                       FactorType type);
+                                                       OperandType type);
 
 } // namespace tessera
 

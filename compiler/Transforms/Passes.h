@@ -1,4 +1,4 @@
-//===- Passes.h - Passes from dnn to dnn -----------------------*- C++ -*-===//
+//===- Passes.h - Passes from dnn to dnn -----------------------*- C++ -*--===//
 
 #ifndef TESSERA_COMPILER_TRANSFORMS_PASSES_H
 #define TESSERA_COMPILER_TRANSFORMS_PASSES_H

@@ -9,7 +9,7 @@ def ApplyTile : Pass<"dnn-apply-tile", "::mlir::ModuleOp"> {
   let summary = "Replace each primitive by the tiled program of an algorithm";
   let description = [{
     The tile names an algorithm (compiler/Algorithms), which replaces every
-    primitive (`dnn.conv`, `dnn.pool`, `dnn.rows`) by one or more tile programs
+    primitive (`dnn.conv`, `dnn.pool`, `dnn.row_wise`) by one or more tile programs
     or point programs. The chip is saved in the module's attribute `dnn.target`.
 
     Pre-condition:  every primitive passes its verifier.

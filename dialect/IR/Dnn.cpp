@@ -25,7 +25,7 @@ void DnnDialect::initialize() {
       >();
   addOperations<
 #define GET_OP_LIST
-#include "dialect/IR/DnnRowsOps.cpp.inc"
+#include "dialect/IR/DnnRowWiseOps.cpp.inc"
       >();
   addOperations<
 #define GET_OP_LIST

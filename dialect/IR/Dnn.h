@@ -1,4 +1,4 @@
-//===- Dnn.h - The dnn dialect, its attributes and ops ---------*- C++ -*-===//
+//===- Dnn.h - The dnn dialect, its attributes and ops ---------*- C++ -*--===//
 //
 // The header that users of the dialect include.
 //
@@ -110,7 +110,7 @@ int64_t getVectorDim(mlir::MemRefType type);
 #define GET_OP_CLASSES
 #include "dialect/IR/DnnPoolOps.h.inc"
 #define GET_OP_CLASSES
-#include "dialect/IR/DnnRowsOps.h.inc"
+#include "dialect/IR/DnnRowWiseOps.h.inc"
 #define GET_OP_CLASSES
 #include "dialect/IR/DnnPointOps.h.inc"
 #define GET_OP_CLASSES

@@ -121,12 +121,12 @@ static LogicalResult verifyMatrices(Operation *op, Type matrices,
 
 LogicalResult LoadMatricesOp::verify() {
   return verifyMatrices(*this, getMatrices().getType(), getBuffer().getType(),
-                        getPlace());
+                        getIndices());
 }
 
 LogicalResult StoreMatricesOp::verify() {
   return verifyMatrices(*this, getMatrices().getType(), getBuffer().getType(),
-                        getPlace());
+                        getIndices());
 }
 
 #define GET_OP_CLASSES

@@ -152,10 +152,10 @@ def LoadMatricesOp : Dnn_MatrixAccessOp<"load_matrices"> {
   }];
   let arguments = (ins UnitAttr:$transposed,
                        Arg<AnyStaticShapeMemRef, "", [MemRead]>:$buffer,
-                       Variadic<Index>:$place);
+                       Variadic<Index>:$indices);
   let results = (outs FixedVectorOfRankAndType<[2], [F16, BF16]>:$matrices);
   let assemblyFormat = [{
-    (`transposed` $transposed^)? $buffer `[` $place `]` attr-dict
+    (`transposed` $transposed^)? $buffer `[` $indices `]` attr-dict
     `:` type($buffer) `->` type($matrices)
   }];
 }
@@ -176,9 +176,9 @@ def StoreMatricesOp : Dnn_MatrixAccessOp<"store_matrices"> {
   let arguments = (ins UnitAttr:$transposed,
                        FixedVectorOfRankAndType<[2], [F16, BF16]>:$matrices,
                        Arg<AnyStaticShapeMemRef, "", [MemWrite]>:$buffer,
-                       Variadic<Index>:$place);
+                       Variadic<Index>:$indices);
   let assemblyFormat = [{
-    (`transposed` $transposed^)? $matrices `,` $buffer `[` $place `]` attr-dict
+    (`transposed` $transposed^)? $matrices `,` $buffer `[` $indices `]` attr-dict
     `:` type($matrices) `,` type($buffer)
   }];
 }

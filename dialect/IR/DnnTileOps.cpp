@@ -91,7 +91,7 @@ LogicalResult PipelineOp::verify() {
     return emitOpError("needs reduction dimensions of at least 1");
   if (getStep() < 1 || getBuffers() < 1)
     return emitOpError("needs a step and a number of buffers of at least 1");
-  if (getParts() && static_cast<int64_t>(*getParts()) < 2)
+  if (getSplits() && static_cast<int64_t>(*getSplits()) < 2)
     return emitOpError("needs at least 2 splits, or none");
   if ((getCopy() == CopyKind::Tma) != (getSync() == SyncKind::Mbarrier))
     return emitOpError("needs sync mbarrier with copy tma, and only with it");

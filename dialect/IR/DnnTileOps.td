@@ -96,7 +96,7 @@ def PipelineOp : Dnn_Op<"pipeline", [SingleBlock]> {
     If the reduction is not a multiple of `step`, the last iteration reads zeros
     beyond its end.
 
-    With `parts` the reduction is split (split-K): the groups of the tiles are so
+    With `splits` the reduction is split (split-K): the groups of the tiles are so
     many runs of equal length, one for each split, and a split has an equal share
     of the iterations, of which the last ones may be beyond the end. The partial
     results are added elsewhere.
@@ -127,12 +127,12 @@ def PipelineOp : Dnn_Op<"pipeline", [SingleBlock]> {
                        I64Attr:$buffers, Dnn_CopyKindAttr:$copy,
                        Dnn_SyncKindAttr:$sync, Dnn_ScheduleKindAttr:$schedule,
                        OptionalAttr<Dnn_RolesAttr>:$roles,
-                       OptionalAttr<I64Attr>:$parts,
+                       OptionalAttr<I64Attr>:$splits,
                        OptionalAttr<I64Attr>:$halo);
   let regions = (region SizedRegion<1>:$load, SizedRegion<1>:$compute);
   let results = (outs Dnn_TileType:$result);
   let assemblyFormat = [{
-    `reduce` $reduce (`parts` $parts^)? `step` $step `buffers` $buffers
+    `reduce` $reduce (`splits` $splits^)? `step` $step `buffers` $buffers
     (`halo` $halo^)? `copy` custom<EnumWord>($copy)
     `sync` custom<EnumWord>($sync) `schedule` custom<EnumWord>($schedule) (`roles` $roles^)?
     `load` $load `compute` $compute attr-dict `:` type($result)
@@ -233,7 +233,7 @@ def TileStoreOp : Dnn_Op<"tile_store", []> {
 }
 
 def YieldOp : Dnn_Op<"yield", [Pure, Terminator, ReturnLike,
-    ParentOneOf<["ConvOp", "PipelineOp", "RowsOp", "TileStoreOp"]>]> {
+    ParentOneOf<["ConvOp", "PipelineOp", "RowWiseOp", "TileStoreOp"]>]> {
   let summary = "Terminator of a region that yields its results";
   let description = [{
     The op that has the region defines the meaning of the values: tiles and

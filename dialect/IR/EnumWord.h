@@ -1,4 +1,4 @@
-//===- EnumWord.h - Enum attributes as bare words in an op -----*- C++ -*-===//
+//===- EnumWord.h - Enum attributes as bare words in an op -----*- C++ -*--===//
 //
 // custom<EnumWord>($attr) in a declarative format prints `nhwc` instead of
 // `#dnn.layout<nhwc>`. The files that define ops include this header.

@@ -1,4 +1,4 @@
-//===- PointHints.h - Attributes that tune point programs ------*- C++ -*-===//
+//===- PointHints.h - Attributes that tune point programs ------*- C++ -*--===//
 //
 // These attributes do not change what a kernel computes, but how a chip runs
 // it, and which alignment it requires of tensors.

@@ -1,4 +1,4 @@
-//===- TensorMemory.h - Properties of a memref's strides -------*- C++ -*-===//
+//===- TensorMemory.h - Properties of a memref's strides -------*- C++ -*--===//
 //
 // The verifiers of several ops share these checks.
 //

@@ -1,4 +1,4 @@
-//===- Approx.h - A number and how far off a kernel may be -----*- C++ -*-===//
+//===- Approx.h - A number and how far off a kernel may be -----*- C++ -*--===//
 //
 // A primitive's formula, written once in these numbers, gives what a kernel
 // should compute and how large its error may be: every operation adds the

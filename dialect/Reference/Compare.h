@@ -1,4 +1,4 @@
-//===- Compare.h - Is a computed tensor right? -----------------*- C++ -*-===//
+//===- Compare.h - Is a computed tensor right? -----------------*- C++ -*--===//
 //
 // There is one rule for every test. It is derived from how kernels compute and
 // not tuned until tests pass. A kernel adds L products in f32, in an order of

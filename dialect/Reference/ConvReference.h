@@ -1,4 +1,4 @@
-//===- ConvReference.h - What a convolution should give --------*- C++ -*-===//
+//===- ConvReference.h - What a convolution should give --------*- C++ -*--===//
 //
 // The oracle of every test: docs/spec/convolution.md in code, with sums in
 // double. It is slow compared with a GPU (some billion products a second) and

@@ -1,4 +1,4 @@
-//===- Epilogue.h - What follows the sum in the same kernel ----*- C++ -*-===//
+//===- Epilogue.h - What follows the sum in the same kernel ----*- C++ -*--===//
 //
 // The epilogues of docs/spec/convolution.md, in double. They also change the
 // error that a kernel may make: the slope of the activation scales it, and the

@@ -1,5 +1,4 @@
-//===- PanelProduct.h - The inner loop of the full evaluators --*- C++ -*-===//
-//-*-===//
+//===- PanelProduct.h - The inner loop of the full evaluators ---*- C++ -*-===//
 //
 // Multiplies a block of rows with a panel of columns, so that each loaded value
 // is used several times. The 4 x 8 accumulators of type double take half of the

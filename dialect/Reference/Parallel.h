@@ -1,4 +1,4 @@
-//===- Parallel.h - A loop on all processors -------------------*- C++ -*-===//
+//===- Parallel.h - A loop on all processors -------------------*- C++ -*--===//
 
 #ifndef TESSERA_DIALECT_REFERENCE_PARALLEL_H
 #define TESSERA_DIALECT_REFERENCE_PARALLEL_H

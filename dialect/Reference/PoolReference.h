@@ -1,4 +1,4 @@
-//===- PoolReference.h - What a pooling should give ------------*- C++ -*-===//
+//===- PoolReference.h - What a pooling should give ------------*- C++ -*--===//
 //
 // docs/spec/pooling.md in code, with sums in double. Windows are walked
 // position by position, padding included, so that the oracle shares no clipping

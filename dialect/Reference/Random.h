@@ -1,4 +1,4 @@
-//===- Random.h - Numbered random bits -------------------------*- C++ -*-===//
+//===- Random.h - Numbered random bits -------------------------*- C++ -*--===//
 
 #ifndef TESSERA_DIALECT_REFERENCE_RANDOM_H
 #define TESSERA_DIALECT_REFERENCE_RANDOM_H

@@ -1,4 +1,4 @@
-//===- SmallFloat.h - Exact conversions of f16 and bf16 --------*- C++ -*-===//
+//===- SmallFloat.h - Exact conversions of f16 and bf16 --------*- C++ -*--===//
 //
 // Tests compare bits, so the conversions must not depend on what the host's
 // compiler or processor offers for half precision. The same code converts both

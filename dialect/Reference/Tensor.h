@@ -1,4 +1,4 @@
-//===- Tensor.h - Tensors as the reference sees them -----------*- C++ -*-===//
+//===- Tensor.h - Tensors as the reference sees them -----------*- C++ -*--===//
 //
 // The reference works on logical coordinates and element strides, so that one
 // evaluator serves every layout and no layout's arithmetic is trusted twice.

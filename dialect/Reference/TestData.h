@@ -1,4 +1,4 @@
-//===- TestData.h - Numbers to feed a kernel with --------------*- C++ -*-===//
+//===- TestData.h - Numbers to feed a kernel with --------------*- C++ -*--===//
 //
 // The data decide which errors a test can detect. The same seed gives the same
 // numbers on every machine, so a failure can be repeated.

@@ -1,4 +1,4 @@
-//===- ConvProblem.h - A convolution that is asked for ---------*- C++ -*-===//
+//===- ConvProblem.h - A convolution that is asked for ---------*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_BASE_CONVPROBLEM_H
 #define TESSERA_RUNTIME_BASE_CONVPROBLEM_H

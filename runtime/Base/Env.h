@@ -1,4 +1,4 @@
-//===- Env.h - The environment, typed --------------------------*- C++ -*-===//
+//===- Env.h - The environment, typed --------------------------*- C++ -*--===//
 //
 // All environment variables are read here, so that one search finds every knob,
 // and so that all of them understand the same spellings (those of MIOpen, whose

@@ -1,4 +1,4 @@
-//===- ErrorOr.h - A value, or why there is none ---------------*- C++ -*-===//
+//===- ErrorOr.h - A value, or why there is none ---------------*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_BASE_ERROROR_H
 #define TESSERA_RUNTIME_BASE_ERROROR_H

@@ -1,4 +1,4 @@
-//===- GpuTarget.h - The chips we generate code for ------------*- C++ -*-===//
+//===- GpuTarget.h - The chips we generate code for ------------*- C++ -*--===//
 //
 // A chip is a row of one table. Code asks the row ("how wide is a wave?"),
 // never the name, so a new chip is a new row and a test.

@@ -1,4 +1,4 @@
-//===- Hash.h - A small fixed hash -----------------------------*- C++ -*-===//
+//===- Hash.h - A small fixed hash -----------------------------*- C++ -*--===//
 //
 // std::hash may differ between libraries and runs; checksums in files may not.
 //

@@ -1,4 +1,4 @@
-//===- HostMemory.h - What the host can still give -------------*- C++ -*-===//
+//===- HostMemory.h - What the host can still give -------------*- C++ -*--===//
 //
 // Linux grants more memory than it has and kills the process that touches it,
 // or it refuses and std::vector throws. Code that allocates as much as a user's

@@ -1,4 +1,4 @@
-//===- Kernel.h - The compiled answer to a problem -------------*- C++ -*-===//
+//===- Kernel.h - The compiled answer to a problem -------------*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_BASE_KERNEL_H
 #define TESSERA_RUNTIME_BASE_KERNEL_H

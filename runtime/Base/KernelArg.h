@@ -1,4 +1,4 @@
-//===- KernelArg.h - What a kernel takes -----------------------*- C++ -*-===//
+//===- KernelArg.h - What a kernel takes -----------------------*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_BASE_KERNELARG_H
 #define TESSERA_RUNTIME_BASE_KERNELARG_H
@@ -9,7 +9,7 @@
 
 namespace tessera {
 
-/// Tensors and scalars that a RowProblem may have.
+/// Tensors and scalars that a RowWiseProblem may have.
 inline constexpr int kMaxTensors = 12;
 inline constexpr int kMaxScalars = 6;
 
@@ -25,7 +25,7 @@ enum class KernelArg : uint8_t {
   Bias,
   Residual,
   Indices,
-  Tensor0, ///< First tensor of a RowProblem; others follow.
+  Tensor0, ///< First tensor of a RowWiseProblem; others follow.
   LastTensor = Tensor0 + kMaxTensors - 1,
   // Scalars.
   Alpha,
@@ -33,13 +33,13 @@ enum class KernelArg : uint8_t {
   ActivAlpha,
   ActivBeta,
   ActivGamma,
-  Scalar0, ///< First scalar of a RowProblem; others follow.
+  Scalar0, ///< First scalar of a RowWiseProblem; others follow.
   LastScalar = Scalar0 + kMaxScalars - 1,
 };
 
 constexpr bool isScalar(KernelArg arg) { return arg >= KernelArg::Alpha; }
 
-/// Whether it is one of a RowProblem's tensors.
+/// Whether it is one of a RowWiseProblem's tensors.
 constexpr bool isRowTensor(KernelArg arg) {
   return arg >= KernelArg::Tensor0 && arg <= KernelArg::LastTensor;
 }

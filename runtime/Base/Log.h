@@ -1,4 +1,4 @@
-//===- Log.h - Tell the user what happened ---------------------*- C++ -*-===//
+//===- Log.h - Tell the user what happened ---------------------*- C++ -*--===//
 //
 // Lines on stderr that look like MIOpen's and obey the variables that its
 // users know, because their scripts search for them. The settings are read

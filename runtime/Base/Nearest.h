@@ -1,4 +1,4 @@
-//===- Nearest.h - What a misspelt word may mean ---------------*- C++ -*-===//
+//===- Nearest.h - What a misspelt word may mean ---------------*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_BASE_NEAREST_H
 #define TESSERA_RUNTIME_BASE_NEAREST_H

@@ -1,4 +1,4 @@
-//===- OwnFiles.h - Where our other files lie ------------------*- C++ -*-===//
+//===- OwnFiles.h - Where our other files lie ------------------*- C++ -*--===//
 //
 // The library opens other libraries of ours (devices, the compiler) and runs a
 // program. They lie beside it, wherever the installation was moved.

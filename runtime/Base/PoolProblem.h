@@ -1,4 +1,4 @@
-//===- PoolProblem.h - A pooling that is asked for -------------*- C++ -*-===//
+//===- PoolProblem.h - A pooling that is asked for -------------*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_BASE_POOLPROBLEM_H
 #define TESSERA_RUNTIME_BASE_POOLPROBLEM_H

@@ -85,7 +85,7 @@ static void mix(Mixer &mixer, const PoolProblem &p) {
   mixer.add(p.yLayout, p.yStrides);
 }
 
-static void mix(Mixer &mixer, const RowProblem &p) {
+static void mix(Mixer &mixer, const RowWiseProblem &p) {
   mixer.addSmall(p.rank, p.reduced, p.tensorCount);
   mixer.add({static_cast<int64_t>(p.op), static_cast<int64_t>(p.mode)});
   for (int dim = 0; dim < p.rank; ++dim)

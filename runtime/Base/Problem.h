@@ -1,4 +1,4 @@
-//===- Problem.h - What is asked of the library ----------------*- C++ -*-===//
+//===- Problem.h - What is asked of the library ----------------*- C++ -*--===//
 //
 // A problem is plain data: operation, direction, shapes, layouts, types and
 // window, and whether its tensors may begin anywhere. Its canonical text, the
@@ -12,7 +12,7 @@
 
 #include "runtime/Base/ConvProblem.h"
 #include "runtime/Base/PoolProblem.h"
-#include "runtime/Base/RowProblem.h"
+#include "runtime/Base/RowWiseProblem.h"
 
 #include <string>
 #include <string_view>
@@ -26,7 +26,7 @@ public:
   Problem() = default;
   Problem(const ConvProblem &conv) : value(conv) {}
   Problem(const PoolProblem &pool) : value(pool) {}
-  Problem(const RowProblem &rows) : value(rows) {}
+  Problem(const RowWiseProblem &rows) : value(rows) {}
 
   /// The problem as one of its kinds, or null.
   const ConvProblem *getConv() const {
@@ -35,7 +35,9 @@ public:
   const PoolProblem *getPool() const {
     return std::get_if<PoolProblem>(&value);
   }
-  const RowProblem *getRows() const { return std::get_if<RowProblem>(&value); }
+  const RowWiseProblem *getRows() const {
+    return std::get_if<RowWiseProblem>(&value);
+  }
 
   /// Whether tensors may begin at any element instead of at a multiple of 16
   /// bytes, as memory from hipMalloc does; the network config then ends in
@@ -59,7 +61,7 @@ public:
   friend bool operator==(const Problem &, const Problem &) = default;
 
 private:
-  std::variant<ConvProblem, PoolProblem, RowProblem> value;
+  std::variant<ConvProblem, PoolProblem, RowWiseProblem> value;
   bool unaligned = false;
 };
 

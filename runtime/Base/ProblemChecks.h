@@ -1,4 +1,4 @@
-//===- ProblemChecks.h - Rules that all problems share ---------*- C++ -*-===//
+//===- ProblemChecks.h - Rules that all problems share ---------*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_BASE_PROBLEMCHECKS_H
 #define TESSERA_RUNTIME_BASE_PROBLEMCHECKS_H

@@ -50,7 +50,7 @@ bool tessera::namesDepth(std::string_view text) {
 }
 
 bool tessera::isNetworkConfig(std::string_view word) {
-  for (std::string_view kind : {"conv-", "pool-", "rows-"})
+  for (std::string_view kind : {"conv-", "pool-", "rowwise-"})
     if (word.starts_with(kind))
       return true;
   return false;
@@ -64,8 +64,8 @@ ErrorOr<Problem> tessera::parseNetworkConfig(std::string_view text) {
   Problem problem;
   if (scanner.consume("pool-"))
     problem = scanPoolProblem(scanner, hasDepth);
-  else if (scanner.consume("rows-"))
-    problem = scanRowProblem(scanner);
+  else if (scanner.consume("rowwise-"))
+    problem = scanRowWiseProblem(scanner);
   else
     problem = scanConvProblem(scanner.expect("conv-"), hasDepth);
   if (isUnaligned)

@@ -1,4 +1,4 @@
-//===- ProblemText.h - Pieces of a network config --------------*- C++ -*-===//
+//===- ProblemText.h - Pieces of a network config --------------*- C++ -*--===//
 //
 // The pieces of all problems' texts, each with its printer and its parser,
 // which accepts only what the printer writes.
@@ -62,7 +62,7 @@ inline constexpr Direction kDirections[] = {
 /// The scanner fails if the text is not of that kind of problem.
 ConvProblem scanConvProblem(TextScanner &scanner, bool hasDepth);
 PoolProblem scanPoolProblem(TextScanner &scanner, bool hasDepth);
-RowProblem scanRowProblem(TextScanner &scanner);
+RowWiseProblem scanRowWiseProblem(TextScanner &scanner);
 
 } // namespace tessera
 

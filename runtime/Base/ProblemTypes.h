@@ -1,4 +1,4 @@
-//===- ProblemTypes.h - Words that all problems share ----------*- C++ -*-===//
+//===- ProblemTypes.h - Words that all problems share ----------*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_BASE_PROBLEMTYPES_H
 #define TESSERA_RUNTIME_BASE_PROBLEMTYPES_H

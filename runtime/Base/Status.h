@@ -1,4 +1,4 @@
-//===- Status.h - The outcome of an operation ------------------*- C++ -*-===//
+//===- Status.h - The outcome of an operation ------------------*- C++ -*--===//
 //
 // Everything outside MLIR reports failure through Status or ErrorOr (in
 // ErrorOr.h): our own code throws no exception, and the C API converts a code

@@ -1,4 +1,4 @@
-//===- TensorMap.h - How a copy engine sees a tensor -----------*- C++ -*-===//
+//===- TensorMap.h - How a copy engine sees a tensor -----------*- C++ -*--===//
 //
 // From sm_90 on a kernel asks the chip's tensor memory accelerator for whole
 // tiles. A descriptor of 128 bytes describes the tile; only the driver can

@@ -1,4 +1,4 @@
-//===- TextScanner.h - Read canonical texts strictly -----------*- C++ -*-===//
+//===- TextScanner.h - Read canonical texts strictly -----------*- C++ -*--===//
 //
 // Network configs and tile texts are database keys, so their parsers accept
 // exactly what the printers write: no blanks, no leading zeros, no defaults.

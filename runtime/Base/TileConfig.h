@@ -1,4 +1,4 @@
-//===- TileConfig.h - How a problem is solved ------------------*- C++ -*-===//
+//===- TileConfig.h - How a problem is solved ------------------*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_BASE_TILECONFIG_H
 #define TESSERA_RUNTIME_BASE_TILECONFIG_H

@@ -1,4 +1,4 @@
-//===- UnknownTarget.h - A chip that is in no table ------------*- C++ -*-===//
+//===- UnknownTarget.h - A chip that is in no table ------------*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_BASE_UNKNOWNTARGET_H
 #define TESSERA_RUNTIME_BASE_UNKNOWNTARGET_H

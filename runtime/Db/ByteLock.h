@@ -1,4 +1,4 @@
-//===- ByteLock.h - A lock that dies with its owner ------------*- C++ -*-===//
+//===- ByteLock.h - A lock that dies with its owner ------------*- C++ -*--===//
 //
 // Processes agree on who does a piece of work by locking one byte of a file
 // that stays empty. The operating system drops the lock when its owner dies,

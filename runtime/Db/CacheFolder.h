@@ -1,4 +1,4 @@
-//===- CacheFolder.h - Where a database lies -------------------*- C++ -*-===//
+//===- CacheFolder.h - Where a database lies -------------------*- C++ -*--===//
 //
 // Checks of the file system before a database is opened: a kernel that somebody
 // else has put there would run with the user's rights, and a file that belongs

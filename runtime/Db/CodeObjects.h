@@ -1,4 +1,4 @@
-//===- CodeObjects.h - Code objects, once each and compressed --*- C++ -*-===//
+//===- CodeObjects.h - Code objects, once each and compressed --*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_DB_CODEOBJECTS_H
 #define TESSERA_RUNTIME_DB_CODEOBJECTS_H

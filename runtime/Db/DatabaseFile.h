@@ -1,4 +1,4 @@
-//===- DatabaseFile.h - One SQLite file that may break ---------*- C++ -*-===//
+//===- DatabaseFile.h - One SQLite file that may break ---------*- C++ -*--===//
 //
 // The database is an optimisation and never a reason to fail: whatever happens
 // to the file, the answer is at worst "not found". A damaged file of the user

@@ -1,4 +1,4 @@
-//===- KernelDatabase.h - Kernels that outlive the process -----*- C++ -*-===//
+//===- KernelDatabase.h - Kernels that outlive the process -----*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_DB_KERNELDATABASE_H
 #define TESSERA_RUNTIME_DB_KERNELDATABASE_H

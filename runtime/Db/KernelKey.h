@@ -1,4 +1,4 @@
-//===- KernelKey.h - What a stored kernel is looked for by -----*- C++ -*-===//
+//===- KernelKey.h - What a stored kernel is looked for by -----*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_DB_KERNELKEY_H
 #define TESSERA_RUNTIME_DB_KERNELKEY_H

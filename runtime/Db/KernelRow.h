@@ -1,4 +1,4 @@
-//===- KernelRow.h - A kernel as a row of a table --------------*- C++ -*-===//
+//===- KernelRow.h - A kernel as a row of a table --------------*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_DB_KERNELROW_H
 #define TESSERA_RUNTIME_DB_KERNELROW_H

@@ -1,4 +1,4 @@
-//===- KernelStore.h - All files that kernels may come from ----*- C++ -*-===//
+//===- KernelStore.h - All files that kernels may come from ----*- C++ -*--===//
 //
 // A kernel that is not in memory is looked up in the user's file and then in
 // packages. Only if it is in neither is it compiled, by one process for all.

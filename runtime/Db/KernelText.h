@@ -1,4 +1,4 @@
-//===- KernelText.h - A kernel in the form in which it is kept -*- C++ -*-===//
+//===- KernelText.h - A kernel in the form in which it is kept -*- C++ -*--===//
 //
 // Databases and saved solutions store the same pieces: a text of the launches,
 // and numbers. kKernelFormat is the version of their form.

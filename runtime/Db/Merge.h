@@ -1,4 +1,4 @@
-//===- Merge.h - Rows from one file into another ---------------*- C++ -*-===//
+//===- Merge.h - Rows from one file into another ---------------*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_DB_MERGE_H
 #define TESSERA_RUNTIME_DB_MERGE_H

@@ -1,4 +1,4 @@
-//===- PackageWriter.h - Kernels to ship -----------------------*- C++ -*-===//
+//===- PackageWriter.h - Kernels to ship -----------------------*- C++ -*--===//
 //
 // A package is a database file that is complete when it appears: one file with
 // no journal beside it, which any number of processes read without a lock.

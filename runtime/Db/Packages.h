@@ -1,4 +1,4 @@
-//===- Packages.h - Where packages of kernels lie --------------*- C++ -*-===//
+//===- Packages.h - Where packages of kernels lie --------------*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_DB_PACKAGES_H
 #define TESSERA_RUNTIME_DB_PACKAGES_H

@@ -1,4 +1,4 @@
-//===- PerfDatabase.h - What tuning has found ------------------*- C++ -*-===//
+//===- PerfDatabase.h - What tuning has found ------------------*- C++ -*--===//
 //
 // The table has one row for each tile that was tried: its time, or why it was
 // refused. Rows outlive revisions of the compiler: the best tile of one

@@ -1,4 +1,4 @@
-//===- Schema.h - The versions of our database file ------------*- C++ -*-===//
+//===- Schema.h - The versions of our database file ------------*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_DB_SCHEMA_H
 #define TESSERA_RUNTIME_DB_SCHEMA_H

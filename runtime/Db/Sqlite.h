@@ -1,4 +1,4 @@
-//===- Sqlite.h - SQLite behind Status and owners --------------*- C++ -*-===//
+//===- Sqlite.h - SQLite behind Status and owners --------------*- C++ -*--===//
 //
 // As much of SQLite as our databases use. Only Sqlite.cpp includes sqlite3.h.
 //

@@ -1,4 +1,4 @@
-//===- TuningRow.h - A tuning as a row of a table --------------*- C++ -*-===//
+//===- TuningRow.h - A tuning as a row of a table --------------*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_DB_TUNINGROW_H
 #define TESSERA_RUNTIME_DB_TUNINGROW_H

@@ -1,4 +1,4 @@
-//===- Upkeep.h - Is a file sound, and not too large? ----------*- C++ -*-===//
+//===- Upkeep.h - Is a file sound, and not too large? ----------*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_DB_UPKEEP_H
 #define TESSERA_RUNTIME_DB_UPKEEP_H

@@ -147,7 +147,7 @@ std::string tessera::toDriverCommand(const Problem &problem) {
     return problem.toNetworkConfig();
   if (const PoolProblem *pool = problem.getPool())
     return toLine(*pool);
-  if (const RowProblem *rows = problem.getRows())
+  if (const RowWiseProblem *rows = problem.getRows())
     return toLine(*rows);
   return toLine(*problem.getConv());
 }

@@ -1,4 +1,4 @@
-//===- DriverCommand.h - MIOpenDriver's command line -----------*- C++ -*-===//
+//===- DriverCommand.h - MIOpenDriver's command line -----------*- C++ -*--===//
 //
 // Every MIOpen bug report quotes a MIOpenDriver line and MIOpen's logs print
 // it; such a line is also our way to name a problem on a command line. The

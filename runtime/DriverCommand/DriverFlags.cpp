@@ -272,8 +272,8 @@ std::string tessera::getRowWord(std::string_view word, DataType type) {
                                                        : "");
 }
 
-Status tessera::addRowProblem(const RowProblem &problem,
-                              DriverOptions &options) {
+Status tessera::addRowWiseProblem(const RowWiseProblem &problem,
+                                  DriverOptions &options) {
   Status status = problem.verify();
   if (status.isOk())
     options.problems.push_back(problem.canonicalize());

@@ -1,4 +1,4 @@
-//===- DriverFlags.h - The words of a driver command -----------*- C++ -*-===//
+//===- DriverFlags.h - The words of a driver command -----------*- C++ -*--===//
 //
 // What the operations of MIOpenDriver have in common: every flag has a long
 // name, optionally a short one, and one value. Each operation has its own
@@ -84,7 +84,7 @@ bool hasRowWord(DataType type);
 Status checkRowType(std::string_view word, DataType type);
 std::string getRowWord(std::string_view word, DataType type);
 /// Adds the problem in its canonical form, if it is valid.
-Status addRowProblem(const RowProblem &problem, DriverOptions &options);
+Status addRowWiseProblem(const RowWiseProblem &problem, DriverOptions &options);
 
 // Each operation has a file. The flags are those of its table; the line of a
 // problem has no program name.
@@ -116,13 +116,13 @@ ErrorOr<DriverOptions> toLayerNormOptions(FlagValues &flags, DataType type);
 /// Fails with NotSupported: see DriverLrn.cpp.
 ErrorOr<DriverOptions> toLrnOptions(FlagValues &flags, DataType type);
 /// The line of a normalisation; empty if MIOpenDriver has none for it.
-std::string toNormLine(const RowProblem &problem);
+std::string toNormLine(const RowWiseProblem &problem);
 /// The line of a softmax or a reduction; empty if MIOpenDriver has none for it.
-std::string toReduceLine(const RowProblem &problem);
+std::string toReduceLine(const RowWiseProblem &problem);
 /// Reads a network config, and flags that do not describe the problem.
 ErrorOr<DriverOptions> toConfigOptions(std::span<const std::string> words);
 /// The problem's line; the network config where MIOpenDriver has none.
-std::string toLine(const RowProblem &problem);
+std::string toLine(const RowWiseProblem &problem);
 
 } // namespace tessera
 

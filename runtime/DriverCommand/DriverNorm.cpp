@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/Base/RowWiseKind.h"
 #include "runtime/DriverCommand/DriverFlags.h"
-#include "runtime/Base/RowOp.h"
 
 #include <algorithm>
 #include <numeric>
@@ -55,7 +55,7 @@ std::span<const DriverFlag> tessera::getLayerNormDriverFlags() {
   return kLayerNormFlags;
 }
 
-/// Bits of the modes: see docs/spec/rows.md.
+/// Bits of the modes: see docs/spec/row-wise.md.
 enum : uint32_t {
   kHasRunning = 16,
   kSaves = 32,
@@ -71,7 +71,7 @@ enum : uint32_t {
 namespace {
 /// The space of a command, whose tensors are packed.
 struct Space {
-  RowProblem problem;
+  RowWiseProblem problem;
   /// Dimensions in the order of memory, the outermost first.
   std::vector<int> order;
 
@@ -114,11 +114,11 @@ static Status readImages(FlagValues &flags, Space &space) {
   return status;
 }
 
-/// Adds the tensors in the order of docs/spec/rows.md, and the scalars.
+/// Adds the tensors in the order of docs/spec/row-wise.md, and the scalars.
 static void addTraining(FlagValues &flags, DataType type, uint32_t shared,
                         Space &space, DriverOptions &options) {
   const bool keeps = flags.getBool("run"), saves = flags.getBool("save");
-  space.problem.op = RowOp::BatchNormTraining;
+  space.problem.op = RowWiseKind::BatchNormTraining;
   space.problem.mode = (keeps ? kHasRunning : 0) | (saves ? kSaves : 0);
   space.problem.reduced = shared;
   space.add(type, RowRole::Input);
@@ -130,7 +130,7 @@ static void addTraining(FlagValues &flags, DataType type, uint32_t shared,
 }
 
 static void addInference(DataType type, uint32_t shared, Space &space) {
-  space.problem.op = RowOp::BatchNormInference;
+  space.problem.op = RowWiseKind::BatchNormInference;
   space.add(type, RowRole::Input);
   space.add(4, DataType::F32, RowRole::Input, shared);
   space.add(type, RowRole::Output);
@@ -139,7 +139,7 @@ static void addInference(DataType type, uint32_t shared, Space &space) {
 static void addGradient(FlagValues &flags, DataType type, uint32_t shared,
                         Space &space) {
   const bool isSaved = flags.getBool("save");
-  space.problem.op = RowOp::BatchNormBackward;
+  space.problem.op = RowWiseKind::BatchNormBackward;
   space.problem.mode = isSaved ? kHasSaved : 0;
   space.problem.reduced = shared;
   space.add(2, type, RowRole::Input, 0);
@@ -177,7 +177,7 @@ ErrorOr<DriverOptions> tessera::toBatchNormOptions(FlagValues &flags,
     addTraining(flags, type, shared, space, options);
   status = flags.getStatus();
   if (status.isOk())
-    status = addRowProblem(space.problem, options);
+    status = addRowWiseProblem(space.problem, options);
   if (!status.isOk())
     return status;
   return options;
@@ -205,8 +205,8 @@ ErrorOr<DriverOptions> tessera::toLayerNormOptions(FlagValues &flags,
   if (!status.isOk())
     return status;
   Space space;
-  RowProblem &p = space.problem;
-  p.op = RowOp::NormForward;
+  RowWiseProblem &p = space.problem;
+  p.op = RowWiseKind::NormForward;
   p.rank = rank;
   std::ranges::copy(lengths, p.lengths.begin());
   space.order.resize(rank);
@@ -219,7 +219,7 @@ ErrorOr<DriverOptions> tessera::toLayerNormOptions(FlagValues &flags,
   space.add(hasWeight ? 2 : 0, type, RowRole::Input, outer);
   space.add(2, type, RowRole::RowOutput, p.reduced);
   space.add(type, RowRole::Output);
-  if (Status bad = addRowProblem(p, options); !bad.isOk())
+  if (Status bad = addRowWiseProblem(p, options); !bad.isOk())
     return bad;
   return options;
 }
@@ -229,7 +229,7 @@ ErrorOr<DriverOptions> tessera::toLayerNormOptions(FlagValues &flags,
 //===----------------------------------------------------------------------===//
 
 /// The product of some lengths.
-static std::string getProduct(const RowProblem &p, int first, int last) {
+static std::string getProduct(const RowWiseProblem &p, int first, int last) {
   int64_t product = 1;
   for (int dim = first; dim < last; ++dim)
     product *= p.lengths[dim];
@@ -237,7 +237,7 @@ static std::string getProduct(const RowProblem &p, int first, int last) {
 }
 
 /// The only dimension along which the parameters vary, or -1.
-static int findChannels(const RowProblem &p, int parameter) {
+static int findChannels(const RowWiseProblem &p, int parameter) {
   int channels = -1;
   for (int dim = 0; dim < p.rank; ++dim)
     if (p.tensors[parameter].strides[dim] != 0) {
@@ -248,8 +248,8 @@ static int findChannels(const RowProblem &p, int parameter) {
   return channels;
 }
 
-static std::string toBatchNormFlags(const RowProblem &p) {
-  const bool isBackward = p.op == RowOp::BatchNormBackward;
+static std::string toBatchNormFlags(const RowWiseProblem &p) {
+  const bool isBackward = p.op == RowWiseKind::BatchNormBackward;
   const int k = findChannels(p, isBackward ? 2 : 1);
   if (k < 0)
     return "";
@@ -258,7 +258,7 @@ static std::string toBatchNormFlags(const RowProblem &p) {
                       getProduct(p, k + 1, p.rank) + " -m 1";
   if (isBackward)
     return flags + " -F 0 -b 1 -s " + (p.mode & kHasSaved ? "1" : "0");
-  if (p.op == RowOp::BatchNormInference)
+  if (p.op == RowWiseKind::BatchNormInference)
     return flags + " -F 2";
   return flags + " -F 1 -s " + (p.mode & kSaves ? "1" : "0") + " -r " +
          (p.mode & kHasRunning ? "1" : "0");
@@ -266,16 +266,16 @@ static std::string toBatchNormFlags(const RowProblem &p) {
 
 /// The line that the problem may have; the caller parses it to see whether it
 /// is right.
-static std::string guessLine(const RowProblem &p) {
+static std::string guessLine(const RowWiseProblem &p) {
   const DataType type = p.tensors[0].type;
   std::string flags;
   switch (p.op) {
-  case RowOp::BatchNormTraining:
-  case RowOp::BatchNormInference:
-  case RowOp::BatchNormBackward:
+  case RowWiseKind::BatchNormTraining:
+  case RowWiseKind::BatchNormInference:
+  case RowWiseKind::BatchNormBackward:
     flags = toBatchNormFlags(p);
     return flags.empty() ? "" : getRowWord("bnorm", type) + flags + " -t 1";
-  case RowOp::NormForward:
+  case RowWiseKind::NormForward:
     if (p.rank != 2 || p.reduced != 2)
       return "";
     return getRowWord("layernorm", type) + " -X " +
@@ -286,7 +286,7 @@ static std::string guessLine(const RowProblem &p) {
   }
 }
 
-std::string tessera::toNormLine(const RowProblem &problem) {
+std::string tessera::toNormLine(const RowWiseProblem &problem) {
   std::string line = guessLine(problem);
   if (line.empty())
     return line;

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/Base/RowWiseKind.h"
 #include "runtime/DriverCommand/DriverFlags.h"
-#include "runtime/Base/RowOp.h"
 
 #include <algorithm>
 #include <bit>
@@ -56,7 +56,7 @@ std::span<const DriverFlag> tessera::getReduceDriverFlags() {
   return kReduceFlags;
 }
 
-/// Bits of a reduction's mode: see docs/spec/rows.md.
+/// Bits of a reduction's mode: see docs/spec/row-wise.md.
 enum : uint32_t { kOpMask = 7, kKeepsNan = 8, kHasIndices = 16, kOthers = 96 };
 
 //===----------------------------------------------------------------------===//
@@ -70,7 +70,7 @@ static DriverOptions readWithFactors(FlagValues &flags) {
 }
 
 /// Adds a packed tensor; a row output has no stride where rows are reduced.
-static void addTensor(RowProblem &p, DataType type, RowRole role,
+static void addTensor(RowWiseProblem &p, DataType type, RowRole role,
                       bool isOfRows) {
   RowTensor &tensor = p.tensors[p.tensorCount++];
   tensor = {type, role, {}};
@@ -86,7 +86,7 @@ ErrorOr<DriverOptions> tessera::toSoftmaxOptions(FlagValues &flags,
                                                  DataType type) {
   DriverOptions options = readWithFactors(flags);
   const int64_t forw = flags.getNumber("forw");
-  RowProblem p;
+  RowWiseProblem p;
   p.rank = 4;
   p.lengths = {flags.getNumber("batchsize"), flags.getNumber("in_channels"),
                flags.getNumber("in_h"), flags.getNumber("in_w"), 1};
@@ -103,13 +103,14 @@ ErrorOr<DriverOptions> tessera::toSoftmaxOptions(FlagValues &flags,
     if (!status.isOk() || (forw != 0 && !(forw & direction)))
       continue;
     const bool isForward = direction == kDriverForward;
-    p.op = isForward ? RowOp::SoftmaxForward : RowOp::SoftmaxBackward;
+    p.op =
+        isForward ? RowWiseKind::SoftmaxForward : RowWiseKind::SoftmaxBackward;
     p.tensorCount = 0;
     const int inputs = (isForward ? 1 : 2) + (options.scalars[1] != 0);
     for (int i = 0; i < inputs; ++i)
       addTensor(p, type, RowRole::Input, false);
     addTensor(p, type, RowRole::Output, false);
-    status = addRowProblem(p, options);
+    status = addRowWiseProblem(p, options);
   }
   if (!status.isOk())
     return status;
@@ -117,7 +118,7 @@ ErrorOr<DriverOptions> tessera::toSoftmaxOptions(FlagValues &flags,
 }
 
 /// Reads the space and its reduced dimensions.
-static Status readSpace(FlagValues &flags, RowProblem &p) {
+static Status readSpace(FlagValues &flags, RowWiseProblem &p) {
   std::vector<int64_t> lengths, reduced;
   const std::string_view text = flags.getText("DimLengths");
   if (!parseNumbers(text, ',', lengths) || lengths.empty() ||
@@ -142,8 +143,8 @@ static Status readSpace(FlagValues &flags, RowProblem &p) {
 ErrorOr<DriverOptions> tessera::toReduceOptions(FlagValues &flags,
                                                 DataType type) {
   DriverOptions options = readWithFactors(flags);
-  RowProblem p;
-  p.op = RowOp::Reduce;
+  RowWiseProblem p;
+  p.op = RowWiseKind::Reduce;
   Status status = checkRowType("reduce", type);
   if (status.isOk())
     status = flags.requireDefaults({"dump_output"});
@@ -170,7 +171,7 @@ ErrorOr<DriverOptions> tessera::toReduceOptions(FlagValues &flags,
   addTensor(p, type, RowRole::RowOutput, true);
   if (hasIndices)
     addTensor(p, DataType::I32, RowRole::RowOutput, true);
-  if (Status bad = addRowProblem(p, options); !bad.isOk())
+  if (Status bad = addRowWiseProblem(p, options); !bad.isOk())
     return bad;
   return options;
 }
@@ -180,24 +181,24 @@ ErrorOr<DriverOptions> tessera::toReduceOptions(FlagValues &flags,
 //===----------------------------------------------------------------------===//
 
 /// Whether the tensors are those that addTensor() would make for the space.
-static bool isPacked(const RowProblem &p) {
-  RowProblem packed = p;
+static bool isPacked(const RowWiseProblem &p) {
+  RowWiseProblem packed = p;
   packed.tensorCount = 0;
   for (int i = 0; i < p.tensorCount; ++i) {
-    const bool isOfRows = p.op == RowOp::Reduce && i > 0;
+    const bool isOfRows = p.op == RowWiseKind::Reduce && i > 0;
     addTensor(packed, p.tensors[i].type, p.tensors[i].role, isOfRows);
   }
   const DataType type = p.tensors[0].type;
   for (int i = 0; i < p.tensorCount; ++i) {
     const bool isIndex = i > 0 && i == p.tensorCount - 1 &&
-                         p.op == RowOp::Reduce && (p.mode & kHasIndices);
+                         p.op == RowWiseKind::Reduce && (p.mode & kHasIndices);
     if (p.tensors[i].type != (isIndex ? DataType::I32 : type))
       return false;
   }
   return hasRowWord(type) && packed.canonicalize() == p;
 }
 
-static std::string toSoftmaxLine(const RowProblem &p) {
+static std::string toSoftmaxLine(const RowWiseProblem &p) {
   // The lengths before the reduced dimension, of it, and after it.
   int64_t lengths[3] = {1, 1, 1};
   int part = 0;
@@ -210,7 +211,7 @@ static std::string toSoftmaxLine(const RowProblem &p) {
   }
   if (std::popcount(p.reduced) != 1)
     return "";
-  const bool isForward = p.op == RowOp::SoftmaxForward;
+  const bool isForward = p.op == RowWiseKind::SoftmaxForward;
   const bool hasOld = p.tensorCount == (isForward ? 3 : 4);
   return getRowWord("softmax", p.tensors[0].type) + " -n " +
          std::to_string(lengths[0]) + " -c " + std::to_string(lengths[1]) +
@@ -220,12 +221,13 @@ static std::string toSoftmaxLine(const RowProblem &p) {
          " -t 1";
 }
 
-std::string tessera::toReduceLine(const RowProblem &p) {
+std::string tessera::toReduceLine(const RowWiseProblem &p) {
   if (!isPacked(p))
     return "";
-  if (p.op == RowOp::SoftmaxForward || p.op == RowOp::SoftmaxBackward)
+  if (p.op == RowWiseKind::SoftmaxForward ||
+      p.op == RowWiseKind::SoftmaxBackward)
     return toSoftmaxLine(p);
-  if (p.op != RowOp::Reduce || (p.mode & kOthers))
+  if (p.op != RowWiseKind::Reduce || (p.mode & kOthers))
     return "";
   std::string lengths, reduced;
   for (int dim = 0; dim < p.rank; ++dim) {

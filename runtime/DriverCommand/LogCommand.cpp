@@ -3,7 +3,7 @@
 #include "runtime/DriverCommand/LogCommand.h"
 
 #include "runtime/Base/Log.h"
-#include "runtime/Base/RowOp.h"
+#include "runtime/Base/RowWiseKind.h"
 #include "runtime/DriverCommand/DriverCommand.h"
 
 using namespace tessera;
@@ -11,45 +11,45 @@ using namespace tessera;
 /// The forward normalisations of layers, groups and T5 are one operation, which
 /// is logged under the name of the first. MIOpen logs no gated linear units:
 /// that name is ours.
-static std::string_view getLogName(RowOp op) {
+static std::string_view getLogName(RowWiseKind op) {
   switch (op) {
-  case RowOp::ActivationForward:
-  case RowOp::ActivationBackward:
+  case RowWiseKind::ActivationForward:
+  case RowWiseKind::ActivationBackward:
     return "LogCmdActivation";
-  case RowOp::OpTensor:
-  case RowOp::SetTensor:
-  case RowOp::ScaleTensor:
-  case RowOp::TransformTensor:
+  case RowWiseKind::OpTensor:
+  case RowWiseKind::SetTensor:
+  case RowWiseKind::ScaleTensor:
+  case RowWiseKind::TransformTensor:
     return "LogCmdTensorOp";
-  case RowOp::Dropout:
-  case RowOp::DropoutMask:
-  case RowOp::DropoutAdvance:
+  case RowWiseKind::Dropout:
+  case RowWiseKind::DropoutMask:
+  case RowWiseKind::DropoutAdvance:
     return "LogCmdDropout";
-  case RowOp::GluForward:
-  case RowOp::GluBackward:
+  case RowWiseKind::GluForward:
+  case RowWiseKind::GluBackward:
     return "LogCmdGLU";
-  case RowOp::PReluBackward:
+  case RowWiseKind::PReluBackward:
     return "LogCmdPReLU";
-  case RowOp::Rope:
+  case RowWiseKind::Rope:
     return "LogCmdRoPE";
-  case RowOp::SoftmaxForward:
-  case RowOp::SoftmaxBackward:
+  case RowWiseKind::SoftmaxForward:
+  case RowWiseKind::SoftmaxBackward:
     return "LogCmdSoftmax";
-  case RowOp::Reduce:
+  case RowWiseKind::Reduce:
     return "LogCmdRedux";
-  case RowOp::BatchNormInference:
-  case RowOp::BatchNormTraining:
-  case RowOp::BatchNormBackward:
+  case RowWiseKind::BatchNormInference:
+  case RowWiseKind::BatchNormTraining:
+  case RowWiseKind::BatchNormBackward:
     return "LogCmdBNorm";
-  case RowOp::LrnSum:
-  case RowOp::LrnForward:
-  case RowOp::LrnBackwardSum:
-  case RowOp::LrnBackward:
+  case RowWiseKind::LrnSum:
+  case RowWiseKind::LrnForward:
+  case RowWiseKind::LrnBackwardSum:
+  case RowWiseKind::LrnBackward:
     return "LogCmdLRN";
-  case RowOp::NormForward:
+  case RowWiseKind::NormForward:
     return "LogCmdLayerNorm";
-  case RowOp::T5Backward:
-  case RowOp::T5BackwardWeight:
+  case RowWiseKind::T5Backward:
+  case RowWiseKind::T5BackwardWeight:
     return "LogCmdT5LayerNorm";
   }
   __builtin_unreachable();
@@ -66,7 +66,7 @@ static bool isFused(const Epilogue &epilogue) {
 static std::string_view getLogName(const Problem &problem) {
   if (problem.getPool())
     return "Pooling_logging_cmd";
-  if (const RowProblem *rows = problem.getRows())
+  if (const RowWiseProblem *rows = problem.getRows())
     return getLogName(rows->op);
   return isFused(problem.getConv()->epilogue) ? "LogCmdFusion"
                                               : "LogCmdConvolution";

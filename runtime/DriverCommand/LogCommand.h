@@ -1,4 +1,4 @@
-//===- LogCommand.h - The line that repeats a problem ----------*- C++ -*-===//
+//===- LogCommand.h - The line that repeats a problem ----------*- C++ -*--===//
 //
 // Logs the driver line that MIOpen's users put into bug reports, for every
 // problem that a call runs.

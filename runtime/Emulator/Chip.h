@@ -1,4 +1,4 @@
-//===- Chip.h - What the emulator must know of a chip ----------*- C++ -*-===//
+//===- Chip.h - What the emulator must know of a chip ----------*- C++ -*--===//
 //
 // runtime/Base/GpuTarget.h has the facts that code generation needs. This has
 // what only an emulator needs: how a wave's registers look when it starts, and

@@ -1,4 +1,4 @@
-//===- Fault.h - Why a kernel was stopped ----------------------*- C++ -*-===//
+//===- Fault.h - Why a kernel was stopped ----------------------*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_EMULATOR_FAULT_H
 #define TESSERA_RUNTIME_EMULATOR_FAULT_H

@@ -1,4 +1,4 @@
-//===- Instruction.h - A predecoded instruction ----------------*- C++ -*-===//
+//===- Instruction.h - A predecoded instruction ----------------*- C++ -*--===//
 //
 // A code object is decoded once. The running wave then needs only what is here:
 // the function that does the work, and operands that need no further lookup.

@@ -1,4 +1,4 @@
-//===- Launch.h - One kernel launch ----------------------------*- C++ -*-===//
+//===- Launch.h - One kernel launch ----------------------------*- C++ -*--===//
 //
 // Spreads the workgroups of a launch over host threads and waits for them.
 //

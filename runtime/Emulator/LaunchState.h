@@ -1,4 +1,4 @@
-//===- LaunchState.h - How a kernel finds the machine ----------*- C++ -*-===//
+//===- LaunchState.h - How a kernel finds the machine ----------*- C++ -*--===//
 //
 // The kernel descriptor says what the registers hold when a wave starts. The
 // metadata says which hidden arguments follow the explicit ones.

@@ -1,4 +1,4 @@
-//===- MemoryMap.h - Every address a kernel may touch ----------*- C++ -*-===//
+//===- MemoryMap.h - Every address a kernel may touch ----------*- C++ -*--===//
 //
 // Device memory is host memory, so a device pointer is a host pointer. An
 // access is legal not because the host could perform it but because it lies

@@ -1,4 +1,4 @@
-//===- Settings.h - What the environment asks of the emulator --*- C++ -*-===//
+//===- Settings.h - What the environment asks of the emulator --*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_EMULATOR_SETTINGS_H
 #define TESSERA_RUNTIME_EMULATOR_SETTINGS_H

@@ -1,4 +1,4 @@
-//===- Wave.h - The state of one running wave ------------------*- C++ -*-===//
+//===- Wave.h - The state of one running wave ------------------*- C++ -*--===//
 //
 // Registers are stored [register][lane], so that the lanes of one register are
 // consecutive and a loop over lanes is a vector loop of the host. Rows are 64

@@ -1,4 +1,4 @@
-//===- Workgroup.h - The waves of a group, run in time slices --*- C++ -*-===//
+//===- Workgroup.h - The waves of a group, run in time slices --*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_EMULATOR_WORKGROUP_H
 #define TESSERA_RUNTIME_EMULATOR_WORKGROUP_H

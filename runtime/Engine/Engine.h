@@ -1,4 +1,4 @@
-//===- Engine.h - From a problem to a launch -------------------*- C++ -*-===//
+//===- Engine.h - From a problem to a launch -------------------*- C++ -*--===//
 //
 // The engine looks a problem up in memory, then in the user's file and in
 // packages, else compiles it; it loads the kernel once and launches it.

@@ -1,4 +1,4 @@
-//===- KernelCompiler.h - What the engine asks of a compiler ---*- C++ -*-===//
+//===- KernelCompiler.h - What the engine asks of a compiler ---*- C++ -*--===//
 //
 // The runtime never sees the compiler: it owns this interface, compiler/Driver
 // implements it, and capi/lib joins the two. So a runtime that finds every

@@ -1,4 +1,4 @@
-//===- KernelTable.h - Kernels that are loaded -----------------*- C++ -*-===//
+//===- KernelTable.h - Kernels that are loaded -----------------*- C++ -*--===//
 //
 // Every launch goes through this table, so a hit costs one hash of plain
 // numbers and one lookup: no text is built, nothing allocated.

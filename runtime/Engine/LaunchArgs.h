@@ -1,4 +1,4 @@
-//===- LaunchArgs.h - The values of one launch -----------------*- C++ -*-===//
+//===- LaunchArgs.h - The values of one launch -----------------*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_ENGINE_LAUNCHARGS_H
 #define TESSERA_RUNTIME_ENGINE_LAUNCHARGS_H
@@ -25,7 +25,7 @@ struct LaunchArgs {
   double activAlpha = 0;
   double activBeta = 0;
   double activGamma = 0;
-  /// The tensors of a RowProblem, in its order.
+  /// The tensors of a RowWiseProblem, in its order.
   std::array<const void *, kMaxTensors> tensors{};
   std::array<double, kMaxScalars> scalars{};
 

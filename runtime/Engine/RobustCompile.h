@@ -1,4 +1,4 @@
-//===- RobustCompile.h - A kernel, though not the best one -----*- C++ -*-===//
+//===- RobustCompile.h - A kernel, though not the best one -----*- C++ -*--===//
 //
 // If the compiler crashes or contradicts itself over a tile, that is our
 // mistake and no reason to leave the caller without a result: nearly every

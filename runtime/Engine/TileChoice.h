@@ -1,4 +1,4 @@
-//===- TileChoice.h - Which tile a kernel is made with ---------*- C++ -*-===//
+//===- TileChoice.h - Which tile a kernel is made with ---------*- C++ -*--===//
 //
 // The compiler's model ranks tiles for every problem. Experience with this
 // device overrules it: a tile that tuning has measured is preferred, and one

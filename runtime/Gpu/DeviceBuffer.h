@@ -1,4 +1,4 @@
-//===- DeviceBuffer.h - Memory of the device -------------------*- C++ -*-===//
+//===- DeviceBuffer.h - Memory of the device -------------------*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_GPU_DEVICEBUFFER_H
 #define TESSERA_RUNTIME_GPU_DEVICEBUFFER_H

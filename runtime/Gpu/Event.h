@@ -1,4 +1,4 @@
-//===- Event.h - A moment on a stream --------------------------*- C++ -*-===//
+//===- Event.h - A moment on a stream --------------------------*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_GPU_EVENT_H
 #define TESSERA_RUNTIME_GPU_EVENT_H

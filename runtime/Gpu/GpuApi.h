@@ -1,4 +1,4 @@
-//===- GpuApi.h - A HIP runtime, found at run time -------------*- C++ -*-===//
+//===- GpuApi.h - A HIP runtime, found at run time -------------*- C++ -*--===//
 //
 // The library calls HIP only, through a table of function pointers, so that one
 // build runs on AMD's runtime, on our emulated device and on others.

@@ -1,4 +1,4 @@
-//===- GpuApiLoader.h - Choose a HIP runtime -------------------*- C++ -*-===//
+//===- GpuApiLoader.h - Choose a HIP runtime -------------------*- C++ -*--===//
 //
 // The rules behind GpuApi::get(), with the paths to search as data, so that
 // tests can choose among runtimes of their own.

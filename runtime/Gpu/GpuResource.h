@@ -1,4 +1,4 @@
-//===- GpuResource.h - Own one handle of HIP -------------------*- C++ -*-===//
+//===- GpuResource.h - Own one handle of HIP -------------------*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_GPU_GPURESOURCE_H
 #define TESSERA_RUNTIME_GPU_GPURESOURCE_H

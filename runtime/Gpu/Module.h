@@ -1,4 +1,4 @@
-//===- Module.h - A loaded code object -------------------------*- C++ -*-===//
+//===- Module.h - A loaded code object -------------------------*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_GPU_MODULE_H
 #define TESSERA_RUNTIME_GPU_MODULE_H

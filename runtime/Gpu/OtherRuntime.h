@@ -1,4 +1,4 @@
-//===- OtherRuntime.h - Two HIP runtimes in one process --------*- C++ -*-===//
+//===- OtherRuntime.h - Two HIP runtimes in one process --------*- C++ -*--===//
 //
 // A process can load a second libamdhip64: one that a framework bundles, or the
 // system's beside our stand-in for it. Memory and streams of one are of no use

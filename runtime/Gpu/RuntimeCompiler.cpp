@@ -1,4 +1,4 @@
-//===- RuntimeCompiler.cpp - hiprtc, NVRTC -------------------------------===//
+//===- RuntimeCompiler.cpp - hiprtc, NVRTC --------------------------------===//
 
 #include "runtime/Gpu/RuntimeCompiler.h"
 

@@ -1,4 +1,4 @@
-//===- RuntimeCompiler.h - Somebody else's compiler ------------*- C++ -*-===//
+//===- RuntimeCompiler.h - Somebody else's compiler ------------*- C++ -*--===//
 //
 // Compiles HIP C++ at run time with what the machine has: hiprtc, NVRTC, or a
 // clang in PATH. The device reference, which judges and measures our kernels,

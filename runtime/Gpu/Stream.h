@@ -1,4 +1,4 @@
-//===- Stream.h - A queue of the device ------------------------*- C++ -*-===//
+//===- Stream.h - A queue of the device ------------------------*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_GPU_STREAM_H
 #define TESSERA_RUNTIME_GPU_STREAM_H

@@ -1,4 +1,4 @@
-//===- Export.h - What every exported function needs -----------*- C++ -*-===//
+//===- Export.h - What every exported function needs -----------*- C++ -*--===//
 //
 // Two of our shared objects are a HIP runtime: the emulated device and HIP over
 // CUDA. This folder is what they share; functions that are declared here

@@ -1,4 +1,4 @@
-//===- FatBinary.h - Code that came inside the program ---------*- C++ -*-===//
+//===- FatBinary.h - Code that came inside the program ---------*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_HIP_FATBINARY_H
 #define TESSERA_RUNTIME_HIP_FATBINARY_H

@@ -1,4 +1,4 @@
-//===- Launch.h - One launch, however it was asked for ---------*- C++ -*-===//
+//===- Launch.h - One launch, however it was asked for ---------*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_HIP_LAUNCH_H
 #define TESSERA_RUNTIME_HIP_LAUNCH_H

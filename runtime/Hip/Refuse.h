@@ -1,4 +1,4 @@
-//===- Refuse.h - The answer of what does not exist ------------*- C++ -*-===//
+//===- Refuse.h - The answer of what does not exist ------------*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_HIP_REFUSE_H
 #define TESSERA_RUNTIME_HIP_REFUSE_H

@@ -1,4 +1,4 @@
-//===- Cuda.h - What we say of NVIDIA's driver API -------------*- C++ -*-===//
+//===- Cuda.h - What we say of NVIDIA's driver API -------------*- C++ -*--===//
 //
 // Our own declarations of the functions of libcuda.so.1 that are called here,
 // so that no CUDA toolkit is needed. The numbers are from NVIDIA's

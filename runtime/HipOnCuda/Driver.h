@@ -1,4 +1,4 @@
-//===- Driver.h - NVIDIA's driver, found at run time -----------*- C++ -*-===//
+//===- Driver.h - NVIDIA's driver, found at run time -----------*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_HIPONCUDA_DRIVER_H
 #define TESSERA_RUNTIME_HIPONCUDA_DRIVER_H

@@ -75,7 +75,7 @@ static Footprint getFootprint(const PoolProblem &p, Purpose purpose) {
 }
 
 /// Nothing is counted for expected values, because only a sample is compared.
-static Footprint getFootprint(const RowProblem &p, Purpose purpose) {
+static Footprint getFootprint(const RowWiseProblem &p, Purpose purpose) {
   Footprint footprint;
   for (int i = 0; i < p.tensorCount; ++i) {
     const Bytes bytes = Bytes(p.getSpan(i)) * getByteSize(p.tensors[i].type);

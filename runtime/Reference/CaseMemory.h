@@ -1,4 +1,4 @@
-//===- CaseMemory.h - How much memory a problem's data take ----*- C++ -*-===//
+//===- CaseMemory.h - How much memory a problem's data take ----*- C++ -*--===//
 //
 // This is computed from the problem alone, so that a problem that is too large
 // is refused before anything is allocated.
@@ -13,7 +13,7 @@
 
 namespace tessera {
 
-/// What a case (ConvCase, PoolCase, RowCase) is used for.
+/// What a case (ConvCase, PoolCase, RowWiseCase) is used for.
 struct CaseUse {
   enum class Purpose {
     Run,    ///< Run a kernel on its tensors.

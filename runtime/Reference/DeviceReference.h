@@ -1,4 +1,4 @@
-//===- DeviceReference.h - The oracle on the device ------------*- C++ -*-===//
+//===- DeviceReference.h - The oracle on the device ------------*- C++ -*--===//
 //
 // The reference on the host (dialect/Reference) takes long for a layer with a
 // large batch. A GPU that computes the same sums, one thread per element, needs

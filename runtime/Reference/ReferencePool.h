@@ -1,4 +1,4 @@
-//===- ReferencePool.h - A pooling for the reference -----------*- C++ -*-===//
+//===- ReferencePool.h - A pooling for the reference -----------*- C++ -*--===//
 //
 // Converts a problem to the reference's types, as ReferenceShape.h does.
 //

@@ -1,4 +1,4 @@
-//===- ReferenceShape.h - A problem for the reference ----------*- C++ -*-===//
+//===- ReferenceShape.h - A problem for the reference ----------*- C++ -*--===//
 //
 // dialect/Reference does not know the type of problems. Whoever checks one (the
 // tuner, dnn-driver, tests) converts it here.

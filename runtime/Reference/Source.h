@@ -1,4 +1,4 @@
-//===- Source.h - The text of the reference's kernels ----------*- C++ -*-===//
+//===- Source.h - The text of the reference's kernels ----------*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_REFERENCE_SOURCE_H
 #define TESSERA_RUNTIME_REFERENCE_SOURCE_H

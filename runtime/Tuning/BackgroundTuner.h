@@ -1,4 +1,4 @@
-//===- BackgroundTuner.h - Tuning beside the client's work -----*- C++ -*-===//
+//===- BackgroundTuner.h - Tuning beside the client's work -----*- C++ -*--===//
 //
 // One thread of the lowest priority tunes one problem after another on a stream
 // of the lowest priority. The engine uses a winner at the next call that asks

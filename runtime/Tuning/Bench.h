@@ -1,4 +1,4 @@
-//===- Bench.h - Where candidates are tried --------------------*- C++ -*-===//
+//===- Bench.h - Where candidates are tried --------------------*- C++ -*--===//
 //
 // A search needs a device and a compiler for one problem. It uses them through
 // this interface, so that it is tested without either.

@@ -1,4 +1,4 @@
-//===- CompileAhead.h - The next kernels while one is measured -*- C++ -*-===//
+//===- CompileAhead.h - The next kernels while one is measured -*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_TUNING_COMPILEAHEAD_H
 #define TESSERA_RUNTIME_TUNING_COMPILEAHEAD_H

@@ -1,4 +1,4 @@
-//===- DeviceBench.h - Candidates on the current device --------*- C++ -*-===//
+//===- DeviceBench.h - Candidates on the current device --------*- C++ -*--===//
 //
 // The bench has its own tensors, so that a client's are never touched, and its
 // own stream. On a GPU a value is a time measured by the device's events with

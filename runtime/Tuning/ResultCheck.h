@@ -1,4 +1,4 @@
-//===- ResultCheck.h - One expectation, many results -----------*- C++ -*-===//
+//===- ResultCheck.h - One expectation, many results -----------*- C++ -*--===//
 //
 // A tuner judges dozens of results of one problem, each of up to some ten
 // million elements. The rule of dialect/Reference/Compare.h gives every element

@@ -1,4 +1,4 @@
-//===- Search.h - Which tile is the best -----------------------*- C++ -*-===//
+//===- Search.h - Which tile is the best -----------------------*- C++ -*--===//
 //
 // A search tries candidates in the order of the model's ranking until the rest
 // cannot be expected to win (StopRule.h), or the budget is spent. Results of

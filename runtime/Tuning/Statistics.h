@@ -1,4 +1,4 @@
-//===- Statistics.h - What a few measurements say --------------*- C++ -*-===//
+//===- Statistics.h - What a few measurements say --------------*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_TUNING_STATISTICS_H
 #define TESSERA_RUNTIME_TUNING_STATISTICS_H

@@ -1,4 +1,4 @@
-//===- StopRule.h - When further candidates cannot win ---------*- C++ -*-===//
+//===- StopRule.h - When further candidates cannot win ---------*- C++ -*--===//
 //
 // The model's cost is no time, but each measured candidate says how many
 // microseconds one of its clocks is worth: the ratio r = value / cost. If the

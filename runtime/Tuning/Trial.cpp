@@ -5,8 +5,8 @@
 #include "runtime/Reference/ConvCase.h"
 #include "runtime/Reference/DeviceReference.h"
 #include "runtime/Reference/PoolCase.h"
-#include "runtime/Reference/RowCase.h"
-#include "runtime/Reference/RowRecipe.h"
+#include "runtime/Reference/RowWiseCase.h"
+#include "runtime/Reference/RowWiseRecipe.h"
 #include "runtime/Tuning/ResultCheck.h"
 
 #include <algorithm>
@@ -250,7 +250,7 @@ namespace {
 /// The host judges, large tensors by a sample.
 class RowTrial final : public Trial {
 public:
-  RowTrial(const RowProblem &problem, uint64_t seed)
+  RowTrial(const RowWiseProblem &problem, uint64_t seed)
       : problem(problem), seed(seed), data(problem, seed) {
     constexpr int64_t kAll = 1 << 20, kSample = 1 << 18;
     sample = problem.getElements() > kAll ? kSample : 0;
@@ -285,10 +285,10 @@ public:
   }
 
 private:
-  const RowProblem problem;
+  const RowWiseProblem problem;
   const uint64_t seed;
-  const RowCase data;
-  RowCase result = data; ///< Gets the kernel's outputs.
+  const RowWiseCase data;
+  RowWiseCase result = data; ///< Gets the kernel's outputs.
   int64_t sample = 0;
 };
 } // namespace
@@ -299,7 +299,7 @@ std::unique_ptr<Trial> Trial::create(const Problem &problem,
     return std::make_unique<ConvTrial>(*conv, target, seed);
   if (const PoolProblem *pool = problem.getPool())
     return std::make_unique<PoolTrial>(*pool, seed);
-  const RowProblem &rows = *problem.getRows();
+  const RowWiseProblem &rows = *problem.getRows();
   if (!findRowRecipe(rows))
     return nullptr;
   return std::make_unique<RowTrial>(rows, seed);

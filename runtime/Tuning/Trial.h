@@ -1,4 +1,4 @@
-//===- Trial.h - A problem's data and who judges its results ---*- C++ -*-===//
+//===- Trial.h - A problem's data and who judges its results ---*- C++ -*--===//
 //
 // Every candidate is verified before it is timed: a fast wrong kernel must not
 // win. The judge is chosen for the problem and named in the result:
@@ -52,7 +52,7 @@ std::optional<JudgeChoice> parseJudgeChoice(std::string_view word);
 class Trial {
 public:
   /// `problem` must be valid. The same seed gives the same data. Null for a
-  /// row problem without a recipe (runtime/Reference/RowRecipe.h).
+  /// row problem without a recipe (runtime/Reference/RowWiseRecipe.h).
   static std::unique_ptr<Trial> create(const Problem &problem,
                                        const GpuTarget &target, uint64_t seed);
   virtual ~Trial() = default;

@@ -1,4 +1,4 @@
-//===- TrialWatch.h - Who notices a kernel that never ends -----*- C++ -*-===//
+//===- TrialWatch.h - Who notices a kernel that never ends -----*- C++ -*--===//
 //
 // A kernel that never ends can only be ended together with its process, so the
 // thread that launches it waits. This second thread waits beside it and reports

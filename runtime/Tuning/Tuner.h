@@ -1,4 +1,4 @@
-//===- Tuner.h - Finds the best kernel of a problem ------------*- C++ -*-===//
+//===- Tuner.h - Finds the best kernel of a problem ------------*- C++ -*--===//
 //
 // The tuner joins what a search needs: the compiler's ranking, the device, the
 // perf database that remembers what was tried, and the engine, which uses the

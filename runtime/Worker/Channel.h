@@ -1,4 +1,4 @@
-//===- Channel.h - Messages over a socket ----------------------*- C++ -*-===//
+//===- Channel.h - Messages over a socket ----------------------*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_WORKER_CHANNEL_H
 #define TESSERA_RUNTIME_WORKER_CHANNEL_H

@@ -1,4 +1,4 @@
-//===- EndlessKernel.h - A kernel that never ends --------------*- C++ -*-===//
+//===- EndlessKernel.h - A kernel that never ends --------------*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_WORKER_ENDLESSKERNEL_H
 #define TESSERA_RUNTIME_WORKER_ENDLESSKERNEL_H

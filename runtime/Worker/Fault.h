@@ -1,4 +1,4 @@
-//===- Fault.h - Faults on demand ------------------------------*- C++ -*-===//
+//===- Fault.h - Faults on demand ------------------------------*- C++ -*--===//
 //
 // The worker exists for compilers that crash, so tests need one. Only the
 // worker's program reads TESSERA_WORKER_FAULT.

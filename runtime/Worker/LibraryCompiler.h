@@ -1,4 +1,4 @@
-//===- LibraryCompiler.h - The compiler, once it is needed -----*- C++ -*-===//
+//===- LibraryCompiler.h - The compiler, once it is needed -----*- C++ -*--===//
 //
 // LLVM is in a shared object of its own, libtessera-compiler.so. A process that
 // finds all its kernels in a database never opens it, and a machine may lack

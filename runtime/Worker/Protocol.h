@@ -1,4 +1,4 @@
-//===- Protocol.h - What client and compile worker say ---------*- C++ -*-===//
+//===- Protocol.h - What client and compile worker say ---------*- C++ -*--===//
 //
 // Both ends are of one build, which the worker checks before it sends anything,
 // so the format needs no versions. But a worker that is about to crash may send

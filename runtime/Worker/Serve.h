@@ -1,4 +1,4 @@
-//===- Serve.h - A request, answered by a compiler -------------*- C++ -*-===//
+//===- Serve.h - A request, answered by a compiler -------------*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_WORKER_SERVE_H
 #define TESSERA_RUNTIME_WORKER_SERVE_H

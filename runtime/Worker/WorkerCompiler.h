@@ -1,4 +1,4 @@
-//===- WorkerCompiler.h - The compiler in other processes ------*- C++ -*-===//
+//===- WorkerCompiler.h - The compiler in other processes ------*- C++ -*--===//
 //
 // LLVM may abort, loop or exhaust the memory of its process, which should not
 // be a training job. So kernels are compiled by small processes of ours,

@@ -1,4 +1,4 @@
-//===- WorkerPool.h - The compile workers of a process ---------*- C++ -*-===//
+//===- WorkerPool.h - The compile workers of a process ---------*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_WORKER_WORKERPOOL_H
 #define TESSERA_RUNTIME_WORKER_WORKERPOOL_H

@@ -1,4 +1,4 @@
-//===- WorkerProcess.h - One process that compiles -------------*- C++ -*-===//
+//===- WorkerProcess.h - One process that compiles -------------*- C++ -*--===//
 //
 // The client's side of a compile worker: its socket, its process id and the
 // file of its last output. The client is somebody else's program, so nothing of

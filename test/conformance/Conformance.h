@@ -1,4 +1,4 @@
-//===- Conformance.h - The frame of the conformance set --------*- C++ -*-===//
+//===- Conformance.h - The frame of the conformance set --------*- C++ -*--===//
 //
 // Every case runs kernels through HIP's ordinary interface and compares their
 // results with those of the host in the same program. A function that is

@@ -1,4 +1,4 @@
-//===- NvidiaDevice.h - HIP's device functions for PTX ---------*- C++ -*-===//
+//===- NvidiaDevice.h - HIP's device functions for PTX ---------*- C++ -*--===//
 //
 // HIP's own device headers are for AMD's chips, and CUDA's are not installed.
 // For the device's side of the conformance set, this file replaces

@@ -1,4 +1,4 @@
-//===- Progress.h - A bar that shows how far a sweep is --------*- C++ -*-===//
+//===- Progress.h - A bar that shows how far a sweep is --------*- C++ -*--===//
 
 #ifndef TESSERA_TEST_SWEEP_PROGRESS_H
 #define TESSERA_TEST_SWEEP_PROGRESS_H

@@ -19,8 +19,8 @@ there was one.
   --run-below N       only compile what needs more than N operations
   --state FILE        keep in FILE how far the sweep is, and go on from there
   --direction WORD    convolutions only: fwd, bwd or wrw
-  --rows              draw row-wise operations instead of convolutions
-  --misplaced         each tensor begins one element into its memory
+  --row-wise              draw row-wise operations instead of convolutions
+  --misaligned         each tensor begins one element into its memory
   --allow-refusals    a problem that no kernel covers is no failure
   --help              this text
 
@@ -96,11 +96,11 @@ tessera::sweep::parseSweepOptions(const std::vector<std::string> &words) {
       options.allowRefusals = true;
       continue;
     }
-    if (words[i] == "--misplaced") {
+    if (words[i] == "--misaligned") {
       options.misplaced = true;
       continue;
     }
-    if (words[i] == "--rows") {
+    if (words[i] == "--row-wise") {
       options.space.rows = true;
       continue;
     }

@@ -1,4 +1,4 @@
-//===- SweepOptions.h - The command line of dnn-sweep ----------*- C++ -*-===//
+//===- SweepOptions.h - The command line of dnn-sweep ----------*- C++ -*--===//
 
 #ifndef TESSERA_TEST_SWEEP_SWEEPOPTIONS_H
 #define TESSERA_TEST_SWEEP_SWEEPOPTIONS_H

@@ -1,4 +1,4 @@
-//===- SweepState.h - The progress of a sweep ------------------*- C++ -*-===//
+//===- SweepState.h - The progress of a sweep ------------------*- C++ -*--===//
 
 #ifndef TESSERA_TEST_SWEEP_SWEEPSTATE_H
 #define TESSERA_TEST_SWEEP_SWEEPSTATE_H

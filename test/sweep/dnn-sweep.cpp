@@ -16,7 +16,7 @@
 #include "runtime/Base/TileSetting.h"
 #include "test/unit/Support/RunConv.h"
 #include "test/unit/Support/RunPool.h"
-#include "test/unit/Support/RunRows.h"
+#include "test/unit/Support/RunRowWise.h"
 #include "test/unit/execute/DrawProblem.h"
 #include "tools/problems/ProblemCost.h"
 #include "tools/problems/ProblemFile.h"
@@ -62,9 +62,9 @@ static Outcome runOne(Engine &engine, const Problem &problem, int64_t index,
   if (const ConvProblem *conv = problem.getConv())
     return summarize(test::runConv(engine, *conv, getKind(index), seed,
                                    /*sample=*/0, placement));
-  if (const RowProblem *rows = problem.getRows())
-    return summarize(test::runRows(engine, *rows, seed, /*sample=*/0,
-                                   /*shared=*/{}, placement));
+  if (const RowWiseProblem *rows = problem.getRows())
+    return summarize(test::runRowWise(engine, *rows, seed, /*sample=*/0,
+                                      /*shared=*/{}, placement));
   const PoolProblem &pool = *problem.getPool();
   // NaNs and infinities test a maximum; sums of them would hide errors.
   bool isChoice =
@@ -93,7 +93,7 @@ static void printFailure(const SweepOptions &options, int64_t index,
       "dnn-driver %s\n  # %s\n  # dnn-sweep %s%s --from %lld --count 1\n"
       "  # %s%s%s: %s\n",
       toDriverCommand(problem).c_str(), problem.toNetworkConfig().c_str(),
-      source.c_str(), options.misplaced ? " --misplaced" : "",
+      source.c_str(), options.misplaced ? " --misaligned" : "",
       static_cast<long long>(index), outcome.getVerdict(),
       outcome.tile.empty() ? "" : ", ", outcome.tile.c_str(),
       outcome.text.c_str());

@@ -23,7 +23,7 @@ tsan) compiler=() ;;
 *) sed -n '2,/^set/{/^set/!s/^# \{0,1\}//p}' "$0"; exit 2 ;;
 esac
 programs=(CapiTests CapiFuzz EngineTests DatabaseTortureTests DbTests GpuTests
-  HipOnCudaTests TuningTests WorkerTests EmulatorHipTests ApiRowsTests
+  HipOnCudaTests TuningTests WorkerTests EmulatorHipTests ApiRowWiseTests
   "${compiler[@]}")
 read -ra programs <<<"${PROGRAMS:-${programs[*]}}"
 

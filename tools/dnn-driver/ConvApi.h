@@ -1,4 +1,4 @@
-//===- ConvApi.h - MIOpen's functions of three directions ------*- C++ -*-===//
+//===- ConvApi.h - MIOpen's functions of three directions ------*- C++ -*--===//
 //
 // The same eight functions exist for each direction, with their tensors in
 // another order. This makes them one set that takes the direction.

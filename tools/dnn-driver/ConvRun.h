@@ -1,4 +1,4 @@
-//===- ConvRun.h - One convolution on the device ---------------*- C++ -*-===//
+//===- ConvRun.h - One convolution on the device ---------------*- C++ -*--===//
 //
 // A run does what a client of the library does, in the same order. It uses only
 // the public API, so a driver that works shows that the library works.

@@ -1,4 +1,4 @@
-//===- Descriptors.h - Own what MIOpen's API hands out ---------*- C++ -*-===//
+//===- Descriptors.h - Own what MIOpen's API hands out ---------*- C++ -*--===//
 
 #ifndef TESSERA_TOOLS_DNN_DRIVER_DESCRIPTORS_H
 #define TESSERA_TOOLS_DNN_DRIVER_DESCRIPTORS_H

@@ -1,4 +1,4 @@
-//===- Judge.h - Which reference verifies ----------------------*- C++ -*-===//
+//===- Judge.h - Which reference verifies ----------------------*- C++ -*--===//
 //
 // The host's reference needs no other compiler and takes long for a layer with
 // a large batch; the device's takes a second, if there is a compiler for it.

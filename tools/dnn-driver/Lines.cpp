@@ -1,7 +1,7 @@
 //===- Lines.cpp - What the driver prints ---------------------------------===//
 
 #include "tools/dnn-driver/Lines.h"
-#include "runtime/Base/RowOp.h"
+#include "runtime/Base/RowWiseKind.h"
 
 #include <cstdio>
 
@@ -201,30 +201,30 @@ void driver::printPoolVerification(Direction direction,
 }
 
 /// The name of the operation in a line.
-static const char *getRowWord(const RowProblem &problem) {
+static const char *getRowWord(const RowWiseProblem &problem) {
   switch (problem.op) {
-  case RowOp::ActivationForward:
+  case RowWiseKind::ActivationForward:
     return "Forward Activation";
-  case RowOp::ActivationBackward:
+  case RowWiseKind::ActivationBackward:
     return "Backward Activation";
-  case RowOp::OpTensor:
-  case RowOp::SetTensor:
-  case RowOp::ScaleTensor:
-  case RowOp::TransformTensor:
+  case RowWiseKind::OpTensor:
+  case RowWiseKind::SetTensor:
+  case RowWiseKind::ScaleTensor:
+  case RowWiseKind::TransformTensor:
     return "Tensor Operation";
-  case RowOp::SoftmaxForward:
+  case RowWiseKind::SoftmaxForward:
     return "Forward Softmax";
-  case RowOp::SoftmaxBackward:
+  case RowWiseKind::SoftmaxBackward:
     return "Backward Softmax";
-  case RowOp::Reduce:
+  case RowWiseKind::Reduce:
     return "Reduction";
-  case RowOp::BatchNormTraining:
+  case RowWiseKind::BatchNormTraining:
     return "Forward Train Batch Norm";
-  case RowOp::BatchNormInference:
+  case RowWiseKind::BatchNormInference:
     return "Forward Inference Batch Norm";
-  case RowOp::BatchNormBackward:
+  case RowWiseKind::BatchNormBackward:
     return "Backward Batch Norm";
-  case RowOp::NormForward:
+  case RowWiseKind::NormForward:
     return "Forward LayerNorm";
   default:
     return "Operation";
@@ -247,11 +247,11 @@ void driver::printOperationVerification(const char *word,
 }
 
 void driver::printRowTimes(const DriverOptions &options,
-                           const RowProblem &problem, const Times &times) {
+                           const RowWiseProblem &problem, const Times &times) {
   printOperationTimes(options, getRowWord(problem), times);
 }
 
-void driver::printRowVerification(const RowProblem &problem,
+void driver::printRowVerification(const RowWiseProblem &problem,
                                   const std::string &fault) {
   printOperationVerification(getRowWord(problem), fault);
 }

@@ -1,4 +1,4 @@
-//===- Lines.h - What the driver prints ------------------------*- C++ -*-===//
+//===- Lines.h - What the driver prints ------------------------*- C++ -*--===//
 //
 // Prints MIOpenDriver's lines, word for word, because scripts parse them; and
 // our own, which begin with words that none of its lines begins with.
@@ -35,9 +35,10 @@ void printPoolVerification(Direction direction, const std::string &fault,
 void printOperationTimes(const DriverOptions &options, const char *word,
                          const Times &times);
 void printOperationVerification(const char *word, const std::string &fault);
-void printRowTimes(const DriverOptions &options, const RowProblem &problem,
+void printRowTimes(const DriverOptions &options, const RowWiseProblem &problem,
                    const Times &times);
-void printRowVerification(const RowProblem &problem, const std::string &fault);
+void printRowVerification(const RowWiseProblem &problem,
+                          const std::string &fault);
 
 void printDevice(const GpuApi &gpu);
 void printKernelInfo(const tesseraKernelInfo &info);

@@ -1,4 +1,4 @@
-//===- LrnCommand.h - "dnn-driver lrn" -------------------------*- C++ -*-===//
+//===- LrnCommand.h - "dnn-driver lrn" -------------------------*- C++ -*--===//
 //
 // A local response normalisation has several launches and therefore is no
 // problem: only the driver reads its command line.

@@ -1,4 +1,4 @@
-//===- Measure.h - Run something on the device, often ----------*- C++ -*-===//
+//===- Measure.h - Run something on the device, often ----------*- C++ -*--===//
 
 #ifndef TESSERA_TOOLS_DNN_DRIVER_MEASURE_H
 #define TESSERA_TOOLS_DNN_DRIVER_MEASURE_H

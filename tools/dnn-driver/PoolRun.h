@@ -1,4 +1,4 @@
-//===- PoolRun.h - One pooling on the device -------------------*- C++ -*-===//
+//===- PoolRun.h - One pooling on the device -------------------*- C++ -*--===//
 //
 // Like ConvRun.h, this uses only the public API.
 //

@@ -1,4 +1,4 @@
-//===- Verification.h - MIOpenDriver's judgement of a result ---*- C++ -*-===//
+//===- Verification.h - MIOpenDriver's judgement of a result ---*- C++ -*--===//
 
 #ifndef TESSERA_TOOLS_DNN_DRIVER_VERIFICATION_H
 #define TESSERA_TOOLS_DNN_DRIVER_VERIFICATION_H

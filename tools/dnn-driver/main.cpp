@@ -14,7 +14,7 @@
 #include "tools/dnn-driver/Lines.h"
 #include "tools/dnn-driver/LrnRun.h"
 #include "tools/dnn-driver/PoolRun.h"
-#include "tools/dnn-driver/RowRun.h"
+#include "tools/dnn-driver/RowWiseRun.h"
 #include "tools/support/Tool.h"
 
 #include <algorithm>
@@ -183,11 +183,11 @@ static ErrorOr<int> runPool(const GpuApi &gpu, const DriverOptions &options,
 }
 
 /// The same for a row-wise operation, which the host verifies.
-static ErrorOr<int> runRows(const GpuApi &gpu, const DriverOptions &options,
-                            const RowProblem &problem, int64_t seed,
-                            bool kernelInfo) {
-  ErrorOr<RowRun> rows =
-      RowRun::create(gpu, options, problem, static_cast<uint64_t>(seed));
+static ErrorOr<int> runRowWise(const GpuApi &gpu, const DriverOptions &options,
+                               const RowWiseProblem &problem, int64_t seed,
+                               bool kernelInfo) {
+  ErrorOr<RowWiseRun> rows =
+      RowWiseRun::create(gpu, options, problem, static_cast<uint64_t>(seed));
   if (!rows)
     return rows.getStatus();
   const ErrorOr<Times> times = rows->run();
@@ -204,8 +204,8 @@ static ErrorOr<int> runRows(const GpuApi &gpu, const DriverOptions &options,
   if (!fault)
     return fault.getStatus();
   printRowVerification(problem, *fault);
-  const bool isBackward = problem.op == RowOp::ActivationBackward ||
-                          problem.op == RowOp::SoftmaxBackward;
+  const bool isBackward = problem.op == RowWiseKind::ActivationBackward ||
+                          problem.op == RowWiseKind::SoftmaxBackward;
   return fault->empty() ? kExitOk
                         : getExitBit(isBackward ? Direction::BackwardData
                                                 : Direction::Forward);
@@ -270,7 +270,7 @@ static int runProblems(const GpuApi &gpu, const DriverOptions &options,
       return runConv(gpu, options, *conv, seed, own.kernelInfo, judge);
     if (const PoolProblem *pool = problem.getPool())
       return runPool(gpu, options, *pool, seed, own.kernelInfo, judge);
-    return runRows(gpu, options, *problem.getRows(), seed, own.kernelInfo);
+    return runRowWise(gpu, options, *problem.getRows(), seed, own.kernelInfo);
   };
   const CaseUse use = {options.verify ? CaseUse::Purpose::Verify
                                       : CaseUse::Purpose::Run,

@@ -1,4 +1,4 @@
-//===- ArgumentSpec.h - What --arg says ------------------------*- C++ -*-===//
+//===- ArgumentSpec.h - What --arg says ------------------------*- C++ -*--===//
 
 #ifndef TESSERA_TOOLS_DNN_EMU_ARGUMENTSPEC_H
 #define TESSERA_TOOLS_DNN_EMU_ARGUMENTSPEC_H

@@ -1,4 +1,4 @@
-//===- Buffers.h - The arguments of the kernel that is run -----*- C++ -*-===//
+//===- Buffers.h - The arguments of the kernel that is run -----*- C++ -*--===//
 
 #ifndef TESSERA_TOOLS_DNN_EMU_BUFFERS_H
 #define TESSERA_TOOLS_DNN_EMU_BUFFERS_H

@@ -1,4 +1,4 @@
-//===- Findings.h - What went wrong, for people ----------------*- C++ -*-===//
+//===- Findings.h - What went wrong, for people ----------------*- C++ -*--===//
 
 #ifndef TESSERA_TOOLS_DNN_EMU_FINDINGS_H
 #define TESSERA_TOOLS_DNN_EMU_FINDINGS_H

@@ -1,4 +1,4 @@
-//===- Listing.h - Kernels and their instructions as text ------*- C++ -*-===//
+//===- Listing.h - Kernels and their instructions as text ------*- C++ -*--===//
 
 #ifndef TESSERA_TOOLS_DNN_EMU_LISTING_H
 #define TESSERA_TOOLS_DNN_EMU_LISTING_H

@@ -1,4 +1,4 @@
-//===- Options.h - The command line of dnn-emu -----------------*- C++ -*-===//
+//===- Options.h - The command line of dnn-emu -----------------*- C++ -*--===//
 
 #ifndef TESSERA_TOOLS_DNN_EMU_OPTIONS_H
 #define TESSERA_TOOLS_DNN_EMU_OPTIONS_H

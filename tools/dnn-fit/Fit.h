@@ -1,7 +1,7 @@
-//===- Fit.h - How well rates predict measured times -----------*- C++ -*-===//
+//===- Fit.h - How well rates predict measured times -----------*- C++ -*--===//
 
-#ifndef TESSERA_TOOLS_DNNFIT_FIT_H
-#define TESSERA_TOOLS_DNNFIT_FIT_H
+#ifndef TESSERA_TOOLS_DNN_FIT_FIT_H
+#define TESSERA_TOOLS_DNN_FIT_FIT_H
 
 #include "tools/dnn-fit/Measurements.h"
 #include "tools/dnn-fit/Models.h"
@@ -41,4 +41,4 @@ Rates fitRates(const std::vector<Sample> &samples, const Model &model,
 
 } // namespace tessera::fit
 
-#endif // TESSERA_TOOLS_DNNFIT_FIT_H
+#endif // TESSERA_TOOLS_DNN_FIT_FIT_H

@@ -1,7 +1,7 @@
-//===- Measurements.h - Times of tiles, as files give them -----*- C++ -*-===//
+//===- Measurements.h - Times of tiles, as files give them -----*- C++ -*--===//
 
-#ifndef TESSERA_TOOLS_DNNFIT_MEASUREMENTS_H
-#define TESSERA_TOOLS_DNNFIT_MEASUREMENTS_H
+#ifndef TESSERA_TOOLS_DNN_FIT_MEASUREMENTS_H
+#define TESSERA_TOOLS_DNN_FIT_MEASUREMENTS_H
 
 #include "runtime/Base/Problem.h"
 
@@ -30,4 +30,4 @@ ErrorOr<std::vector<Run>> readRuns(const std::string &path);
 
 } // namespace tessera::fit
 
-#endif // TESSERA_TOOLS_DNNFIT_MEASUREMENTS_H
+#endif // TESSERA_TOOLS_DNN_FIT_MEASUREMENTS_H

@@ -3,13 +3,13 @@
 #include "tools/dnn-fit/Models.h"
 
 #include "compiler/Algorithms/Depthwise/Depthwise.h"
-#include "compiler/Algorithms/ImplicitGemm/GemmCost.h"
 #include "compiler/Algorithms/General/GeneralConv.h"
+#include "compiler/Algorithms/ImplicitGemm/GemmCost.h"
 #include "compiler/Algorithms/NarrowGroups/NarrowGroups.h"
 #include "compiler/Algorithms/Packed/Packed.h"
 #include "compiler/Algorithms/Pooling/PoolModel.h"
 #include "compiler/Algorithms/Registry.h"
-#include "compiler/Algorithms/RowWise/RowsModel.h"
+#include "compiler/Algorithms/RowWise/RowWiseModel.h"
 #include "compiler/Algorithms/Stem/Stem.h"
 #include "compiler/Algorithms/Tma/TmaTiles.h"
 #include "compiler/Algorithms/Tma/TmaWeightTiles.h"
@@ -326,21 +326,21 @@ static Model makePool(const GpuTarget &target) {
 
 /// One column of the table; the other vendor's column is kept.
 static Model makeRows(const GpuTarget &target) {
-  const std::vector<Field<RowsRates>> fields = {
-#define ROWS_RATE(NAME, AMD, NVIDIA, MEANING)                                  \
-  {#NAME, MEANING, [](RowsRates &rates) -> double & { return rates.NAME; }},
-#include "compiler/Algorithms/RowWise/RowsRates.def"
+  const std::vector<Field<RowWiseRates>> fields = {
+#define ROW_WISE_RATE(NAME, AMD, NVIDIA, MEANING)                              \
+  {#NAME, MEANING, [](RowWiseRates &rates) -> double & { return rates.NAME; }},
+#include "compiler/Algorithms/RowWise/RowWiseRates.def"
   };
   Model model;
-  model.constants = listConstants(getRowsRates(target), fields);
+  model.constants = listConstants(getRowWiseRates(target), fields);
   model.getCandidates = [fields, &target](const Problem &problem,
                                           const Rates &rates) {
     std::vector<Candidate> candidates;
-    const RowsRates filled = fill(RowsRates(), fields, rates);
+    const RowWiseRates filled = fill(RowWiseRates(), fields, rates);
     for (auto [algorithm, list] :
-         {std::pair(&getRowsMap(), &getMapCandidates),
-          std::pair(&getRows(), &getRowsCandidates),
-          std::pair(&getRowsSplit(), &getRowSplitCandidates)})
+         {std::pair(&getRowWiseMap(), &getMapCandidates),
+          std::pair(&getRows(), &getRowWiseCandidates),
+          std::pair(&getRowWiseSplit(), &getRowSplitCandidates)})
       if (algorithm->check(problem, target).isOk())
         std::ranges::move(list(problem, target, filled),
                           std::back_inserter(candidates));
@@ -349,12 +349,12 @@ static Model makeRows(const GpuTarget &target) {
   model.format = [isAmd = target.vendor == Vendor::Amd](const Rates &rates) {
     std::string rows;
     auto rate = rates.begin();
-#define ROWS_RATE(NAME, AMD, NVIDIA, MEANING)                                  \
-  rows += "ROWS_RATE(" #NAME ", " + (isAmd ? formatNumber(*rate) : #AMD) +     \
+#define ROW_WISE_RATE(NAME, AMD, NVIDIA, MEANING)                              \
+  rows += "ROW_WISE_RATE(" #NAME ", " + (isAmd ? formatNumber(*rate) : #AMD) + \
           ", " + (isAmd ? #NVIDIA : formatNumber(*rate)) +                     \
           ", \"" MEANING "\")\n";                                              \
   ++rate;
-#include "compiler/Algorithms/RowWise/RowsRates.def"
+#include "compiler/Algorithms/RowWise/RowWiseRates.def"
     return rows;
   };
   return model;
@@ -373,7 +373,7 @@ static constexpr std::pair<const char *, Model (*)(const GpuTarget &)>
                  {"stem", makeStem},
                  {"single", makeSingle},
                  {"pool", makePool},
-                 {"rows", makeRows}};
+                 {"rowwise", makeRows}};
 
 std::string fit::getModelNames() {
   std::string names;

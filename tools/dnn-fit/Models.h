@@ -1,4 +1,4 @@
-//===- Models.h - The cost models whose constants are fitted ---*- C++ -*-===//
+//===- Models.h - The cost models whose constants are fitted ---*- C++ -*--===//
 //
 // A search knows a model as a list of numbers and a function that ranks the
 // tiles of a problem by them. The models' own files say what the numbers are
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_TOOLS_DNNFIT_MODELS_H
-#define TESSERA_TOOLS_DNNFIT_MODELS_H
+#ifndef TESSERA_TOOLS_DNN_FIT_MODELS_H
+#define TESSERA_TOOLS_DNN_FIT_MODELS_H
 
 #include "compiler/Algorithms/Algorithm.h"
 
@@ -53,4 +53,4 @@ ErrorOr<Model> makeModel(const std::string &name, const GpuTarget &target);
 
 } // namespace tessera::fit
 
-#endif // TESSERA_TOOLS_DNNFIT_MODELS_H
+#endif // TESSERA_TOOLS_DNN_FIT_MODELS_H

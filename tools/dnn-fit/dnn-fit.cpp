@@ -37,7 +37,7 @@ static constexpr char kUsage[] =
                  single         algorithms of one tile a problem (DepthwiseRates.def,
                                 ToeplitzRates.def, GeneralRates.def)
                  pool           poolings (PoolRates.def)
-                 rows           operations on rows (RowsRates.def)
+                 rows           operations on rows (RowWiseRates.def)
   --target CHIP  sm_90
   --steps N      of the search, some milliseconds each (5000); 0 only says how
                  good the compiler's own constants are

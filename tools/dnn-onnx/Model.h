@@ -1,4 +1,4 @@
-//===- Model.h - An ONNX model with all its shapes -------------*- C++ -*-===//
+//===- Model.h - An ONNX model with all its shapes -------------*- C++ -*--===//
 
 #ifndef TESSERA_TOOLS_DNN_ONNX_MODEL_H
 #define TESSERA_TOOLS_DNN_ONNX_MODEL_H

@@ -1,4 +1,4 @@
-//===- Nodes.h - Nodes of a model as problems ------------------*- C++ -*-===//
+//===- Nodes.h - Nodes of a model as problems ------------------*- C++ -*--===//
 
 #ifndef TESSERA_TOOLS_DNN_ONNX_NODES_H
 #define TESSERA_TOOLS_DNN_ONNX_NODES_H

@@ -1,4 +1,4 @@
-//===- Scope.h - What is known of a graph's values -------------*- C++ -*-===//
+//===- Scope.h - What is known of a graph's values -------------*- C++ -*--===//
 //
 // A node names its operands; a scope looks up what the model says of them, also
 // in the graphs around that of the node.

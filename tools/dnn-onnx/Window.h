@@ -1,4 +1,4 @@
-//===- Window.h - The window of a convolution or a pooling -----*- C++ -*-===//
+//===- Window.h - The window of a convolution or a pooling -----*- C++ -*--===//
 //
 // ONNX allows padding that differs between the ends, padding by rule, and
 // rounding up; our problems, like MIOpen's, have the same padding at both ends

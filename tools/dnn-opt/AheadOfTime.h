@@ -1,7 +1,7 @@
-//===- AheadOfTime.h - dnn-opt as a compiler of kernels --------*- C++ -*-===//
+//===- AheadOfTime.h - dnn-opt as a compiler of kernels --------*- C++ -*--===//
 
-#ifndef TESSERA_TOOLS_DNNOPT_AHEADOFTIME_H
-#define TESSERA_TOOLS_DNNOPT_AHEADOFTIME_H
+#ifndef TESSERA_TOOLS_DNN_OPT_AHEADOFTIME_H
+#define TESSERA_TOOLS_DNN_OPT_AHEADOFTIME_H
 
 namespace tessera {
 
@@ -14,4 +14,4 @@ int runAheadOfTime(int argc, char **argv);
 
 } // namespace tessera
 
-#endif // TESSERA_TOOLS_DNNOPT_AHEADOFTIME_H
+#endif // TESSERA_TOOLS_DNN_OPT_AHEADOFTIME_H

@@ -1,4 +1,4 @@
-//===- Crash.h - When MLIR or LLVM does not survive an input ---*- C++ -*-===//
+//===- Crash.h - When MLIR or LLVM does not survive an input ---*- C++ -*--===//
 //
 // Parsers and back ends assume that a compiler has written their input: parsers
 // assert, and back ends end the process on what they cannot handle. A user who

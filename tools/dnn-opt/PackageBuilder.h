@@ -1,4 +1,4 @@
-//===- PackageBuilder.h - Kernels made ahead of time -----------*- C++ -*-===//
+//===- PackageBuilder.h - Kernels made ahead of time -----------*- C++ -*--===//
 //
 // Builds from a list of problems a package for which a runtime needs no
 // compiler. Finished kernels are kept in a file beside the package, so a build
@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_TOOLS_DNNOPT_PACKAGEBUILDER_H
-#define TESSERA_TOOLS_DNNOPT_PACKAGEBUILDER_H
+#ifndef TESSERA_TOOLS_DNN_OPT_PACKAGEBUILDER_H
+#define TESSERA_TOOLS_DNN_OPT_PACKAGEBUILDER_H
 
 #include "runtime/Engine/KernelCompiler.h"
 
@@ -57,4 +57,4 @@ buildPackage(const PackageRequest &request, KernelCompiler &compiler,
 
 } // namespace tessera
 
-#endif // TESSERA_TOOLS_DNNOPT_PACKAGEBUILDER_H
+#endif // TESSERA_TOOLS_DNN_OPT_PACKAGEBUILDER_H

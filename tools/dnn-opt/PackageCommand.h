@@ -1,7 +1,7 @@
-//===- PackageCommand.h - dnn-opt --aot ------------------------*- C++ -*-===//
+//===- PackageCommand.h - dnn-opt --aot ------------------------*- C++ -*--===//
 
-#ifndef TESSERA_TOOLS_DNNOPT_PACKAGECOMMAND_H
-#define TESSERA_TOOLS_DNNOPT_PACKAGECOMMAND_H
+#ifndef TESSERA_TOOLS_DNN_OPT_PACKAGECOMMAND_H
+#define TESSERA_TOOLS_DNN_OPT_PACKAGECOMMAND_H
 
 namespace tessera {
 
@@ -13,4 +13,4 @@ int runPackageCommand(int argc, char **argv);
 
 } // namespace tessera
 
-#endif // TESSERA_TOOLS_DNNOPT_PACKAGECOMMAND_H
+#endif // TESSERA_TOOLS_DNN_OPT_PACKAGECOMMAND_H

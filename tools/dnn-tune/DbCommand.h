@@ -1,4 +1,4 @@
-//===- DbCommand.h - dnn-tune db: look after the databases -----*- C++ -*-===//
+//===- DbCommand.h - dnn-tune db: look after the databases -----*- C++ -*--===//
 
 #ifndef TESSERA_TOOLS_DNN_TUNE_DBCOMMAND_H
 #define TESSERA_TOOLS_DNN_TUNE_DBCOMMAND_H

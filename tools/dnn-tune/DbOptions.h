@@ -1,4 +1,4 @@
-//===- DbOptions.h - The command line of dnn-tune db -----------*- C++ -*-===//
+//===- DbOptions.h - The command line of dnn-tune db -----------*- C++ -*--===//
 
 #ifndef TESSERA_TOOLS_DNN_TUNE_DBOPTIONS_H
 #define TESSERA_TOOLS_DNN_TUNE_DBOPTIONS_H

@@ -1,4 +1,4 @@
-//===- DbPrint.h - Rows of a database for people ---------------*- C++ -*-===//
+//===- DbPrint.h - Rows of a database for people ---------------*- C++ -*--===//
 
 #ifndef TESSERA_TOOLS_DNN_TUNE_DBPRINT_H
 #define TESSERA_TOOLS_DNN_TUNE_DBPRINT_H

@@ -1,4 +1,4 @@
-//===- Outcome.h - What came of one problem --------------------*- C++ -*-===//
+//===- Outcome.h - What came of one problem --------------------*- C++ -*--===//
 
 #ifndef TESSERA_TOOLS_DNN_TUNE_OUTCOME_H
 #define TESSERA_TOOLS_DNN_TUNE_OUTCOME_H

@@ -1,4 +1,4 @@
-//===- Report.h - A tuning to look at --------------------------*- C++ -*-===//
+//===- Report.h - A tuning to look at --------------------------*- C++ -*--===//
 //
 // A report is one HTML file with inline SVG, without scripts and without
 // anything from a network, so that it can be mailed and is still readable in

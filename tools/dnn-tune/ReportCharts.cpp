@@ -22,7 +22,7 @@ Work tessera::tune_tool::getWork(const Problem &problem) {
     return {conv->getFlops(),
             elements * static_cast<double>(getByteSize(conv->dataType))};
   }
-  if (const RowProblem *rows = problem.getRows()) {
+  if (const RowWiseProblem *rows = problem.getRows()) {
     double bytes = 0;
     for (int tensor = 0; tensor < rows->tensorCount; ++tensor)
       bytes += static_cast<double>(rows->getSpan(tensor) *

@@ -1,4 +1,4 @@
-//===- ReportCharts.h - The drawings of a report ---------------*- C++ -*-===//
+//===- ReportCharts.h - The drawings of a report ---------------*- C++ -*--===//
 
 #ifndef TESSERA_TOOLS_DNN_TUNE_REPORTCHARTS_H
 #define TESSERA_TOOLS_DNN_TUNE_REPORTCHARTS_H

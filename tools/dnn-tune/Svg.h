@@ -1,4 +1,4 @@
-//===- Svg.h - Drawings as text --------------------------------*- C++ -*-===//
+//===- Svg.h - Drawings as text --------------------------------*- C++ -*--===//
 
 #ifndef TESSERA_TOOLS_DNN_TUNE_SVG_H
 #define TESSERA_TOOLS_DNN_TUNE_SVG_H

@@ -1,4 +1,4 @@
-//===- TuneOptions.h - The command line of dnn-tune ------------*- C++ -*-===//
+//===- TuneOptions.h - The command line of dnn-tune ------------*- C++ -*--===//
 
 #ifndef TESSERA_TOOLS_DNN_TUNE_TUNEOPTIONS_H
 #define TESSERA_TOOLS_DNN_TUNE_TUNEOPTIONS_H

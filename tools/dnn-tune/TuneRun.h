@@ -1,4 +1,4 @@
-//===- TuneRun.h - Tunes the problems of a command line --------*- C++ -*-===//
+//===- TuneRun.h - Tunes the problems of a command line --------*- C++ -*--===//
 
 #ifndef TESSERA_TOOLS_DNN_TUNE_TUNERUN_H
 #define TESSERA_TOOLS_DNN_TUNE_TUNERUN_H

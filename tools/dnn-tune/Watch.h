@@ -1,4 +1,4 @@
-//===- Watch.h - A process that outlives its kernels -----------*- C++ -*-===//
+//===- Watch.h - A process that outlives its kernels -----------*- C++ -*--===//
 //
 // HIP cannot stop a kernel that never ends, and after a fault the driver
 // refuses every call of the process. Only the end of the process helps. So

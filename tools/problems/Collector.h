@@ -1,4 +1,4 @@
-//===- Collector.h - Gathers a file's problems -----------------*- C++ -*-===//
+//===- Collector.h - Gathers a file's problems -----------------*- C++ -*--===//
 //
 // The readers of all kinds of files write into a collector. It canonicalizes
 // problems, counts repetitions, and groups what was skipped by its reason, so

@@ -1,4 +1,4 @@
-//===- MiopenKey.h - MIOpen's names of convolutions ------------*- C++ -*-===//
+//===- MiopenKey.h - MIOpen's names of convolutions ------------*- C++ -*--===//
 //
 // The key of MIOpen's find and perf databases.
 //

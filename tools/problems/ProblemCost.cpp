@@ -7,7 +7,7 @@ using namespace tessera;
 double tessera::countOperations(const Problem &problem) {
   if (const ConvProblem *conv = problem.getConv())
     return conv->getFlops();
-  if (const RowProblem *rows = problem.getRows())
+  if (const RowWiseProblem *rows = problem.getRows())
     return static_cast<double>(rows->getElements());
   const PoolProblem &pool = *problem.getPool();
   const double window =

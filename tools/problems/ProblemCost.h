@@ -1,4 +1,4 @@
-//===- ProblemCost.h - Roughly what a problem costs ------------*- C++ -*-===//
+//===- ProblemCost.h - Roughly what a problem costs ------------*- C++ -*--===//
 
 #ifndef TESSERA_TOOLS_PROBLEMS_PROBLEMCOST_H
 #define TESSERA_TOOLS_PROBLEMS_PROBLEMCOST_H

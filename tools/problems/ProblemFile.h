@@ -1,4 +1,4 @@
-//===- ProblemFile.h - The problems that a file names ----------*- C++ -*-===//
+//===- ProblemFile.h - The problems that a file names ----------*- C++ -*--===//
 //
 // One reader for all files that list problems, so that whatever a user has (a
 // list, a log, MIOpen's databases, a model) can be swept, tuned and compiled

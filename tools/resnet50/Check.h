@@ -1,4 +1,4 @@
-//===- Check.h - A pass through the network, layer by layer ----*- C++ -*-===//
+//===- Check.h - A pass through the network, layer by layer ----*- C++ -*--===//
 
 #ifndef TESSERA_TOOLS_RESNET50_CHECK_H
 #define TESSERA_TOOLS_RESNET50_CHECK_H

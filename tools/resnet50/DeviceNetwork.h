@@ -1,4 +1,4 @@
-//===- DeviceNetwork.h - A network through MIOpen's API --------*- C++ -*-===//
+//===- DeviceNetwork.h - A network through MIOpen's API --------*- C++ -*--===//
 //
 // Each layer is one or two calls of the C API, as frameworks make them:
 // convolutions use immediate mode, and a gradient to which several layers

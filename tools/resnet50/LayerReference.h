@@ -1,4 +1,4 @@
-//===- LayerReference.h - What a layer should give -------------*- C++ -*-===//
+//===- LayerReference.h - What a layer should give -------------*- C++ -*--===//
 //
 // Convolutions and poolings are those of dialect/Reference; the other layers
 // take a few lines each. All compute in double, on the values that the layer

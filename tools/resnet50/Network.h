@@ -1,4 +1,4 @@
-//===- Network.h - ResNet-50 as a list of layers ---------------*- C++ -*-===//
+//===- Network.h - ResNet-50 as a list of layers ---------------*- C++ -*--===//
 //
 // The network as data, so that three evaluators can use one list: the library's
 // C API, the reference, and PyTorch, which reads the list from a file.

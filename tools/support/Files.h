@@ -1,4 +1,4 @@
-//===- Files.h - What tools read and write ---------------------*- C++ -*-===//
+//===- Files.h - What tools read and write ---------------------*- C++ -*--===//
 //
 // A tool's output is complete or absent: with a full disk, or for a reader of a
 // file that is being written, there is never a part of it. "-" is stdin or

@@ -1,4 +1,4 @@
-//===- Progress.h - A bar that shows how far a tool is ---------*- C++ -*-===//
+//===- Progress.h - A bar that shows how far a tool is ---------*- C++ -*--===//
 
 #ifndef TESSERA_TOOLS_SUPPORT_PROGRESS_H
 #define TESSERA_TOOLS_SUPPORT_PROGRESS_H

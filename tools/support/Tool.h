@@ -1,4 +1,4 @@
-//===- Tool.h - What every tool's main() does ------------------*- C++ -*-===//
+//===- Tool.h - What every tool's main() does ------------------*- C++ -*--===//
 
 #ifndef TESSERA_TOOLS_SUPPORT_TOOL_H
 #define TESSERA_TOOLS_SUPPORT_TOOL_H

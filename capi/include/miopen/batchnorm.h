@@ -3,7 +3,7 @@
  * @file
  * The elements that share a mean and a variance are those of a channel in all
  * images (spatial), or those of one channel and position in all images (per
- * activation). Formulas are in docs/spec/rows.md.
+ * activation). Formulas are in docs/spec/row-wise.md.
  *
  * For all functions: x has 3 to 5 dimensions, any layout and strides, and is
  * half, bfloat16, float or double; y, dy and dx have its lengths and data type,

@@ -3,7 +3,7 @@
  * @file
  * Elements are set to zero at random and the others scaled by 1 / (1 - rate).
  * The random number of an element is a function of a seed and a counter, which
- * are the states in device memory (docs/spec/rows.md); MIOpen's is another
+ * are the states in device memory (docs/spec/row-wise.md); MIOpen's is another
  * function, so that the same seed gives other masks. Tensors are half,
  * bfloat16, float or double, of any layout and strides.
  */
@@ -28,7 +28,7 @@ MIOPEN_DECLARE_OBJECT(miopenDropoutDescriptor);
 /** Kind of random number generator; there is one. */
 typedef enum {
   /** MIOpen's name; the numbers are a hash of seed and counter
-   *  (docs/spec/rows.md). */
+   *  (docs/spec/row-wise.md). */
   MIOPEN_RNG_PSEUDO_XORWOW = 0
 } miopenRNGType_t;
 

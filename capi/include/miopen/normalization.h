@@ -4,7 +4,7 @@
  * The functions compute y = (x - mean) / sqrt(variance + epsilon) * weight +
  * bias, with mean and variance of each layer, or of each group of channels of
  * an image. The normalisation of T5 subtracts no mean and takes the mean square
- * instead of the variance. Formulas are in docs/spec/rows.md.
+ * instead of the variance. Formulas are in docs/spec/row-wise.md.
  *
  * Weight and bias are used in the modes of WEIGHT_BIAS; in those of
  * ELEMENTWISE_AFFINE they and their descriptors may be NULL. mean and rstd, the

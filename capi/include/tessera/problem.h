@@ -9,7 +9,7 @@
  * conv-bwd-f32-ncdhw,ncdhw,ncdhw-n1c8d4h9w9-k8z3y3x3-p1x1x1-s1x1x1-d1x1x1-g1
  * conv-fwd-i8,f32-nhwc,nhwc,nhwc-n1c8h9w9-k8y1x1-p0x0-s1x1-d1x1-g1-ebias+relu
  * pool-fwd-max-f16-nhwc,nhwc-n64c64h112w112-y3x3-p1x1-s2x2-iu8mask
- * rows-activ_fwd-m3-51380224-r-i:f16:1-o:f16:1
+ * rowwise-activ_fwd-m3-51380224-r-i:f16:1-o:f16:1
  * @endverbatim
  *
  * The two functions of this file take that text, so that a problem from a log
@@ -52,7 +52,7 @@ typedef struct tesseraProblemArguments {
   /* A structSize that ends here is accepted: the first clients had no more. */
   const void *tensors[12]; /**< Tensors of a row-wise problem ("rows-..."), in
                                 the order of the text. */
-  double scalars[6];       /**< Scalars of its operation (docs/spec/rows.md). */
+  double scalars[6]; /**< Scalars of its operation (docs/spec/row-wise.md). */
 } tesseraProblemArguments;
 /** No tensors, alpha = 1 and all other numbers 0. */
 #define TESSERA_PROBLEM_ARGUMENTS_INIT                                         \

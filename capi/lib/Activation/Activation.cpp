@@ -1,9 +1,9 @@
 //===- Activation.cpp - miopen/activation.h -------------------------------===//
 
 #include "capi/lib/Activation/ActivationDescriptor.h"
-#include "capi/lib/Fusion/FusedConvolution.h"
 #include "capi/lib/Common/Objects.h"
-#include "capi/lib/RowWise/RowCall.h"
+#include "capi/lib/Fusion/FusedConvolution.h"
+#include "capi/lib/RowWise/RowWiseCall.h"
 
 using namespace tessera;
 using namespace tessera::capi;
@@ -19,13 +19,13 @@ struct Operand {
 
 /// Runs an activation whose last operand is written. All operands must have the
 /// same lengths and data type; strides may differ.
-static ApiResult runActivation(miopenHandle &handle, RowOp op,
+static ApiResult runActivation(miopenHandle &handle, RowWiseKind op,
                                const miopenActivationDescriptor &activation,
                                std::initializer_list<Operand> operands) {
   const Operand &result = *(operands.end() - 1);
-  RowCall call(handle, op,
-               static_cast<uint32_t>(getActivation(activation.mode)),
-               result.desc.lengths);
+  RowWiseCall call(handle, op,
+                   static_cast<uint32_t>(getActivation(activation.mode)),
+                   result.desc.lengths);
   for (const Operand &operand : operands) {
     Status status =
         checkSameLengths(operand.name, operand.desc, result.name, result.desc);
@@ -96,8 +96,8 @@ miopenStatus_t miopenActivationForward(
         ApiResult result = checkFactors(xDesc->dataType, alpha, beta);
         if (result.getStatus() != miopenStatusSuccess)
           return result;
-        return runActivation(*handle, RowOp::ActivationForward, *activDesc,
-                             {{"x", *xDesc, x}, {"y", *yDesc, y}});
+        return runActivation(*handle, RowWiseKind::ActivationForward,
+                             *activDesc, {{"x", *xDesc, x}, {"y", *yDesc, y}});
       });
 }
 
@@ -114,7 +114,7 @@ miopenStatus_t miopenActivationBackward(
                  ApiResult result = checkFactors(xDesc->dataType, alpha, beta);
                  if (result.getStatus() != miopenStatusSuccess)
                    return result;
-                 return runActivation(*handle, RowOp::ActivationBackward,
+                 return runActivation(*handle, RowWiseKind::ActivationBackward,
                                       *activDesc,
                                       {{"x", *xDesc, x},
                                        {"y", *yDesc, y},

@@ -1,7 +1,7 @@
-//===- ActivationDescriptor.h - An activation descriptor -------*- C++ -*-===//
+//===- ActivationDescriptor.h - An activation descriptor -------*- C++ -*--===//
 
-#ifndef TESSERA_CAPI_LIB_ACTIVATIONDESCRIPTOR_H
-#define TESSERA_CAPI_LIB_ACTIVATIONDESCRIPTOR_H
+#ifndef TESSERA_CAPI_LIB_ACTIVATION_ACTIVATIONDESCRIPTOR_H
+#define TESSERA_CAPI_LIB_ACTIVATION_ACTIVATIONDESCRIPTOR_H
 
 #include "capi/lib/Common/ObjectTag.h"
 
@@ -17,4 +17,4 @@ struct miopenActivationDescriptor {
   double gamma = 0;
 };
 
-#endif // TESSERA_CAPI_LIB_ACTIVATIONDESCRIPTOR_H
+#endif // TESSERA_CAPI_LIB_ACTIVATION_ACTIVATIONDESCRIPTOR_H

@@ -3,7 +3,7 @@
 #define MIOPEN_BETA_API 1
 #include <miopen/activation.h>
 
-#include "capi/lib/RowWise/RowCall.h"
+#include "capi/lib/RowWise/RowWiseCall.h"
 
 using namespace tessera;
 using namespace tessera::capi;
@@ -48,7 +48,7 @@ static ApiResult runForward(miopenHandle &handle,
     status = checkSameType("output", output, "input", input);
   if (!status.isOk())
     return status;
-  return RowCall(handle, RowOp::GluForward, 0, output.lengths)
+  return RowWiseCall(handle, RowWiseKind::GluForward, 0, output.lengths)
       .add(RowRole::Input, "input", halves->half, x)
       .add(RowRole::Input, "input", halves->half, halves->getSecond(x))
       .add(RowRole::Output, "output", output, y)
@@ -81,7 +81,8 @@ static ApiResult runBackward(const BackwardCall &call) {
       status = checkSameType("a gradient", *other, "input", call.input);
   if (!status.isOk())
     return status;
-  return RowCall(call.handle, RowOp::GluBackward, 0, call.outputGrad.lengths)
+  return RowWiseCall(call.handle, RowWiseKind::GluBackward, 0,
+                     call.outputGrad.lengths)
       .add(RowRole::Input, "input", from->half, call.x)
       .add(RowRole::Input, "input", from->half, from->getSecond(call.x))
       .add(RowRole::Input, "outputGrad", call.outputGrad, call.dy)

@@ -3,7 +3,7 @@
 #define MIOPEN_BETA_API 1
 #include <miopen/tensor_operations.h>
 
-#include "capi/lib/RowWise/RowCall.h"
+#include "capi/lib/RowWise/RowWiseCall.h"
 
 using namespace tessera;
 using namespace tessera::capi;
@@ -62,7 +62,8 @@ static ApiResult run(const PReluCall &call) {
   const ErrorOr<DataType> type = getRowType(call.input.dataType);
   if (!type)
     return type.getStatus();
-  RowCall rowCall(call.handle, RowOp::PReluBackward, 0, call.input.lengths);
+  RowWiseCall rowCall(call.handle, RowWiseKind::PReluBackward, 0,
+                      call.input.lengths);
   if (call.dw)
     for (int dim = 0; dim < call.input.getRank(); ++dim)
       if (dim != 1 || !call.hasChannels())

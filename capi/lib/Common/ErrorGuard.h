@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_CAPI_LIB_ERRORGUARD_H
-#define TESSERA_CAPI_LIB_ERRORGUARD_H
+#ifndef TESSERA_CAPI_LIB_COMMON_ERRORGUARD_H
+#define TESSERA_CAPI_LIB_COMMON_ERRORGUARD_H
 
 #include "capi/lib/Common/ObjectTag.h"
 #include "runtime/Base/Log.h"
@@ -125,4 +125,4 @@ miopenStatus_t guard(const char *function, std::string_view names,
 
 } // namespace tessera::capi
 
-#endif // TESSERA_CAPI_LIB_ERRORGUARD_H
+#endif // TESSERA_CAPI_LIB_COMMON_ERRORGUARD_H

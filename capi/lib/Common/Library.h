@@ -1,12 +1,12 @@
-//===- Library.h - The one engine of the process ---------------*- C++ -*-===//
+//===- Library.h - The one engine of the process ---------------*- C++ -*--===//
 //
 // This component joins runtime and compiler. All handles share the engine, so
 // that each finds what another one compiled.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_CAPI_LIB_LIBRARY_H
-#define TESSERA_CAPI_LIB_LIBRARY_H
+#ifndef TESSERA_CAPI_LIB_COMMON_LIBRARY_H
+#define TESSERA_CAPI_LIB_COMMON_LIBRARY_H
 
 #include "runtime/Engine/Engine.h"
 
@@ -32,4 +32,4 @@ void replaceEngineForTesting(std::unique_ptr<Engine> engine);
 
 } // namespace tessera::capi
 
-#endif // TESSERA_CAPI_LIB_LIBRARY_H
+#endif // TESSERA_CAPI_LIB_COMMON_LIBRARY_H

@@ -1,4 +1,4 @@
-//===- ObjectTag.h - The type tag of a client's object ---------*- C++ -*-===//
+//===- ObjectTag.h - The type tag of a client's object ---------*- C++ -*--===//
 //
 // The C API hands out pointers, and a C program can pass the wrong one: a
 // pointer to another type, or to an object that it has destroyed. Therefore
@@ -15,8 +15,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_CAPI_LIB_OBJECTTAG_H
-#define TESSERA_CAPI_LIB_OBJECTTAG_H
+#ifndef TESSERA_CAPI_LIB_COMMON_OBJECTTAG_H
+#define TESSERA_CAPI_LIB_COMMON_OBJECTTAG_H
 
 #include <cstddef>
 #include <cstdint>
@@ -139,4 +139,4 @@ using ObjectPtr = std::unique_ptr<Object, DestroyObject>;
 
 } // namespace tessera::capi
 
-#endif // TESSERA_CAPI_LIB_OBJECTTAG_H
+#endif // TESSERA_CAPI_LIB_COMMON_OBJECTTAG_H

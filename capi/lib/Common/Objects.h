@@ -1,12 +1,12 @@
-//===- Objects.h - How clients make and destroy objects --------*- C++ -*-===//
+//===- Objects.h - How clients make and destroy objects --------*- C++ -*--===//
 //
 // Helpers of the functions that make, set, read and destroy descriptors and
 // other objects.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_CAPI_LIB_OBJECTS_H
-#define TESSERA_CAPI_LIB_OBJECTS_H
+#ifndef TESSERA_CAPI_LIB_COMMON_OBJECTS_H
+#define TESSERA_CAPI_LIB_COMMON_OBJECTS_H
 
 #include "capi/lib/Common/ErrorGuard.h"
 
@@ -49,4 +49,4 @@ inline Status checkEnum(int value, int last, const char *what) {
 
 } // namespace tessera::capi
 
-#endif // TESSERA_CAPI_LIB_OBJECTS_H
+#endif // TESSERA_CAPI_LIB_COMMON_OBJECTS_H

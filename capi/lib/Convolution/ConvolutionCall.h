@@ -1,4 +1,4 @@
-//===- ConvolutionCall.h - The calls of every direction --------*- C++ -*-===//
+//===- ConvolutionCall.h - The calls of every direction --------*- C++ -*--===//
 //
 // Every way to run a convolution has the same three steps: make a problem from
 // the descriptors, get a loaded kernel for the problem (a lookup, after the
@@ -8,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_CAPI_LIB_CONVOLUTIONCALL_H
-#define TESSERA_CAPI_LIB_CONVOLUTIONCALL_H
+#ifndef TESSERA_CAPI_LIB_CONVOLUTION_CONVOLUTIONCALL_H
+#define TESSERA_CAPI_LIB_CONVOLUTION_CONVOLUTIONCALL_H
 
 #include "capi/lib/Convolution/ConvolutionProblem.h"
 #include "capi/lib/Common/ErrorGuard.h"
@@ -65,4 +65,4 @@ ApiResult runSolution(const ConvolutionCall &call, const ConvolutionData &data,
 
 } // namespace tessera::capi
 
-#endif // TESSERA_CAPI_LIB_CONVOLUTIONCALL_H
+#endif // TESSERA_CAPI_LIB_CONVOLUTION_CONVOLUTIONCALL_H

@@ -1,7 +1,7 @@
-//===- ConvolutionDescriptor.h - A convolution descriptor ------*- C++ -*-===//
+//===- ConvolutionDescriptor.h - A convolution descriptor ------*- C++ -*--===//
 
-#ifndef TESSERA_CAPI_LIB_CONVOLUTIONDESCRIPTOR_H
-#define TESSERA_CAPI_LIB_CONVOLUTIONDESCRIPTOR_H
+#ifndef TESSERA_CAPI_LIB_CONVOLUTION_CONVOLUTIONDESCRIPTOR_H
+#define TESSERA_CAPI_LIB_CONVOLUTION_CONVOLUTIONDESCRIPTOR_H
 
 #include "capi/lib/Tensor/TensorDescriptor.h"
 #include "runtime/Base/ErrorOr.h"
@@ -58,4 +58,4 @@ getForwardOutputLengths(const miopenConvolutionDescriptor &conv,
 
 } // namespace tessera::capi
 
-#endif // TESSERA_CAPI_LIB_CONVOLUTIONDESCRIPTOR_H
+#endif // TESSERA_CAPI_LIB_CONVOLUTION_CONVOLUTIONDESCRIPTOR_H

@@ -1,7 +1,7 @@
-//===- ConvolutionProblem.h - From descriptors to a problem ----*- C++ -*-===//
+//===- ConvolutionProblem.h - From descriptors to a problem ----*- C++ -*--===//
 
-#ifndef TESSERA_CAPI_LIB_CONVOLUTIONPROBLEM_H
-#define TESSERA_CAPI_LIB_CONVOLUTIONPROBLEM_H
+#ifndef TESSERA_CAPI_LIB_CONVOLUTION_CONVOLUTIONPROBLEM_H
+#define TESSERA_CAPI_LIB_CONVOLUTION_CONVOLUTIONPROBLEM_H
 
 #include "capi/lib/Convolution/ConvolutionDescriptor.h"
 #include "runtime/Base/Problem.h"
@@ -43,4 +43,4 @@ ErrorOr<Scaling> readScaling(const ConvolutionOperands &operands,
 
 } // namespace tessera::capi
 
-#endif // TESSERA_CAPI_LIB_CONVOLUTIONPROBLEM_H
+#endif // TESSERA_CAPI_LIB_CONVOLUTION_CONVOLUTIONPROBLEM_H

@@ -1,4 +1,4 @@
-//===- MeasuredTimes.h - Times that Find has measured ----------*- C++ -*-===//
+//===- MeasuredTimes.h - Times that Find has measured ----------*- C++ -*--===//
 //
 // Some clients call Find before every execution, because they emulate another
 // library. A measurement allocates the tensors and waits for the device, so
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_CAPI_LIB_MEASUREDTIMES_H
-#define TESSERA_CAPI_LIB_MEASUREDTIMES_H
+#ifndef TESSERA_CAPI_LIB_CONVOLUTION_MEASUREDTIMES_H
+#define TESSERA_CAPI_LIB_CONVOLUTION_MEASUREDTIMES_H
 
 #include "runtime/Engine/Engine.h"
 
@@ -23,4 +23,4 @@ void keepMeasuredTime(const LoadedKernel &kernel, float timeMs);
 
 } // namespace tessera::capi
 
-#endif // TESSERA_CAPI_LIB_MEASUREDTIMES_H
+#endif // TESSERA_CAPI_LIB_CONVOLUTION_MEASUREDTIMES_H

@@ -1,15 +1,15 @@
 //===- Dropout.cpp - miopen/dropout.h -------------------------------------===//
 //
 // The states on the device are a seed and a counter of the elements that random
-// numbers were drawn for (docs/spec/rows.md). Kernels read and advance them,
-// so that no call waits for the device.
+// numbers were drawn for (docs/spec/row-wise.md). Kernels read and advance
+// them, so that no call waits for the device.
 //
 //===----------------------------------------------------------------------===//
 
 #include <miopen/dropout.h>
 
 #include "capi/lib/Common/Objects.h"
-#include "capi/lib/RowWise/RowCall.h"
+#include "capi/lib/RowWise/RowWiseCall.h"
 #include "capi/lib/Tensor/TensorDescriptor.h"
 
 using namespace tessera;
@@ -53,7 +53,7 @@ static void *getCounter(const miopenDropoutDescriptor &desc) {
 /// Writes a number of 64 bits on the device, in stream order.
 static ApiResult setWord(miopenHandle &handle, void *word, uint64_t value) {
   constexpr int64_t one[] = {1};
-  return RowCall(handle, RowOp::SetTensor, 0, one)
+  return RowWiseCall(handle, RowWiseKind::SetTensor, 0, one)
       .add(RowRole::Output, "states", DataType::I64, one, word)
       .integer(static_cast<int64_t>(value))
       .run();
@@ -131,7 +131,7 @@ static ApiResult checkCall(const DropoutCall &call) {
 
 /// Keeps the elements that the mask in the reserve space keeps.
 static ApiResult applyMask(const DropoutCall &call) {
-  return RowCall(call.handle, RowOp::DropoutMask, 0, call.x.lengths)
+  return RowWiseCall(call.handle, RowWiseKind::DropoutMask, 0, call.x.lengths)
       .add(RowRole::Input, "the input", call.x, call.dataX)
       .add(RowRole::Input, "the mask", DataType::I8, call.getMaskStrides(),
            call.reserve)
@@ -146,8 +146,8 @@ static ApiResult draw(const DropoutCall &call) {
     return {miopenStatusUnknownError,
             "the states of the dropout descriptor are too small"};
   const std::vector<int64_t> one(call.x.lengths.size(), 0);
-  RowCall rowCall(call.handle, RowOp::Dropout, call.reserve ? 1 : 0,
-                  call.x.lengths);
+  RowWiseCall rowCall(call.handle, RowWiseKind::Dropout, call.reserve ? 1 : 0,
+                      call.x.lengths);
   rowCall.add(RowRole::Input, "the input", call.x, call.dataX)
       .add(RowRole::Input, "the seed", DataType::I64, one, dropout.states)
       .add(RowRole::Input, "the counter", DataType::I64, one,
@@ -164,7 +164,7 @@ static ApiResult draw(const DropoutCall &call) {
 static ApiResult advance(const DropoutCall &call) {
   constexpr int64_t one[] = {1};
   void *counter = getCounter(call.dropout);
-  return RowCall(call.handle, RowOp::DropoutAdvance, 0, one)
+  return RowWiseCall(call.handle, RowWiseKind::DropoutAdvance, 0, one)
       .add(RowRole::Input, "states", DataType::I64, one, counter)
       .add(RowRole::Output, "states", DataType::I64, one, counter)
       .integer(call.countElements())

@@ -1,7 +1,7 @@
-//===- Find2Problem.h - A problem and options of Find 2.0 ------*- C++ -*-===//
+//===- Find2Problem.h - A problem and options of Find 2.0 ------*- C++ -*--===//
 
-#ifndef TESSERA_CAPI_LIB_FIND2PROBLEM_H
-#define TESSERA_CAPI_LIB_FIND2PROBLEM_H
+#ifndef TESSERA_CAPI_LIB_FIND_FIND2PROBLEM_H
+#define TESSERA_CAPI_LIB_FIND_FIND2PROBLEM_H
 
 #include "capi/lib/Convolution/ConvolutionDescriptor.h"
 #include "capi/lib/Common/ErrorGuard.h"
@@ -50,4 +50,4 @@ ApiResult findSolution(miopenHandle &handle, const miopenProblem &problem,
 
 } // namespace tessera::capi
 
-#endif // TESSERA_CAPI_LIB_FIND2PROBLEM_H
+#endif // TESSERA_CAPI_LIB_FIND_FIND2PROBLEM_H

@@ -1,7 +1,7 @@
-//===- FindSearch.h - Tuning by a Find -------------------------*- C++ -*-===//
+//===- FindSearch.h - Tuning by a Find -------------------------*- C++ -*--===//
 
-#ifndef TESSERA_CAPI_LIB_FINDSEARCH_H
-#define TESSERA_CAPI_LIB_FINDSEARCH_H
+#ifndef TESSERA_CAPI_LIB_FIND_FINDSEARCH_H
+#define TESSERA_CAPI_LIB_FIND_FINDSEARCH_H
 
 #include "capi/lib/Find/FindSettings.h"
 #include "runtime/Engine/Engine.h"
@@ -27,4 +27,4 @@ ErrorOr<const LoadedKernel *> searchForFind(Engine &engine,
 
 } // namespace tessera::capi
 
-#endif // TESSERA_CAPI_LIB_FINDSEARCH_H
+#endif // TESSERA_CAPI_LIB_FIND_FINDSEARCH_H

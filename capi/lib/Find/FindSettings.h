@@ -1,4 +1,4 @@
-//===- FindSettings.h - What the environment asks of Find ------*- C++ -*-===//
+//===- FindSettings.h - What the environment asks of Find ------*- C++ -*--===//
 //
 // The variables are MIOpen's and take its numbers or names. Every find mode
 // does the same here: Find takes the model's choice and measures it.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_CAPI_LIB_FINDSETTINGS_H
-#define TESSERA_CAPI_LIB_FINDSETTINGS_H
+#ifndef TESSERA_CAPI_LIB_FIND_FINDSETTINGS_H
+#define TESSERA_CAPI_LIB_FIND_FINDSETTINGS_H
 
 #include <cstddef>
 
@@ -46,4 +46,4 @@ const FindSettings &readFindSettingsOnce();
 
 } // namespace tessera::capi
 
-#endif // TESSERA_CAPI_LIB_FINDSETTINGS_H
+#endif // TESSERA_CAPI_LIB_FIND_FINDSETTINGS_H

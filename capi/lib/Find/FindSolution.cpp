@@ -205,17 +205,18 @@ static std::vector<int> getSoftmaxTensors(bool isBackward) {
 
 /// Makes the call with the tensors in `memory`, whose pointers may be null if
 /// the call is not run.
-static ErrorOr<RowCall> makeCall(miopenHandle &handle,
-                                 const miopenProblem &problem,
-                                 std::span<const int> ids,
-                                 std::span<void *const> memory) {
+static ErrorOr<RowWiseCall> makeCall(miopenHandle &handle,
+                                     const miopenProblem &problem,
+                                     std::span<const int> ids,
+                                     std::span<void *const> memory) {
   std::vector<SoftmaxOperand> operands;
   for (size_t i = 0; i != ids.size(); ++i)
     operands.push_back(
         {getTensorName(ids[i]), *problem.getTensor(ids[i]), memory[i]});
   const bool isBackward = operands.size() == 3;
   return makeSoftmaxCall(
-      handle, isBackward ? RowOp::SoftmaxBackward : RowOp::SoftmaxForward,
+      handle,
+      isBackward ? RowWiseKind::SoftmaxBackward : RowWiseKind::SoftmaxForward,
       *problem.softmax, std::span(operands).first(operands.size() - 1),
       operands.back());
 }
@@ -237,7 +238,7 @@ measureSoftmax(miopenHandle &handle, const miopenProblem &problem,
       buffers.getWorkspace(kernel.getKernel().workspaceBytes);
   if (!workspace)
     return workspace.getStatus();
-  const ErrorOr<RowCall> call = makeCall(handle, problem, ids, memory);
+  const ErrorOr<RowWiseCall> call = makeCall(handle, problem, ids, memory);
   if (!call)
     return call.getStatus();
   return handle.measure(kernel, call->getArgs(*workspace), timeMs);
@@ -254,9 +255,9 @@ static ApiResult findSoftmax(miopenHandle &handle, const miopenProblem &problem,
       result.getStatus() != miopenStatusSuccess)
     return result;
   const std::vector<void *> noMemory(ids.size());
-  const ErrorOr<RowCall> call = makeCall(handle, problem, ids, noMemory);
-  const ErrorOr<RowProblem> rowProblem =
-      call ? call->getProblem() : ErrorOr<RowProblem>(call.getStatus());
+  const ErrorOr<RowWiseCall> call = makeCall(handle, problem, ids, noMemory);
+  const ErrorOr<RowWiseProblem> rowProblem =
+      call ? call->getProblem() : ErrorOr<RowWiseProblem>(call.getStatus());
   const ErrorOr<const LoadedKernel *> kernel =
       rowProblem ? handle.engine.prepare(*rowProblem)
                  : ErrorOr<const LoadedKernel *>(rowProblem.getStatus());

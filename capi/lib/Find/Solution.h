@@ -1,7 +1,7 @@
-//===- Solution.h - A kernel that a client keeps ---------------*- C++ -*-===//
+//===- Solution.h - A kernel that a client keeps ---------------*- C++ -*--===//
 
-#ifndef TESSERA_CAPI_LIB_SOLUTION_H
-#define TESSERA_CAPI_LIB_SOLUTION_H
+#ifndef TESSERA_CAPI_LIB_FIND_SOLUTION_H
+#define TESSERA_CAPI_LIB_FIND_SOLUTION_H
 
 #include "capi/lib/Common/ErrorGuard.h"
 #include "capi/lib/Tensor/TensorDescriptor.h"
@@ -72,4 +72,4 @@ private:
   std::vector<Loaded> loaded;
 };
 
-#endif // TESSERA_CAPI_LIB_SOLUTION_H
+#endif // TESSERA_CAPI_LIB_FIND_SOLUTION_H

@@ -1,7 +1,7 @@
-//===- FusedBatchNorm.h - A plan that is a batch normalisation -*- C++ -*-===//
+//===- FusedBatchNorm.h - A plan that is a batch normalisation -*- C++ -*--===//
 
-#ifndef TESSERA_CAPI_LIB_FUSEDBATCHNORM_H
-#define TESSERA_CAPI_LIB_FUSEDBATCHNORM_H
+#ifndef TESSERA_CAPI_LIB_FUSION_FUSEDBATCHNORM_H
+#define TESSERA_CAPI_LIB_FUSION_FUSEDBATCHNORM_H
 
 #include "capi/lib/Fusion/FusionPlan.h"
 
@@ -19,4 +19,4 @@ ApiResult executeBatchNorm(miopenHandle &handle,
 
 } // namespace tessera::capi
 
-#endif // TESSERA_CAPI_LIB_FUSEDBATCHNORM_H
+#endif // TESSERA_CAPI_LIB_FUSION_FUSEDBATCHNORM_H

@@ -1,12 +1,12 @@
-//===- FusedConvolution.h - A convolution and what follows it --*- C++ -*-===//
+//===- FusedConvolution.h - A convolution and what follows it --*- C++ -*--===//
 //
 // Fusion plans and miopenConvolutionBiasActivationForward() use the same
 // kernels, through the functions of this file.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_CAPI_LIB_FUSEDCONVOLUTION_H
-#define TESSERA_CAPI_LIB_FUSEDCONVOLUTION_H
+#ifndef TESSERA_CAPI_LIB_FUSION_FUSEDCONVOLUTION_H
+#define TESSERA_CAPI_LIB_FUSION_FUSEDCONVOLUTION_H
 
 #include "capi/lib/Activation/ActivationDescriptor.h"
 #include "capi/lib/Convolution/ConvolutionProblem.h"
@@ -36,4 +36,4 @@ Status launchFused(miopenHandle &handle, const LoadedKernel &kernel,
 
 } // namespace tessera::capi
 
-#endif // TESSERA_CAPI_LIB_FUSEDCONVOLUTION_H
+#endif // TESSERA_CAPI_LIB_FUSION_FUSEDCONVOLUTION_H

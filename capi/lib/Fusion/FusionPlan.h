@@ -1,7 +1,7 @@
-//===- FusionPlan.h - A fusion plan and its arguments ----------*- C++ -*-===//
+//===- FusionPlan.h - A fusion plan and its arguments ----------*- C++ -*--===//
 
-#ifndef TESSERA_CAPI_LIB_FUSIONPLAN_H
-#define TESSERA_CAPI_LIB_FUSIONPLAN_H
+#ifndef TESSERA_CAPI_LIB_FUSION_FUSIONPLAN_H
+#define TESSERA_CAPI_LIB_FUSION_FUSIONPLAN_H
 
 #include "capi/lib/Convolution/ConvolutionDescriptor.h"
 #include "capi/lib/Common/ErrorGuard.h"
@@ -97,4 +97,4 @@ Status setArgs(miopenOperatorArgs &args, const FusionOp &op,
 
 } // namespace tessera::capi
 
-#endif // TESSERA_CAPI_LIB_FUSIONPLAN_H
+#endif // TESSERA_CAPI_LIB_FUSION_FUSIONPLAN_H

@@ -1,4 +1,4 @@
-//===- CompileOnlyEngine.h - An engine that launches nothing ---*- C++ -*-===//
+//===- CompileOnlyEngine.h - An engine that launches nothing ---*- C++ -*--===//
 //
 // Implements MIOPEN_DEBUG_COMPILE_ONLY: the kernels of a program are found or
 // compiled, which fills the caches, and nothing is launched, so that the memory
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_CAPI_LIB_COMPILEONLYENGINE_H
-#define TESSERA_CAPI_LIB_COMPILEONLYENGINE_H
+#ifndef TESSERA_CAPI_LIB_HANDLE_COMPILEONLYENGINE_H
+#define TESSERA_CAPI_LIB_HANDLE_COMPILEONLYENGINE_H
 
 #include "runtime/Engine/Engine.h"
 
@@ -23,4 +23,4 @@ bool takeSkippedLaunch();
 
 } // namespace tessera::capi
 
-#endif // TESSERA_CAPI_LIB_COMPILEONLYENGINE_H
+#endif // TESSERA_CAPI_LIB_HANDLE_COMPILEONLYENGINE_H

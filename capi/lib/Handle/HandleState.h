@@ -1,7 +1,7 @@
-//===- HandleState.h - The object behind miopenHandle_t --------*- C++ -*-===//
+//===- HandleState.h - The object behind miopenHandle_t --------*- C++ -*--===//
 
-#ifndef TESSERA_CAPI_LIB_HANDLESTATE_H
-#define TESSERA_CAPI_LIB_HANDLESTATE_H
+#ifndef TESSERA_CAPI_LIB_HANDLE_HANDLESTATE_H
+#define TESSERA_CAPI_LIB_HANDLE_HANDLESTATE_H
 
 #include "capi/lib/Common/ObjectTag.h"
 #include "runtime/Engine/Engine.h"
@@ -107,4 +107,4 @@ private:
 
 } // namespace tessera::capi
 
-#endif // TESSERA_CAPI_LIB_HANDLESTATE_H
+#endif // TESSERA_CAPI_LIB_HANDLE_HANDLESTATE_H

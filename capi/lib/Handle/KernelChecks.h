@@ -1,7 +1,7 @@
-//===- KernelChecks.h - Checks before a launch -----------------*- C++ -*-===//
+//===- KernelChecks.h - Checks before a launch -----------------*- C++ -*--===//
 
-#ifndef TESSERA_CAPI_LIB_KERNELCHECKS_H
-#define TESSERA_CAPI_LIB_KERNELCHECKS_H
+#ifndef TESSERA_CAPI_LIB_HANDLE_KERNELCHECKS_H
+#define TESSERA_CAPI_LIB_HANDLE_KERNELCHECKS_H
 
 #include "runtime/Engine/Engine.h"
 
@@ -25,4 +25,4 @@ Status checkArguments(const LoadedKernel &kernel, const LaunchArgs &args);
 
 } // namespace tessera::capi
 
-#endif // TESSERA_CAPI_LIB_KERNELCHECKS_H
+#endif // TESSERA_CAPI_LIB_HANDLE_KERNELCHECKS_H

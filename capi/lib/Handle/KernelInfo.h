@@ -1,7 +1,7 @@
-//===- KernelInfo.h - A kernel as the extensions describe it ---*- C++ -*-===//
+//===- KernelInfo.h - A kernel as the extensions describe it ---*- C++ -*--===//
 
-#ifndef TESSERA_CAPI_LIB_KERNELINFO_H
-#define TESSERA_CAPI_LIB_KERNELINFO_H
+#ifndef TESSERA_CAPI_LIB_HANDLE_KERNELINFO_H
+#define TESSERA_CAPI_LIB_HANDLE_KERNELINFO_H
 
 #include "runtime/Engine/Engine.h"
 
@@ -17,4 +17,4 @@ void describe(const LoadedKernel &loaded, tesseraKernelInfo &info);
 
 } // namespace tessera::capi
 
-#endif // TESSERA_CAPI_LIB_KERNELINFO_H
+#endif // TESSERA_CAPI_LIB_HANDLE_KERNELINFO_H

@@ -2,7 +2,7 @@
 //
 // The rows of the row-wise operation are channels, or single activations.
 // The bits of the modes and the order of tensors and scalars are those of
-// docs/spec/rows.md.
+// docs/spec/row-wise.md.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,12 +50,13 @@ static Status checkTensors(const BatchNormCall &call, const TensorArg &other,
 }
 
 namespace {
-/// A RowCall whose tensors may be parameters.
+/// A RowWiseCall whose tensors may be parameters.
 class Call {
 public:
-  Call(miopenHandle &handle, const BatchNormCall &call, RowOp op, uint32_t mode)
+  Call(miopenHandle &handle, const BatchNormCall &call, RowWiseKind op,
+       uint32_t mode)
       : call(call), rowCall(handle, op, mode, call.x.desc.lengths) {
-    if (op == RowOp::BatchNormInference)
+    if (op == RowWiseKind::BatchNormInference)
       return;
     for (int dim = 0; dim < call.x.desc.getRank(); ++dim)
       if (isReduced(call, dim))
@@ -95,7 +96,7 @@ public:
 
 private:
   const BatchNormCall &call;
-  RowCall rowCall;
+  RowWiseCall rowCall;
   Status status = Status::ok();
 };
 } // namespace
@@ -105,7 +106,7 @@ ApiResult capi::run(miopenHandle &handle, const BatchNormCall &call,
   if (Status status = checkTensors(call, t.y, "y"); !status.isOk())
     return status;
   const bool isRunning = t.running.isThere() && t.updated.isThere();
-  Call rowCall(handle, call, RowOp::BatchNormTraining,
+  Call rowCall(handle, call, RowWiseKind::BatchNormTraining,
                getActivationMode(call) | (isRunning ? kHasRunning : 0) |
                    (t.saved.isThere() ? kSaves : 0));
   auto addPair = [&](RowRole role, const char *mean, const char *variance,
@@ -133,7 +134,7 @@ ApiResult capi::run(miopenHandle &handle, const BatchNormCall &call,
                     const BatchNormInference &i) {
   if (Status status = checkTensors(call, i.y, "y"); !status.isOk())
     return status;
-  Call rowCall(handle, call, RowOp::BatchNormInference,
+  Call rowCall(handle, call, RowWiseKind::BatchNormInference,
                getActivationMode(call) | (i.takesInverse ? kTakesInverse : 0));
   rowCall.add(RowRole::Input, "x", call.x);
   rowCall.addParameter(RowRole::Input, "estimatedMean", i.mean);
@@ -150,7 +151,7 @@ ApiResult capi::run(miopenHandle &handle, const BatchNormCall &call,
     if (Status status = checkTensors(call, *tensor, name); !status.isOk())
       return status;
   const uint32_t activation = getActivationMode(call);
-  Call rowCall(handle, call, RowOp::BatchNormBackward,
+  Call rowCall(handle, call, RowWiseKind::BatchNormBackward,
                activation | (b.saved.isThere() ? kHasSaved : 0));
   rowCall.add(RowRole::Input, "x", call.x);
   rowCall.add(RowRole::Input, "dy", b.dy);

@@ -1,15 +1,15 @@
-//===- BatchNormCall.h - One batch normalisation of any kind ---*- C++ -*-===//
+//===- BatchNormCall.h - One batch normalisation of any kind ---*- C++ -*--===//
 //
 // The functions of miopen/batchnorm.h and fusion plans make one of three calls:
 // training, inference or the gradient, each with an optional activation.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_CAPI_LIB_BATCHNORMCALL_H
-#define TESSERA_CAPI_LIB_BATCHNORMCALL_H
+#ifndef TESSERA_CAPI_LIB_NORMALIZATION_BATCHNORMCALL_H
+#define TESSERA_CAPI_LIB_NORMALIZATION_BATCHNORMCALL_H
 
 #include "capi/lib/Activation/ActivationDescriptor.h"
-#include "capi/lib/RowWise/RowCall.h"
+#include "capi/lib/RowWise/RowWiseCall.h"
 
 #include <miopen/batchnorm.h>
 
@@ -80,4 +80,4 @@ ApiResult run(miopenHandle &handle, const BatchNormCall &call,
 
 } // namespace tessera::capi
 
-#endif // TESSERA_CAPI_LIB_BATCHNORMCALL_H
+#endif // TESSERA_CAPI_LIB_NORMALIZATION_BATCHNORMCALL_H

@@ -11,7 +11,7 @@
 
 #include "capi/lib/Normalization/LrnCall.h"
 
-#include "capi/lib/RowWise/RowCall.h"
+#include "capi/lib/RowWise/RowWiseCall.h"
 
 #include <algorithm>
 #include <string>
@@ -44,7 +44,7 @@ class Pass {
 public:
   /// A window has `before` elements before its own element and `after` elements
   /// after it.
-  Pass(miopenHandle &handle, RowOp op, uint32_t mode,
+  Pass(miopenHandle &handle, RowWiseKind op, uint32_t mode,
        const miopenTensorDescriptor &x, int dim, int64_t before, int64_t after)
       : handle(handle), op(op), mode(mode), lengths(x.lengths), dim(dim) {
     // The windows inside are one segment; each window that is clipped is its
@@ -85,11 +85,11 @@ public:
   }
 
 private:
-  RowCall makeCall(const Segment &segment) const {
+  RowWiseCall makeCall(const Segment &segment) const {
     std::vector<int64_t> space = lengths;
     space[dim] = segment.count;
     space.push_back(segment.length);
-    RowCall call(handle, op, mode, space);
+    RowWiseCall call(handle, op, mode, space);
     call.reduce(static_cast<int>(lengths.size()));
     for (const Tensor &tensor : windows)
       add(call, RowRole::Input, tensor, segment.begin, tensor.strides[dim]);
@@ -102,7 +102,7 @@ private:
     return call;
   }
 
-  void add(RowCall &call, RowRole role, const Tensor &tensor, int64_t first,
+  void add(RowWiseCall &call, RowRole role, const Tensor &tensor, int64_t first,
            int64_t windowStride) const {
     std::vector<int64_t> strides = tensor.strides;
     const auto *data = static_cast<const char *>(tensor.data);
@@ -113,7 +113,7 @@ private:
   }
 
   miopenHandle &handle;
-  RowOp op;
+  RowWiseKind op;
   uint32_t mode;
   std::vector<int64_t> lengths;
   int dim;
@@ -280,11 +280,11 @@ ApiResult capi::runLrnForward(miopenHandle &handle,
     return x ? y.getStatus() : x.getStatus();
   const Halves halves(lrn);
   const bool within = isWithin(lrn);
-  Pass columns(handle, RowOp::LrnSum, 0, d.xDesc, kColumn, halves.before,
+  Pass columns(handle, RowWiseKind::LrnSum, 0, d.xDesc, kColumn, halves.before,
                halves.after);
   columns.windows = {*x};
   columns.results = {makeSums(*x)};
-  Pass last(handle, RowOp::LrnForward,
+  Pass last(handle, RowWiseKind::LrnForward,
             (within ? kHasSums : 0) | (d.scale ? kSaves : 0), d.xDesc,
             within ? kRow : kChannel, halves.before, halves.after);
   last.windows = {within ? makeSums(*x) : *x};
@@ -320,11 +320,11 @@ ApiResult capi::runLrnBackward(miopenHandle &handle,
   const bool within = isWithin(lrn);
   // An element gets a gradient from each element whose window contains it, so
   // that the window is mirrored: `after` comes before `before`.
-  Pass columns(handle, RowOp::LrnBackwardSum, 0, d.xDesc, kColumn, halves.after,
-               halves.before);
+  Pass columns(handle, RowWiseKind::LrnBackwardSum, 0, d.xDesc, kColumn,
+               halves.after, halves.before);
   columns.windows = {*dy, *y, *scale};
   columns.results = {makeSums(*x)};
-  Pass last(handle, RowOp::LrnBackward, within ? kHasSums : 0, d.xDesc,
+  Pass last(handle, RowWiseKind::LrnBackward, within ? kHasSums : 0, d.xDesc,
             within ? kRow : kChannel, halves.after, halves.before);
   if (within)
     last.windows = {makeSums(*x)};

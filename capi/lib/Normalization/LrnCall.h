@@ -1,7 +1,7 @@
-//===- LrnCall.h - A local response normalisation as launches --*- C++ -*-===//
+//===- LrnCall.h - A local response normalisation as launches --*- C++ -*--===//
 
-#ifndef TESSERA_CAPI_LIB_LRNCALL_H
-#define TESSERA_CAPI_LIB_LRNCALL_H
+#ifndef TESSERA_CAPI_LIB_NORMALIZATION_LRNCALL_H
+#define TESSERA_CAPI_LIB_NORMALIZATION_LRNCALL_H
 
 #include "capi/lib/Common/ErrorGuard.h"
 #include "capi/lib/Handle/HandleState.h"
@@ -50,4 +50,4 @@ ApiResult runLrnBackward(miopenHandle &handle, const miopenLRNDescriptor &lrn,
 
 } // namespace tessera::capi
 
-#endif // TESSERA_CAPI_LIB_LRNCALL_H
+#endif // TESSERA_CAPI_LIB_NORMALIZATION_LRNCALL_H

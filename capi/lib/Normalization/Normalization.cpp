@@ -8,7 +8,7 @@
 #define MIOPEN_BETA_API 1
 #include <miopen/normalization.h>
 
-#include "capi/lib/RowWise/RowCall.h"
+#include "capi/lib/RowWise/RowWiseCall.h"
 
 #include <string>
 #include <vector>
@@ -17,7 +17,7 @@ using namespace tessera;
 using namespace tessera::capi;
 
 namespace {
-/// Bits of the mode of norm_fwd (docs/spec/rows.md).
+/// Bits of the mode of norm_fwd (docs/spec/row-wise.md).
 enum : uint32_t {
   kAdds = 1,
   kHasWeight = 2,
@@ -74,7 +74,7 @@ getSubsetStrides(const Optional &tensor, const std::vector<int64_t> &lengths,
 
 /// Adds a tensor that has the dimensions of x from `first` to `last` - 1, if
 /// the client gave it.
-static Status addSubset(RowCall &rows, RowRole role, const Optional &tensor,
+static Status addSubset(RowWiseCall &rows, RowRole role, const Optional &tensor,
                         const std::vector<int64_t> &lengths, int first,
                         int last) {
   if (!tensor.isThere())
@@ -123,7 +123,8 @@ static ApiResult runLayer(const NormCall &call, int first) {
                            " dimensions");
   if (Status status = checkElements(call); !status.isOk())
     return status;
-  RowCall rows(call.handle, RowOp::NormForward, getMode(call), lengths);
+  RowWiseCall rows(call.handle, RowWiseKind::NormForward, getMode(call),
+                   lengths);
   for (int dim = first; dim < rank; ++dim)
     rows.reduce(dim);
   rows.add(RowRole::Input, "x", *call.x.desc, call.x.memory);
@@ -188,7 +189,8 @@ static ApiResult runGroups(const NormCall &call, uint64_t groups) {
   std::vector<int64_t> lengths = x.lengths;
   lengths[1] = channels;
   lengths.insert(lengths.begin() + 1, count);
-  RowCall rows(call.handle, RowOp::NormForward, getMode(call), lengths);
+  RowWiseCall rows(call.handle, RowWiseKind::NormForward, getMode(call),
+                   lengths);
   for (int dim = 2; dim <= x.getRank(); ++dim)
     rows.reduce(dim);
   Status status = Status::ok();
@@ -269,13 +271,13 @@ static ApiResult runT5Backward(miopenHandle &handle, bool hasWeight,
   const auto rank = static_cast<int>(lengths.size());
   if (rank == 0)
     return invalidArgument("x was never set");
-  RowCall data(handle, RowOp::T5Backward, hasWeight, lengths);
-  RowCall weights(handle, RowOp::T5BackwardWeight, 0, lengths);
+  RowWiseCall data(handle, RowWiseKind::T5Backward, hasWeight, lengths);
+  RowWiseCall weights(handle, RowWiseKind::T5BackwardWeight, 0, lengths);
   data.reduce(rank - 1);
   for (int dim = 0; dim + 1 < rank; ++dim)
     weights.reduce(dim);
   Status status = Status::ok();
-  for (RowCall *call : {&data, &weights}) {
+  for (RowWiseCall *call : {&data, &weights}) {
     call->add(RowRole::Input, "x", *x.desc, x.memory);
     call->add(RowRole::Input, "dy", *dy.desc, dy.memory);
     if (status.isOk())

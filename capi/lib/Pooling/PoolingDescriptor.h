@@ -1,7 +1,7 @@
-//===- PoolingDescriptor.h - A pooling descriptor --------------*- C++ -*-===//
+//===- PoolingDescriptor.h - A pooling descriptor --------------*- C++ -*--===//
 
-#ifndef TESSERA_CAPI_LIB_POOLINGDESCRIPTOR_H
-#define TESSERA_CAPI_LIB_POOLINGDESCRIPTOR_H
+#ifndef TESSERA_CAPI_LIB_POOLING_POOLINGDESCRIPTOR_H
+#define TESSERA_CAPI_LIB_POOLING_POOLINGDESCRIPTOR_H
 
 #include "capi/lib/Common/ErrorGuard.h"
 #include "capi/lib/Tensor/TensorDescriptor.h"
@@ -53,4 +53,4 @@ ErrorOr<size_t> getIndicesBytes(const miopenPoolingDescriptor &pool,
 
 } // namespace tessera::capi
 
-#endif // TESSERA_CAPI_LIB_POOLINGDESCRIPTOR_H
+#endif // TESSERA_CAPI_LIB_POOLING_POOLINGDESCRIPTOR_H

@@ -14,7 +14,7 @@
 
 #include "capi/lib/Common/Objects.h"
 #include "capi/lib/Reduction/ReduceMode.h"
-#include "capi/lib/RowWise/RowCall.h"
+#include "capi/lib/RowWise/RowWiseCall.h"
 
 using namespace tessera;
 using namespace tessera::capi;
@@ -56,7 +56,7 @@ struct Result {
 static ApiResult runAlong(miopenHandle &handle, uint32_t mode,
                           const miopenTensorDescriptor &x, const void *data,
                           int32_t dim, std::initializer_list<Result> results) {
-  RowCall call(handle, RowOp::Reduce, mode, x.lengths);
+  RowWiseCall call(handle, RowWiseKind::Reduce, mode, x.lengths);
   if (dim >= 0 && dim < x.getRank())
     call.reduce(dim);
   call.add(RowRole::Input, "x", x, data);
@@ -170,7 +170,8 @@ miopenConvolutionBackwardBias(miopenHandle_t handle, const void *alpha,
             dbDesc->lengths[1] != dyDesc->lengths[1])
           return invalidArgument(
               "db must have one element for each channel of dy");
-        RowCall call(*handle, RowOp::Reduce, kReduceAdd, dyDesc->lengths);
+        RowWiseCall call(*handle, RowWiseKind::Reduce, kReduceAdd,
+                         dyDesc->lengths);
         for (int dim = 0; dim < dyDesc->getRank(); ++dim)
           if (dim != 1)
             call.reduce(dim);

@@ -1,14 +1,14 @@
-//===- ReduceMode.h - Bits of a reduction's mode ---------------*- C++ -*-===//
+//===- ReduceMode.h - Bits of a reduction's mode ---------------*- C++ -*--===//
 
-#ifndef TESSERA_CAPI_LIB_REDUCEMODE_H
-#define TESSERA_CAPI_LIB_REDUCEMODE_H
+#ifndef TESSERA_CAPI_LIB_REDUCTION_REDUCEMODE_H
+#define TESSERA_CAPI_LIB_REDUCTION_REDUCEMODE_H
 
 #include <cstdint>
 
 namespace tessera::capi {
 
-/// Bits of the mode of `reduce` in docs/spec/rows.md. Its operations have the
-/// numbers of miopenReduceTensorOp_t.
+/// Bits of the mode of `reduce` in docs/spec/row-wise.md. Its operations have
+/// the numbers of miopenReduceTensorOp_t.
 enum ReduceMode : uint32_t {
   kReduceAdd = 0,
   kReduceMul = 1,
@@ -22,4 +22,4 @@ enum ReduceMode : uint32_t {
 
 } // namespace tessera::capi
 
-#endif // TESSERA_CAPI_LIB_REDUCEMODE_H
+#endif // TESSERA_CAPI_LIB_REDUCTION_REDUCEMODE_H

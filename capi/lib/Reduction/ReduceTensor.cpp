@@ -4,7 +4,7 @@
 
 #include "capi/lib/Common/Objects.h"
 #include "capi/lib/Reduction/ReduceMode.h"
-#include "capi/lib/RowWise/RowCall.h"
+#include "capi/lib/RowWise/RowWiseCall.h"
 
 using namespace tessera;
 using namespace tessera::capi;
@@ -95,7 +95,7 @@ static ApiResult runReduction(miopenHandle &handle,
                               const miopenTensorDescriptor &a, const void *A,
                               const void *beta, const miopenTensorDescriptor &c,
                               void *C) {
-  RowCall call(handle, RowOp::Reduce, getMode(desc), a.lengths);
+  RowWiseCall call(handle, RowWiseKind::Reduce, getMode(desc), a.lengths);
   bool reduces = false;
   for (int dim = 0; dim < a.getRank(); ++dim)
     if (c.lengths[dim] == 1) {

@@ -8,7 +8,7 @@
 #define MIOPEN_BETA_API 1
 #include <miopen/tensor_operations.h>
 
-#include "capi/lib/RowWise/RowCall.h"
+#include "capi/lib/RowWise/RowWiseCall.h"
 
 #include <array>
 
@@ -19,7 +19,7 @@ namespace {
 /// Arguments of a call. Refers to the client's objects.
 struct RopeCall {
   miopenHandle &handle;
-  uint32_t mode; ///< Mode of RowOp::Rope: 1 is the gradient.
+  uint32_t mode; ///< Mode of RowWiseKind::Rope: 1 is the gradient.
   const miopenTensorDescriptor &xDesc, &cosDesc, &sinDesc, &yDesc;
   const void *x, *cos, *sin, *y;
 };
@@ -70,7 +70,7 @@ static ApiResult run(const RopeCall &call) {
   const int64_t angles = countElements(call.cosDesc);
   const std::array lengths = {countElements(call.xDesc) / angles, angles / 2};
   const std::array<int64_t, 2> all = {angles, 2}, again = {0, 2};
-  RowCall rowCall(call.handle, RowOp::Rope, call.mode, lengths);
+  RowWiseCall rowCall(call.handle, RowWiseKind::Rope, call.mode, lengths);
   auto addPair = [&](RowRole role, const char *name,
                      const miopenTensorDescriptor &desc, const void *data,
                      std::span<const int64_t> strides) {

@@ -17,10 +17,11 @@ static Status checkAlike(const SoftmaxOperand &tensor,
   return checkSameLengths(tensor.name, tensor.desc, other.name, other.desc);
 }
 
-ErrorOr<RowCall> capi::makeSoftmaxCall(miopenHandle &handle, RowOp op,
-                                       const miopenSoftmaxDescriptor &softmax,
-                                       std::span<const SoftmaxOperand> inputs,
-                                       const SoftmaxOperand &output) {
+ErrorOr<RowWiseCall>
+capi::makeSoftmaxCall(miopenHandle &handle, RowWiseKind op,
+                      const miopenSoftmaxDescriptor &softmax,
+                      std::span<const SoftmaxOperand> inputs,
+                      const SoftmaxOperand &output) {
   Status status =
       checkEnum(softmax.algorithm, MIOPEN_SOFTMAX_LOG, "softmax algorithm");
   if (status.isOk())
@@ -36,8 +37,8 @@ ErrorOr<RowCall> capi::makeSoftmaxCall(miopenHandle &handle, RowOp op,
   if (!status.isOk())
     return status;
 
-  RowCall call(handle, op, static_cast<uint32_t>(softmax.algorithm),
-               output.desc.lengths);
+  RowWiseCall call(handle, op, static_cast<uint32_t>(softmax.algorithm),
+                   output.desc.lengths);
   const int last = softmax.mode == MIOPEN_SOFTMAX_MODE_CHANNEL ? 1 : rank - 1;
   for (int dim = 1; dim <= last; ++dim)
     call.reduce(dim);
@@ -51,12 +52,13 @@ ErrorOr<RowCall> capi::makeSoftmaxCall(miopenHandle &handle, RowOp op,
 }
 
 /// In these functions MIOpen's scale factors are floats for all data types.
-static ApiResult runSoftmax(miopenHandle &handle, RowOp op, const void *alpha,
+static ApiResult runSoftmax(miopenHandle &handle, RowWiseKind op,
+                            const void *alpha,
                             std::initializer_list<SoftmaxOperand> inputs,
                             const void *beta, const SoftmaxOperand &output,
                             miopenSoftmaxAlgorithm_t algorithm,
                             miopenSoftmaxMode_t mode) {
-  const ErrorOr<RowCall> call =
+  const ErrorOr<RowWiseCall> call =
       makeSoftmaxCall(handle, op,
                       {{},
                        *static_cast<const float *>(alpha),
@@ -78,7 +80,7 @@ miopenStatus_t miopenSoftmaxForward_V2(miopenHandle_t handle, const void *alpha,
                                        miopenSoftmaxMode_t mode) {
   return guard(__func__, REQUIRED(handle, alpha, xDesc, x, beta, yDesc, y),
                [&]() -> ApiResult {
-                 return runSoftmax(*handle, RowOp::SoftmaxForward, alpha,
+                 return runSoftmax(*handle, RowWiseKind::SoftmaxForward, alpha,
                                    {{"x", *xDesc, x}}, beta, {"y", *yDesc, y},
                                    algorithm, mode);
                });
@@ -103,7 +105,7 @@ miopenStatus_t miopenSoftmaxBackward_V2(
   return guard(__func__,
                REQUIRED(handle, alpha, yDesc, y, dyDesc, dy, beta, dxDesc, dx),
                [&]() -> ApiResult {
-                 return runSoftmax(*handle, RowOp::SoftmaxBackward, alpha,
+                 return runSoftmax(*handle, RowWiseKind::SoftmaxBackward, alpha,
                                    {{"y", *yDesc, y}, {"dy", *dyDesc, dy}},
                                    beta, {"dx", *dxDesc, dx}, algorithm, mode);
                });

@@ -1,9 +1,9 @@
-//===- SoftmaxCall.h - A softmax as a row-wise operation -------*- C++ -*-===//
+//===- SoftmaxCall.h - A softmax as a row-wise operation -------*- C++ -*--===//
 
-#ifndef TESSERA_CAPI_LIB_SOFTMAXCALL_H
-#define TESSERA_CAPI_LIB_SOFTMAXCALL_H
+#ifndef TESSERA_CAPI_LIB_SOFTMAX_SOFTMAXCALL_H
+#define TESSERA_CAPI_LIB_SOFTMAX_SOFTMAXCALL_H
 
-#include "capi/lib/RowWise/RowCall.h"
+#include "capi/lib/RowWise/RowWiseCall.h"
 #include "capi/lib/Softmax/SoftmaxDescriptor.h"
 
 namespace tessera::capi {
@@ -17,11 +17,11 @@ struct SoftmaxOperand {
 
 /// Makes SoftmaxForward of x, or SoftmaxBackward of y and dy. The result
 /// `output` is also the last input if beta is not 0.
-ErrorOr<RowCall> makeSoftmaxCall(miopenHandle &handle, RowOp op,
-                                 const miopenSoftmaxDescriptor &softmax,
-                                 std::span<const SoftmaxOperand> inputs,
-                                 const SoftmaxOperand &output);
+ErrorOr<RowWiseCall> makeSoftmaxCall(miopenHandle &handle, RowWiseKind op,
+                                     const miopenSoftmaxDescriptor &softmax,
+                                     std::span<const SoftmaxOperand> inputs,
+                                     const SoftmaxOperand &output);
 
 } // namespace tessera::capi
 
-#endif // TESSERA_CAPI_LIB_SOFTMAXCALL_H
+#endif // TESSERA_CAPI_LIB_SOFTMAX_SOFTMAXCALL_H

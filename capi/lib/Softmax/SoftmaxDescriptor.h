@@ -1,7 +1,7 @@
-//===- SoftmaxDescriptor.h - Softmax and attention descriptors -*- C++ -*-===//
+//===- SoftmaxDescriptor.h - Softmax and attention descriptors -*- C++ -*--===//
 
-#ifndef TESSERA_CAPI_LIB_SOFTMAXDESCRIPTOR_H
-#define TESSERA_CAPI_LIB_SOFTMAXDESCRIPTOR_H
+#ifndef TESSERA_CAPI_LIB_SOFTMAX_SOFTMAXDESCRIPTOR_H
+#define TESSERA_CAPI_LIB_SOFTMAX_SOFTMAXDESCRIPTOR_H
 
 #include "capi/lib/Common/ObjectTag.h"
 
@@ -24,4 +24,4 @@ struct miopenMhaDescriptor {
   float scale = 1;
 };
 
-#endif // TESSERA_CAPI_LIB_SOFTMAXDESCRIPTOR_H
+#endif // TESSERA_CAPI_LIB_SOFTMAX_SOFTMAXDESCRIPTOR_H

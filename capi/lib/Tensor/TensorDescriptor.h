@@ -1,7 +1,7 @@
-//===- TensorDescriptor.h - A tensor descriptor ----------------*- C++ -*-===//
+//===- TensorDescriptor.h - A tensor descriptor ----------------*- C++ -*--===//
 
-#ifndef TESSERA_CAPI_LIB_TENSORDESCRIPTOR_H
-#define TESSERA_CAPI_LIB_TENSORDESCRIPTOR_H
+#ifndef TESSERA_CAPI_LIB_TENSOR_TENSORDESCRIPTOR_H
+#define TESSERA_CAPI_LIB_TENSOR_TENSORDESCRIPTOR_H
 
 #include "capi/lib/Common/ObjectTag.h"
 #include "runtime/Base/ErrorOr.h"
@@ -46,4 +46,4 @@ Status checkDataType(miopenDataType_t dataType);
 
 } // namespace tessera::capi
 
-#endif // TESSERA_CAPI_LIB_TENSORDESCRIPTOR_H
+#endif // TESSERA_CAPI_LIB_TENSOR_TENSORDESCRIPTOR_H

@@ -9,7 +9,7 @@
 #include <miopen/tensor_operations.h>
 
 #include "capi/lib/Common/Objects.h"
-#include "capi/lib/RowWise/RowCall.h"
+#include "capi/lib/RowWise/RowWiseCall.h"
 
 using namespace tessera;
 using namespace tessera::capi;
@@ -35,7 +35,8 @@ static ApiResult runOpTensor(const OpTensorCall &call) {
     status = checkSameType("B", call.b, "C", call.c);
   if (!status.isOk())
     return status;
-  RowCall rowCall(call.handle, RowOp::OpTensor, call.op, call.c.lengths);
+  RowWiseCall rowCall(call.handle, RowWiseKind::OpTensor, call.op,
+                      call.c.lengths);
   rowCall.add(RowRole::Input, "A", call.a, call.dataA)
       .add(RowRole::Input, "B", call.b, call.dataB)
       .scalar(call.alpha1)
@@ -46,9 +47,9 @@ static ApiResult runOpTensor(const OpTensorCall &call) {
   return rowCall.add(RowRole::Output, "C", call.c, call.dataC).run();
 }
 
-/// Adds the scalars of RowOp::SetTensor: a float, or an integer as three
+/// Adds the scalars of RowWiseKind::SetTensor: a float, or an integer as three
 /// scalars.
-static void addNumber(RowCall &call, miopenDataType_t type,
+static void addNumber(RowWiseCall &call, miopenDataType_t type,
                       const void *number) {
   int64_t value;
   switch (type) {
@@ -79,7 +80,7 @@ static ApiResult runTransform(miopenHandle &handle,
   if (Status status = checkSameLengths("x", x, "y", y); !status.isOk())
     return status;
   const bool hasFactor = alpha != 1 || beta != 0;
-  RowCall call(handle, RowOp::TransformTensor, hasFactor, y.lengths);
+  RowWiseCall call(handle, RowWiseKind::TransformTensor, hasFactor, y.lengths);
   call.add(RowRole::Input, "x", x, dataX);
   if (hasFactor)
     call.scalar(alpha);
@@ -178,7 +179,7 @@ miopenStatus_t miopenSetTensor(miopenHandle_t handle,
                                const miopenTensorDescriptor_t yDesc, void *y,
                                const void *alpha) {
   return guard(__func__, REQUIRED(handle, yDesc, y, alpha), [&]() -> ApiResult {
-    RowCall call(*handle, RowOp::SetTensor, 0, yDesc->lengths);
+    RowWiseCall call(*handle, RowWiseKind::SetTensor, 0, yDesc->lengths);
     addNumber(call, yDesc->dataType, alpha);
     return call.add(RowRole::Output, "y", *yDesc, y).run();
   });
@@ -192,7 +193,7 @@ miopenStatus_t miopenScaleTensor(miopenHandle_t handle,
     if (!type || *type == DataType::I8 || *type == DataType::I64)
       return invalidArgument("data type " + std::to_string(yDesc->dataType) +
                              " cannot be scaled");
-    return RowCall(*handle, RowOp::ScaleTensor, 0, yDesc->lengths)
+    return RowWiseCall(*handle, RowWiseKind::ScaleTensor, 0, yDesc->lengths)
         .add(RowRole::Input, "y", *yDesc, y)
         .add(RowRole::Output, "y", *yDesc, y)
         .scalar(readElement(*type, alpha))

@@ -10,7 +10,7 @@
 
 #include "compiler/Algorithms/ChannelsLast/TransposeKernel.h"
 #include "compiler/Algorithms/ChooseTile.h"
-#include "compiler/Algorithms/Common/PartSum.h"
+#include "compiler/Algorithms/Common/SplitReduction.h"
 #include "compiler/Algorithms/Registry.h"
 
 #include "mlir/IR/BuiltinOps.h"

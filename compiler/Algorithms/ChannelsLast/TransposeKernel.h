@@ -1,4 +1,4 @@
-//===- TransposeKernel.h - A launch that transposes matrices ---*- C++ -*-===//
+//===- TransposeKernel.h - A launch that transposes matrices ---*- C++ -*--===//
 
 #ifndef TESSERA_COMPILER_ALGORITHMS_CHANNELSLAST_TRANSPOSEKERNEL_H
 #define TESSERA_COMPILER_ALGORITHMS_CHANNELSLAST_TRANSPOSEKERNEL_H

@@ -1,12 +1,12 @@
-//===- ConvGeometry.h - A convolution as its GEMMs see it ------*- C++ -*-===//
+//===- ConvGeometry.h - A convolution as its GEMMs see it ------*- C++ -*--===//
 //
 // The builders of coordinate maps treat the two or three spatial dimensions
 // alike and count channels per group.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_COMPILER_ALGORITHMS_CONVGEOMETRY_H
-#define TESSERA_COMPILER_ALGORITHMS_CONVGEOMETRY_H
+#ifndef TESSERA_COMPILER_ALGORITHMS_COMMON_CONVGEOMETRY_H
+#define TESSERA_COMPILER_ALGORITHMS_COMMON_CONVGEOMETRY_H
 
 #include "dialect/IR/Dnn.h"
 
@@ -42,4 +42,4 @@ struct ConvGeometry {
 
 } // namespace tessera
 
-#endif // TESSERA_COMPILER_ALGORITHMS_CONVGEOMETRY_H
+#endif // TESSERA_COMPILER_ALGORITHMS_COMMON_CONVGEOMETRY_H

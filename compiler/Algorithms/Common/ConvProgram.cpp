@@ -49,7 +49,7 @@ const ConvTensor &ConvProgram::getResult() const {
   return result == x.memory ? x : result == w.memory ? w : y;
 }
 
-Type ConvProgram::getSumType() const {
+Type ConvProgram::getAccType() const {
   Type element = x.getElementType();
   MLIRContext *context = element.getContext();
   if (element.isInteger(8))

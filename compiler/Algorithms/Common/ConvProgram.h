@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_COMPILER_ALGORITHMS_CONVPROGRAM_H
-#define TESSERA_COMPILER_ALGORITHMS_CONVPROGRAM_H
+#ifndef TESSERA_COMPILER_ALGORITHMS_COMMON_CONVPROGRAM_H
+#define TESSERA_COMPILER_ALGORITHMS_COMMON_CONVPROGRAM_H
 
 #include "compiler/Algorithms/Common/PointBuilder.h"
 
@@ -70,7 +70,7 @@ public:
   int64_t getOutputsPerGroup() const { return dims.k / dims.groups; }
 
   /// The type of accumulators: i32 for i8, f64 for f64, else f32.
-  mlir::Type getSumType() const;
+  mlir::Type getAccType() const;
 
 private:
   dnn::ConvOp conv;
@@ -91,4 +91,4 @@ void emitResult(PointBuilder &p, const ConvProgram &program,
 
 } // namespace tessera
 
-#endif // TESSERA_COMPILER_ALGORITHMS_CONVPROGRAM_H
+#endif // TESSERA_COMPILER_ALGORITHMS_COMMON_CONVPROGRAM_H

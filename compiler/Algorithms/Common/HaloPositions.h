@@ -1,4 +1,4 @@
-//===- HaloPositions.h - Pixels with the padding between them --*- C++ -*-===//
+//===- HaloPositions.h - Pixels with the padding between them --*- C++ -*--===//
 //
 // Taps share pixels (docs/design/0009-window-reuse.md) of a sequence of
 // positions in which each image row begins with its padding and ends where the
@@ -8,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_COMPILER_ALGORITHMS_HALOPOSITIONS_H
-#define TESSERA_COMPILER_ALGORITHMS_HALOPOSITIONS_H
+#ifndef TESSERA_COMPILER_ALGORITHMS_COMMON_HALOPOSITIONS_H
+#define TESSERA_COMPILER_ALGORITHMS_COMMON_HALOPOSITIONS_H
 
 #include "compiler/Algorithms/Common/ConvGeometry.h"
 
@@ -38,4 +38,4 @@ inline int64_t countOutputPositions(const ConvDim &dim) {
 
 } // namespace tessera
 
-#endif // TESSERA_COMPILER_ALGORITHMS_HALOPOSITIONS_H
+#endif // TESSERA_COMPILER_ALGORITHMS_COMMON_HALOPOSITIONS_H

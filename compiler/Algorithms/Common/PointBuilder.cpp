@@ -267,7 +267,7 @@ Value PointBuilder::mulAdd(Value lhs, Value rhs, Value acc) {
 
 void PointBuilder::mulAddAll(ArrayRef<std::pair<Value *, Value>> accumulators,
                              Value operand) {
-  if (!isByLane) {
+  if (!isElementwise) {
     for (auto &[acc, block] : accumulators)
       *acc = mulAdd(block, operand, *acc);
     return;
@@ -286,7 +286,7 @@ void PointBuilder::mulAddAll(ArrayRef<std::pair<Value *, Value>> accumulators,
 // Products of a warp
 //===----------------------------------------------------------------------===//
 
-Value PointBuilder::zeroSums() {
+Value PointBuilder::zeroAccumulators() {
   return arith::ConstantOp::create(
       b, loc, b.getZeroAttr(VectorType::get({2, 2}, b.getF32Type())));
 }

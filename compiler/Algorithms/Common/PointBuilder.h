@@ -1,4 +1,4 @@
-//===- PointBuilder.h - Writes the body of a point program -----*- C++ -*-===//
+//===- PointBuilder.h - Writes the body of a point program -----*- C++ -*--===//
 //
 // An algorithm describes which elements a thread loads, in which loops, and
 // what it does with them. Written with MLIR's builders alone, the sum over a
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_COMPILER_ALGORITHMS_POINTBUILDER_H
-#define TESSERA_COMPILER_ALGORITHMS_POINTBUILDER_H
+#ifndef TESSERA_COMPILER_ALGORITHMS_COMMON_POINTBUILDER_H
+#define TESSERA_COMPILER_ALGORITHMS_COMMON_POINTBUILDER_H
 
 #include "dialect/IR/Dnn.h"
 
@@ -33,7 +33,7 @@ public:
   mlir::Location loc;
   /// Whether mulAddAll() emits the multiply-adds of a block element by element,
   /// for chips without packed arithmetic.
-  bool isByLane = false;
+  bool isElementwise = false;
   /// Whether the loads of loadBlock() need not stay in L1 (dnn.streamed).
   bool isStreamed = false;
 
@@ -100,7 +100,7 @@ public:
   mlir::Value addBlocks(mlir::Value lhs, mlir::Value rhs);
   /// lhs * rhs + acc; floats are rounded once.
   mlir::Value mulAdd(mlir::Value lhs, mlir::Value rhs, mlir::Value acc);
-  /// Adds to each accumulator its block times `operand`. With isByLane all
+  /// Adds to each accumulator its block times `operand`. With isElementwise all
   /// products of one element of `operand` follow each other, so that its
   /// register is read once.
   void
@@ -119,7 +119,7 @@ public:
 
   // Fragments of mma.sync in blocks of two elements. A warp has 16 rows by 8
   // columns of f32 accumulators; operands are 16-bit floats.
-  mlir::Value zeroSums();
+  mlir::Value zeroAccumulators();
   /// `accumulators` plus `operandA` times `operandB`. Four blocks of A and two
   /// of B are a reduction of 16; two and one are a reduction of 8.
   mlir::Value multiplyMatrices(mlir::ArrayRef<mlir::Value> operandA,
@@ -133,4 +133,4 @@ public:
 
 } // namespace tessera
 
-#endif // TESSERA_COMPILER_ALGORITHMS_POINTBUILDER_H
+#endif // TESSERA_COMPILER_ALGORITHMS_COMMON_POINTBUILDER_H

@@ -1,4 +1,4 @@
-//===- StrideClasses.h - Positions that the same taps reach ----*- C++ -*-===//
+//===- StrideClasses.h - Positions that the same taps reach ----*- C++ -*--===//
 //
 // With stride s, dilation d and g = gcd(s, d), each input position h is
 // s i + d rho + e - pad for one i, one rho out of s/g neighbours and one e < g.
@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_COMPILER_ALGORITHMS_STRIDECLASSES_H
-#define TESSERA_COMPILER_ALGORITHMS_STRIDECLASSES_H
+#ifndef TESSERA_COMPILER_ALGORITHMS_COMMON_STRIDECLASSES_H
+#define TESSERA_COMPILER_ALGORITHMS_COMMON_STRIDECLASSES_H
 
 #include "compiler/Algorithms/Common/ConvGeometry.h"
 
@@ -35,4 +35,4 @@ StrideClasses chooseClasses(const ConvDim &dim);
 
 } // namespace tessera
 
-#endif // TESSERA_COMPILER_ALGORITHMS_STRIDECLASSES_H
+#endif // TESSERA_COMPILER_ALGORITHMS_COMMON_STRIDECLASSES_H

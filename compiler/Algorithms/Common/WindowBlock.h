@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_COMPILER_ALGORITHMS_WINDOWBLOCK_H
-#define TESSERA_COMPILER_ALGORITHMS_WINDOWBLOCK_H
+#ifndef TESSERA_COMPILER_ALGORITHMS_COMMON_WINDOWBLOCK_H
+#define TESSERA_COMPILER_ALGORITHMS_COMMON_WINDOWBLOCK_H
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -59,4 +59,4 @@ struct WindowBlock {
 
 } // namespace tessera
 
-#endif // TESSERA_COMPILER_ALGORITHMS_WINDOWBLOCK_H
+#endif // TESSERA_COMPILER_ALGORITHMS_COMMON_WINDOWBLOCK_H

@@ -31,13 +31,13 @@ static constexpr int64_t kMaxChannels = 4;
 TileConfig DepthwiseTile::toConfig() const {
   std::string text = "g" + std::to_string(groups) + "p" + std::to_string(rows) +
                      "q" + std::to_string(columns) + "t" +
-                     std::to_string(threads) + "s" + std::to_string(parts);
+                     std::to_string(threads) + "s" + std::to_string(splits);
   if (turns != 1)
     text += "n" + std::to_string(turns);
   if (summed != 1)
     text += "r" + std::to_string(summed);
-  if (tapParts != 1)
-    text += "k" + std::to_string(tapParts);
+  if (tapSplits != 1)
+    text += "k" + std::to_string(tapSplits);
   if (stages != 0)
     text += "b" + std::to_string(stages);
   if (resident != 0)
@@ -56,7 +56,7 @@ ErrorOr<DepthwiseTile> tessera::parseDepthwiseTile(const TileConfig &config) {
   TextScanner scanner(config.parameters);
   scanner.expect("g").number(tile.groups).expect("p").number(tile.rows);
   scanner.expect("q").number(tile.columns).expect("t").number(tile.threads);
-  scanner.expect("s").number(tile.parts);
+  scanner.expect("s").number(tile.splits);
   bool isPositive = true;
   if (scanner.consume("n")) {
     scanner.number(tile.turns);
@@ -67,8 +67,8 @@ ErrorOr<DepthwiseTile> tessera::parseDepthwiseTile(const TileConfig &config) {
     isPositive &= tile.summed > 1;
   }
   if (scanner.consume("k")) {
-    scanner.number(tile.tapParts);
-    isPositive &= tile.tapParts > 1;
+    scanner.number(tile.tapSplits);
+    isPositive &= tile.tapSplits > 1;
   }
   if (scanner.consume("b")) {
     scanner.number(tile.stages);
@@ -82,7 +82,7 @@ ErrorOr<DepthwiseTile> tessera::parseDepthwiseTile(const TileConfig &config) {
   tile.isStreamed = scanner.consume("o");
   tile.sharesFilters = scanner.consume("l");
   isPositive &= std::min({tile.groups, tile.rows, tile.columns, tile.threads,
-                          tile.parts}) >= 1;
+                          tile.splits}) >= 1;
   if (!scanner.isDone() || !isPositive || tile.threads > 1024 ||
       tile.turns > DepthwiseTile::kMaxTurns || config.algorithm != "depthwise")
     return invalidArgument("'" + config.toText() +
@@ -152,7 +152,7 @@ GroupFilter::GroupFilter(PointBuilder &p, const ConvProgram &program,
   Value block =
       thread ? loadThroughShared(p, tile, flatFilter, groupBlock, thread, size)
              : p.loadBlock(flatFilter, 0, size, p.mul(groupBlock, size));
-  block = p.convert(block, program.getSumType());
+  block = p.convert(block, program.getAccType());
   for (int64_t i = 0; i < size; ++i)
     elements.push_back(p.getElement(block, i));
 }
@@ -226,14 +226,14 @@ std::vector<Candidate> Depthwise::getCandidates(const Problem &problem,
 /// number divides the blocks of groups, and fit LDS; and whether the distance
 /// between the rows of two tap splits is a whole number of rows of gradients.
 static bool sumsEvenly(const dnn::ConvDims &d, const DepthwiseTile &tile) {
-  int64_t taps = llvm::divideCeilSigned(d.y, tile.tapParts);
-  if (tile.tapParts > 1 &&
-      (d.c != d.groups || d.k != d.groups || tile.tapParts > d.y ||
+  int64_t taps = llvm::divideCeilSigned(d.y, tile.tapSplits);
+  if (tile.tapSplits > 1 &&
+      (d.c != d.groups || d.k != d.groups || tile.tapSplits > d.y ||
        taps * d.dilationH % d.strideH != 0))
     return false;
   return tile.summed == 1 ||
          (tile.canSum() && tile.threads % tile.summed == 0 &&
-          tile.parts >= tile.summed &&
+          tile.splits >= tile.summed &&
           d.groups / tile.groups % (tile.threads / tile.summed) == 0);
 }
 
@@ -250,7 +250,7 @@ static bool canHaveBoxes(const ConvProgram &program, const DepthwiseTile &tile,
   const dnn::ConvDims &d = program.dims;
   const int64_t bytes = program.x.getElementType().getIntOrFloatBitWidth() / 8;
   return d.c == d.groups && d.k == d.groups && tile.summed > 1 &&
-         tile.tapParts == 1 && tile.turns == 1 && !tile.loadsAhead &&
+         tile.tapSplits == 1 && tile.turns == 1 && !tile.loadsAhead &&
          program.x.hasChannelsInnermost() && program.y.hasChannelsInnermost() &&
          DepthwiseBoxes(getWeightsRows(program, tile),
                         getWeightsColumns(program, tile), tile)
@@ -288,7 +288,7 @@ static bool fits(const ConvProgram &program, const DepthwiseTile &tile,
   return program.x.getNumSpatial() == 2 && d.groups % tile.groups == 0 &&
          tile.groups * perGroup <= DepthwiseTile::kMaxFilter &&
          tile.rows * tile.columns * d.y * d.x <= DepthwiseTile::kMaxProducts &&
-         (isData ? tile.parts * tile.summed * tile.tapParts == 1 &&
+         (isData ? tile.splits * tile.summed * tile.tapSplits == 1 &&
                        !tile.loadsAhead && !tile.isStreamed &&
                        tile.stages == 0 && sharesEvenly(program, tile)
                  : sumsEvenly(d, tile) && !tile.sharesFilters &&
@@ -311,11 +311,11 @@ LogicalResult Depthwise::build(Operation *primitive, const TileConfig &config,
   if (!fits(program, *tile, target))
     return conv.emitOpError()
            << "does not fit tile '" << config.toText() << "'";
-  const bool isByLane = target.vendor == Vendor::Nvidia;
+  const bool isElementwise = target.vendor == Vendor::Nvidia;
   if (program.hasDirection(dnn::ConvDirection::BackwardWeights))
-    buildDepthwiseWeights(program, *tile, isByLane);
+    buildDepthwiseWeights(program, *tile, isElementwise);
   else
-    buildDepthwiseData(program, *tile, isByLane);
+    buildDepthwiseData(program, *tile, isElementwise);
   return success();
 }
 

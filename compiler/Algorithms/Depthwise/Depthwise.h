@@ -1,7 +1,7 @@
-//===- Depthwise.h - Convolutions of few channels a group ------*- C++ -*-===//
+//===- Depthwise.h - Convolutions of few channels a group ------*- C++ -*--===//
 
-#ifndef TESSERA_COMPILER_ALGORITHMS_DEPTHWISE_H
-#define TESSERA_COMPILER_ALGORITHMS_DEPTHWISE_H
+#ifndef TESSERA_COMPILER_ALGORITHMS_DEPTHWISE_DEPTHWISE_H
+#define TESSERA_COMPILER_ALGORITHMS_DEPTHWISE_DEPTHWISE_H
 
 #include "compiler/Algorithms/Algorithm.h"
 #include "compiler/Algorithms/Common/ConvProgram.h"
@@ -19,10 +19,10 @@ struct DepthwiseTile {
   int64_t rows = 1, columns = 1;
   int64_t threads = 256;
   /// Backward weights: the splits of the reduction.
-  int64_t parts = 1;
+  int64_t splits = 1;
   /// Backward weights: how many splits a workgroup adds before it stores.
   int64_t summed = 1;
-  int64_t tapParts = 1; ///< Threads among which a filter's rows are divided.
+  int64_t tapSplits = 1; ///< Threads among which a filter's rows are divided.
   int64_t turns = 1;    ///< Blocks, one below the other, that a thread walks.
   /// Workgroups of a compute unit among which its registers are divided. With 0
   /// the assembler decides, which saves registers and therefore loads late.
@@ -50,7 +50,7 @@ struct DepthwiseTile {
   static constexpr int64_t kMaxTurns = 1024;
 
   /// The partial results that the second launch adds.
-  int64_t getPartBlocks() const { return (parts + summed - 1) / summed; }
+  int64_t getSplitBlocks() const { return (splits + summed - 1) / summed; }
 
   /// Whether LDS has space for `summed` accumulators of each thread of a
   /// workgroup, the fewest of one pass of the reduction.
@@ -125,11 +125,12 @@ struct DepthwiseStrips {
   int64_t getOutside() const { return segments * perStrip; }
 };
 
-/// Replace the convolution by its program. PointBuilder describes `isByLane`.
+/// Replace the convolution by its program. PointBuilder describes
+/// `isElementwise`.
 void buildDepthwiseData(const ConvProgram &program, const DepthwiseTile &tile,
-                        bool isByLane);
+                        bool isElementwise);
 void buildDepthwiseWeights(const ConvProgram &program,
-                           const DepthwiseTile &tile, bool isByLane);
+                           const DepthwiseTile &tile, bool isElementwise);
 
 /// The constants of the cost model; DepthwiseRates.def describes them.
 struct DepthwiseRates {
@@ -150,4 +151,4 @@ std::vector<Candidate> getDepthwiseCandidates(const ConvProblem &problem,
 
 } // namespace tessera
 
-#endif // TESSERA_COMPILER_ALGORITHMS_DEPTHWISE_H
+#endif // TESSERA_COMPILER_ALGORITHMS_DEPTHWISE_DEPTHWISE_H

@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Algorithms/Algorithm.h"
-#include "compiler/Algorithms/Common/Boxes.h"
+#include "compiler/Algorithms/Common/TensorMapStrides.h"
 #include "compiler/Algorithms/Depthwise/DepthwiseWeightBoxes.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -139,7 +139,7 @@ void BoxTiles::tryStages(DepthwiseTile tile, int64_t workgroups,
   constexpr int64_t kLeast = 36000, kMost = 120000;
   const int64_t iterations =
       llvm::divideCeil(strips, std::min(strips, workgroups));
-  tile.parts = llvm::divideCeil(strips, iterations) * tile.summed;
+  tile.splits = llvm::divideCeil(strips, iterations) * tile.summed;
   const WindowBlock rows = getRows(tile), columns = getColumns(tile);
   const auto loads = static_cast<int64_t>(
       tile.rows * conv.stride.h * columns.getOffsets().size() +
@@ -226,8 +226,8 @@ tessera::chooseDepthwiseBoxTile(const ConvProblem &conv,
   if (target.wgmmaSharedBytes == 0 || conv.dataType == DataType::F64 ||
       conv.inChannels != conv.groups || conv.outChannels != conv.groups ||
       bytes < kLeastBytes ||
-      !canBeBoxes(conv.getInputStrides(), getByteSize(conv.dataType)) ||
-      !canBeBoxes(conv.getOutputStrides(), getByteSize(conv.dataType)))
+      !fitsTensorMap(conv.getInputStrides(), getByteSize(conv.dataType)) ||
+      !fitsTensorMap(conv.getOutputStrides(), getByteSize(conv.dataType)))
     return std::nullopt;
   std::optional<DepthwiseTile> tile = BoxTiles(conv, target).choose();
   if (tile)

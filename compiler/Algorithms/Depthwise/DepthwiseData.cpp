@@ -204,7 +204,7 @@ DepthwiseProgram::Row DepthwiseProgram::loadColumnRow(int64_t offset,
 
 void DepthwiseProgram::addColumns(const Row &row, int64_t i, int64_t tap,
                                   int64_t channel) {
-  Value zero = p.zero(program.getSumType(), 1);
+  Value zero = p.zero(program.getAccType(), 1);
   int64_t group = channel / sourcePer;
   for (int64_t column = 0; column < columns.taps; ++column) {
     PointBuilder::Values data;
@@ -261,7 +261,7 @@ SmallVector<DepthwiseProgram::Row> DepthwiseProgram::loadRow(int64_t offset) {
 void DepthwiseProgram::addRow(SmallVector<Row> loaded, int64_t offset) {
   for (Row &row : loaded)
     for (auto &[column, element] : row)
-      element = p.convert(element, program.getSumType());
+      element = p.convert(element, program.getAccType());
   for (int64_t i = 0; i < tile.rows; ++i)
     for (int64_t tap = 0; tap < rows.taps; ++tap) {
       if (rows.getOffset(i, tap) != offset)
@@ -280,7 +280,7 @@ void DepthwiseProgram::emitBlock() {
   int64_t owned = tile.groups * resultPer;
   int64_t count = tile.rows * (channelsLast ? tile.columns : owned);
   accumulators.assign(
-      count, p.zero(program.getSumType(), channelsLast ? owned : tile.columns));
+      count, p.zero(program.getAccType(), channelsLast ? owned : tile.columns));
   SmallVector<int64_t> offsets = rows.getOffsets();
   SmallVector<Row> next = loadRow(offsets.front());
   for (auto [i, offset] : llvm::enumerate(offsets)) {
@@ -305,12 +305,13 @@ void DepthwiseProgram::emit() {
 }
 
 void tessera::buildDepthwiseData(const ConvProgram &program,
-                                 const DepthwiseTile &tile, bool isByLane) {
+                                 const DepthwiseTile &tile,
+                                 bool isElementwise) {
   dnn::ConvOp conv = program.getConv();
   Value flat = flattenArgument(program.w.memory);
   OpBuilder b(conv);
   PointBuilder p(b, conv.getLoc());
-  p.isByLane = isByLane;
+  p.isElementwise = isElementwise;
   DepthwiseProgram(p, program, tile, flat).emit();
   conv.erase();
 }

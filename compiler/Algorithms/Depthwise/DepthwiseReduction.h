@@ -1,7 +1,7 @@
-//===- DepthwiseReduction.h - Sum of the partial results -------*- C++ -*-===//
+//===- DepthwiseReduction.h - Sum of the partial results -------*- C++ -*--===//
 
-#ifndef TESSERA_COMPILER_ALGORITHMS_DEPTHWISEREDUCTION_H
-#define TESSERA_COMPILER_ALGORITHMS_DEPTHWISEREDUCTION_H
+#ifndef TESSERA_COMPILER_ALGORITHMS_DEPTHWISE_DEPTHWISEREDUCTION_H
+#define TESSERA_COMPILER_ALGORITHMS_DEPTHWISE_DEPTHWISEREDUCTION_H
 
 #include "compiler/Algorithms/Common/ConvProgram.h"
 
@@ -19,4 +19,4 @@ void buildDepthwiseReduction(const ConvProgram &program, mlir::Value workspace);
 
 } // namespace tessera
 
-#endif // TESSERA_COMPILER_ALGORITHMS_DEPTHWISEREDUCTION_H
+#endif // TESSERA_COMPILER_ALGORITHMS_DEPTHWISE_DEPTHWISEREDUCTION_H

@@ -30,7 +30,7 @@ static int64_t countPoints(const ConvProblem &conv, const DepthwiseTile &tile) {
     return (value + by - 1) / by;
   };
   if (conv.direction == Direction::BackwardWeights)
-    return conv.groups / tile.groups * tile.parts;
+    return conv.groups / tile.groups * tile.splits;
   TensorLengths result = conv.getResultLengths();
   return result.n * conv.groups / tile.groups *
          divideUp(result.h, tile.rows * tile.turns) *
@@ -94,7 +94,7 @@ static void setSplits(DepthwiseTile &tile, const ConvProblem &conv,
                                  llvm::divideCeil(blocks, segments));
   int64_t strips = wide * llvm::divideCeil(blocks, tile.turns);
   splits = std::clamp<int64_t>(splits, 1, strips);
-  tile.parts = llvm::divideCeil(strips, llvm::divideCeil(strips, splits));
+  tile.splits = llvm::divideCeil(strips, llvm::divideCeil(strips, splits));
 }
 
 //===----------------------------------------------------------------------===//
@@ -326,7 +326,7 @@ static DepthwiseTile chooseResidentTile(const ConvProblem &conv,
   // than one with many.
   if (isHeavy && inputs * outputs == 1 && conv.filter.h >= 5 &&
       llvm::divideCeil(conv.filter.h, 2) * conv.dilation.h % conv.stride.h == 0)
-    tile.tapParts = 2;
+    tile.tapSplits = 2;
   else if (isHeavy)
     tile.columns = std::min<int64_t>(tile.columns, 4);
   // The registers suffice for 3 workgroups of 128 such heavy threads, or for 2
@@ -350,12 +350,12 @@ static DepthwiseTile chooseResidentTile(const ConvProblem &conv,
     tile.threads = lanes * --tile.summed;
   resident *= std::max<int64_t>(1, maxThreads / tile.threads);
   int64_t workgroups = target.computeUnits * resident;
-  int64_t wanted =
-      workgroups * (tile.threads / tile.summed) / (groupBlocks * tile.tapParts);
+  int64_t wanted = workgroups * (tile.threads / tile.summed) /
+                   (groupBlocks * tile.tapSplits);
   setSplits(tile, conv, std::max<int64_t>(1, wanted) * tile.summed);
-  if (tile.parts < tile.summed) {
-    tile.threads = lanes * tile.parts;
-    tile.summed = tile.parts;
+  if (tile.splits < tile.summed) {
+    tile.threads = lanes * tile.splits;
+    tile.summed = tile.splits;
   }
   constexpr int64_t kManyIterations = 5;
   tile.loadsAhead = (!isHeavy || !isNarrow) && tile.turns >= kManyIterations;
@@ -364,7 +364,7 @@ static DepthwiseTile chooseResidentTile(const ConvProblem &conv,
   // In larger tensors, lines that neighbouring workgroups share would be
   // evicted before the second one reads them (docs/guides/kernel-lessons.md).
   constexpr int64_t kMaxStreamed = 160'000'000;
-  tile.isStreamed = tile.tapParts == 1 && hasContiguousChannels(conv) &&
+  tile.isStreamed = tile.tapSplits == 1 && hasContiguousChannels(conv) &&
                     (conv.getInputElements() + conv.getOutputElements()) *
                             getByteSize(conv.dataType) <=
                         kMaxStreamed;
@@ -452,7 +452,7 @@ DepthwiseTile tessera::chooseUnalignedTile(const ConvProblem &conv,
   if (aligned.stages == 0)
     return aligned;
   DepthwiseTile tile = chooseResidentTile(conv, target);
-  tile.parts = std::min(tile.parts, aligned.getPartBlocks() * tile.summed);
+  tile.splits = std::min(tile.splits, aligned.getSplitBlocks() * tile.summed);
   return tile;
 }
 

@@ -1,7 +1,7 @@
-//===- DepthwiseWeightBoxes.h - Boxes of pixels ----------------*- C++ -*-===//
+//===- DepthwiseWeightBoxes.h - Boxes of pixels ----------------*- C++ -*--===//
 
-#ifndef TESSERA_COMPILER_ALGORITHMS_DEPTHWISEWEIGHTBOXES_H
-#define TESSERA_COMPILER_ALGORITHMS_DEPTHWISEWEIGHTBOXES_H
+#ifndef TESSERA_COMPILER_ALGORITHMS_DEPTHWISE_DEPTHWISEWEIGHTBOXES_H
+#define TESSERA_COMPILER_ALGORITHMS_DEPTHWISE_DEPTHWISEWEIGHTBOXES_H
 
 #include "compiler/Algorithms/Depthwise/Depthwise.h"
 #include "runtime/Base/GpuTarget.h"
@@ -87,4 +87,4 @@ private:
 
 } // namespace tessera
 
-#endif // TESSERA_COMPILER_ALGORITHMS_DEPTHWISEWEIGHTBOXES_H
+#endif // TESSERA_COMPILER_ALGORITHMS_DEPTHWISE_DEPTHWISEWEIGHTBOXES_H

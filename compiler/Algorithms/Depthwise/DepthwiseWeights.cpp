@@ -17,7 +17,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Algorithms/Common/PartSum.h"
+#include "compiler/Algorithms/Common/SplitReduction.h"
 #include "compiler/Algorithms/Common/WindowBlock.h"
 #include "compiler/Algorithms/Depthwise/DepthwiseReduction.h"
 #include "compiler/Algorithms/Depthwise/DepthwiseWeightBoxes.h"
@@ -127,7 +127,7 @@ private:
 
 WindowBlock tessera::getWeightsRows(const ConvProgram &program,
                                     const DepthwiseTile &tile) {
-  return {llvm::divideCeilSigned(program.filter[0], tile.tapParts),
+  return {llvm::divideCeilSigned(program.filter[0], tile.tapSplits),
           program.strides[0],
           program.pads[0],
           program.dilations[0],
@@ -151,7 +151,7 @@ DepthwiseStrips::DepthwiseStrips(const ConvProgram &program,
   perStrip = std::min(tile.turns, blocks);
   segments = llvm::divideCeilSigned(blocks, perStrip);
   perSplit = llvm::divideCeilSigned(program.dims.n * segments * columnBlocks,
-                                    tile.getPartBlocks() *
+                                    tile.getSplitBlocks() *
                                         (tile.stages > 0 ? 1 : tile.summed));
 }
 
@@ -230,7 +230,7 @@ void DepthwiseWeightsProgram::addProducts(const Row &data,
                                           int64_t tap,
                                           PointBuilder::Values &accumulators) {
   for (int64_t q = 0; q < tile.columns; ++q) {
-    Value gradient = p.convert(gradients[q], program.getSumType());
+    Value gradient = p.convert(gradients[q], program.getAccType());
     for (int64_t output = 0; output < outputs; ++output)
       for (int64_t input = 0; input < inputs; ++input) {
         SmallVector<std::pair<Value *, Value>> products;
@@ -270,7 +270,7 @@ PointBuilder::Values DepthwiseWeightsProgram::emitBlock(ValueRange loaded,
   for (int64_t i : dataRows) {
     Row row;
     for (int64_t offset : columns.getOffsets()) {
-      row[offset] = p.convert(loaded.front(), program.getSumType());
+      row[offset] = p.convert(loaded.front(), program.getAccType());
       loaded = loaded.drop_front();
     }
     for (int64_t tap = 0; tap < rows.taps; ++tap)
@@ -351,7 +351,7 @@ void DepthwiseWeightsProgram::store(ArrayRef<Value> accumulators) {
       storeSum(sum, p.index(i));
     return;
   }
-  int64_t bytes = program.getSumType().getIntOrFloatBitWidth() / 8;
+  int64_t bytes = program.getAccType().getIntOrFloatBitWidth() / 8;
   int64_t perAccumulator = tile.threads * tile.groups;
   int64_t fitting =
       std::max<int64_t>(1, DepthwiseTile::kReductionBytes /
@@ -362,10 +362,10 @@ void DepthwiseWeightsProgram::store(ArrayRef<Value> accumulators) {
       llvm::divideCeilSigned(countAccumulators(), passes * tile.summed);
   int64_t atOnce = perThread * tile.summed;
   Value shared = p.makeShared(
-      program.getSumType(),
+      program.getAccType(),
       {atOnce, tile.summed, tile.threads / tile.summed * tile.groups});
   Value offset = p.mul(lane, tile.groups);
-  Value none = p.zero(program.getSumType(), tile.groups);
+  Value none = p.zero(program.getAccType(), tile.groups);
   for (int64_t first = 0; first < countAccumulators(); first += atOnce) {
     if (first != 0)
       p.barrier();
@@ -396,10 +396,10 @@ void DepthwiseWeightsProgram::store(ArrayRef<Value> accumulators) {
 void DepthwiseWeightsProgram::makePoint() {
   int64_t groupBlocks = program.dims.groups / tile.groups;
   int64_t lanes = tile.threads / tile.summed;
-  const bool isSummed = tile.summed > 1, isSplit = tile.tapParts > 1;
-  SmallVector<int64_t> sizes = {tile.getPartBlocks()};
+  const bool isSummed = tile.summed > 1, isSplit = tile.tapSplits > 1;
+  SmallVector<int64_t> sizes = {tile.getSplitBlocks()};
   if (isSplit)
-    sizes.push_back(tile.tapParts);
+    sizes.push_back(tile.tapSplits);
   if (isSummed)
     sizes.append({groupBlocks / lanes, tile.summed, lanes});
   else
@@ -422,7 +422,7 @@ void DepthwiseWeightsProgram::makePoint() {
 
 PointBuilder::Values
 DepthwiseWeightsProgram::emitStrips(ValueRange accumulators) {
-  int64_t splits = tile.getPartBlocks() * tile.summed;
+  int64_t splits = tile.getSplitBlocks() * tile.summed;
   return p.loop(strips.perSplit, accumulators,
                 [&](Value i, ValueRange carried) {
                   return emitStrip(p.add(p.mul(i, splits), split), carried);
@@ -455,24 +455,25 @@ DepthwiseWeightsProgram::emitBoxes(ValueRange accumulators) {
 void DepthwiseWeightsProgram::emit() {
   makePoint();
   PointBuilder::Values accumulators(countAccumulators(),
-                                    p.zero(program.getSumType(), tile.groups));
+                                    p.zero(program.getAccType(), tile.groups));
   store(boxes ? emitBoxes(accumulators) : emitStrips(accumulators));
 }
 
 void tessera::buildDepthwiseWeights(const ConvProgram &program,
-                                    const DepthwiseTile &tile, bool isByLane) {
+                                    const DepthwiseTile &tile,
+                                    bool isElementwise) {
   dnn::ConvOp conv = program.getConv();
   Value workspace;
-  if (tile.getPartBlocks() > 1) {
+  if (tile.getSplitBlocks() > 1) {
     int64_t groups = program.dims.groups;
     int64_t elements = program.w.getType().getNumElements() / groups;
     workspace =
-        addPartsWorkspace(conv, {tile.getPartBlocks(), elements, groups});
+        addSplitsWorkspace(conv, {tile.getSplitBlocks(), elements, groups});
     buildDepthwiseReduction(program, workspace);
   }
   OpBuilder b(conv);
   PointBuilder p(b, conv.getLoc());
-  p.isByLane = isByLane;
+  p.isElementwise = isElementwise;
   p.isStreamed = tile.isStreamed;
   DepthwiseWeightsProgram(p, program, tile, workspace).emit();
   conv.erase();

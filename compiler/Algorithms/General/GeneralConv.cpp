@@ -25,16 +25,16 @@ using namespace tessera;
 TileConfig GeneralTile::toConfig() const {
   return {"general", "b" + std::to_string(block) + "r" + std::to_string(rows) +
                          "t" + std::to_string(threads) + "s" +
-                         std::to_string(parts)};
+                         std::to_string(splits)};
 }
 
 ErrorOr<GeneralTile> tessera::parseGeneralTile(const TileConfig &config) {
   GeneralTile tile;
   TextScanner scanner(config.parameters);
   scanner.expect("b").number(tile.block).expect("r").number(tile.rows);
-  scanner.expect("t").number(tile.threads).expect("s").number(tile.parts);
+  scanner.expect("t").number(tile.threads).expect("s").number(tile.splits);
   bool isPositive =
-      std::ranges::min({tile.block, tile.rows, tile.threads, tile.parts}) >= 1;
+      std::ranges::min({tile.block, tile.rows, tile.threads, tile.splits}) >= 1;
   if (!scanner.isDone() || !isPositive || tile.threads > 1024 ||
       config.algorithm != "general")
     return invalidArgument("'" + config.toText() +
@@ -124,11 +124,11 @@ static GeneralTile chooseWeightsTile(const ConvProblem &conv,
   Spatial out = conv.getOutput();
   int64_t elements = conv.getFilterElements();
   int64_t threads = elements / (tile.block * tile.rows);
-  tile.parts =
+  tile.splits =
       std::clamp<int64_t>(getWantedThreads(target) / threads, 1,
                           std::min(conv.batch * out.d * out.h, kMaxSplits));
-  tile.parts =
-      std::clamp<int64_t>(kMaxWorkspaceElements / elements, 1, tile.parts);
+  tile.splits =
+      std::clamp<int64_t>(kMaxWorkspaceElements / elements, 1, tile.splits);
   return tile;
 }
 
@@ -142,7 +142,7 @@ GeneralConv::getCandidates(const Problem &problem,
   // workspace may be too small for the partial results of a split.
   for (Candidate &candidate : all) {
     GeneralTile tile = *parseGeneralTile(candidate.tile);
-    tile.parts = 1;
+    tile.splits = 1;
     candidate.tile = tile.toConfig();
   }
   return all;
@@ -156,7 +156,7 @@ tessera::getGeneralCandidates(const ConvProblem &conv, const GpuTarget &target,
                          : chooseDataTile(conv, target);
   double efficiency = tile.block >= 4 ? rates.wideShare : rates.narrowShare;
   double threads = double(conv.getResultLengths().getElements()) *
-                   static_cast<double>(tile.parts) /
+                   static_cast<double>(tile.splits) /
                    static_cast<double>(tile.block * tile.rows);
   double share = std::min(1.0, threads / getWantedThreads(target));
   double cost = conv.getFlops() / 2 /
@@ -179,7 +179,7 @@ LogicalResult GeneralConv::build(Operation *primitive, const TileConfig &config,
       ownsOutputs ? program.getOutputsPerGroup() : program.getInputsPerGroup();
   if (owned % tile->block != 0 ||
       (isWeights ? program.getOutputsPerGroup() % tile->rows != 0
-                 : tile->rows != 1 || tile->parts != 1))
+                 : tile->rows != 1 || tile->splits != 1))
     return conv.emitOpError() << "does not fit tile '" << config.toText()
                               << "': its blocks must divide the channels of a "
                                  "group";

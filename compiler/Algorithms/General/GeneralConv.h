@@ -1,7 +1,7 @@
-//===- GeneralConv.h - The convolution for any problem ---------*- C++ -*-===//
+//===- GeneralConv.h - The convolution for any problem ---------*- C++ -*--===//
 
-#ifndef TESSERA_COMPILER_ALGORITHMS_GENERALCONV_H
-#define TESSERA_COMPILER_ALGORITHMS_GENERALCONV_H
+#ifndef TESSERA_COMPILER_ALGORITHMS_GENERAL_GENERALCONV_H
+#define TESSERA_COMPILER_ALGORITHMS_GENERAL_GENERALCONV_H
 
 #include "compiler/Algorithms/Algorithm.h"
 #include "compiler/Algorithms/Common/ConvProgram.h"
@@ -17,7 +17,7 @@ struct GeneralTile {
   int64_t block = 1;
   int64_t rows = 1;      ///< Backward weights: output channels of a thread.
   int64_t threads = 256; ///< Threads of a workgroup.
-  int64_t parts = 1;     ///< Backward weights: splits of the reduction.
+  int64_t splits = 1;    ///< Backward weights: splits of the reduction.
 
   TileConfig toConfig() const;
 };
@@ -44,4 +44,4 @@ getGeneralCandidates(const ConvProblem &problem, const GpuTarget &target,
 
 } // namespace tessera
 
-#endif // TESSERA_COMPILER_ALGORITHMS_GENERALCONV_H
+#endif // TESSERA_COMPILER_ALGORITHMS_GENERAL_GENERALCONV_H

@@ -114,7 +114,7 @@ Value DataProgram::loadFilter(ValueRange taps, Value first, int64_t column,
   Value inputs = isForward ? first : mine;
   return p.convert(p.loadBlock(program.w.memory, dim, count,
                                program.w.order(outputs, inputs, taps)),
-                   program.getSumType());
+                   program.getAccType());
 }
 
 /// Accumulates the products of one tap over all channels.
@@ -127,7 +127,7 @@ PointBuilder::Values DataProgram::emitChannels(ValueRange taps,
     Value data =
         p.convert(p.loadBlock(source.memory, source.getChannelDim(), step,
                               source.order(outer, channel, pixel)),
-                  program.getSumType());
+                  program.getAccType());
     PointBuilder::Values next(carried);
     if (vectorizesReduction) {
       for (int64_t column = 0; column < tile.block; ++column)
@@ -187,7 +187,7 @@ PointBuilder::Values DataProgram::emitTaps(int64_t spatialDim,
 void DataProgram::emit() {
   makePoint();
   chooseStep();
-  Type type = program.getSumType();
+  Type type = program.getAccType();
   PointBuilder::Values accumulators =
       vectorizesReduction ? PointBuilder::Values(tile.block, p.zero(type, step))
                           : PointBuilder::Values{p.zero(type, tile.block)};

@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Algorithms/Common/SplitReduction.h"
 #include "compiler/Algorithms/General/GeneralConv.h"
-#include "compiler/Algorithms/Common/PartSum.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -52,7 +52,7 @@ void WeightsProgram::makePoint() {
   int64_t outputBlocks = program.getOutputsPerGroup() / tile.rows;
   int64_t inputBlocks = program.getInputsPerGroup() / tile.block;
   bool channelsLast = program.w.hasChannelsInnermost();
-  SmallVector<int64_t> sizes = {tile.parts, program.dims.groups, outputBlocks};
+  SmallVector<int64_t> sizes = {tile.splits, program.dims.groups, outputBlocks};
   if (!channelsLast)
     sizes.push_back(inputBlocks);
   llvm::append_range(sizes, program.filter);
@@ -91,7 +91,7 @@ PointBuilder::Values WeightsProgram::emitPixel(ValueRange row, Value column,
     inputPixel.push_back(p.add(p.add(p.mul(pixel[i], program.strides[i]),
                                      p.mul(taps[i], program.dilations[i])),
                                -program.pads[i]));
-  Type type = program.getSumType();
+  Type type = program.getAccType();
   const ConvTensor &x = program.x, &y = program.y;
   Value data = p.convert(p.loadBlock(x.memory, x.getChannelDim(), tile.block,
                                      x.order(row[0], inputs, inputPixel)),
@@ -110,9 +110,9 @@ PointBuilder::Values WeightsProgram::emitRows() {
   int64_t rows = program.dims.n;
   for (int64_t i = 0; i < spatial - 1; ++i)
     rows *= program.y.getSpatialSize(i);
-  int64_t rowsPerSplit = llvm::divideCeilSigned(rows, tile.parts);
+  int64_t rowsPerSplit = llvm::divideCeilSigned(rows, tile.splits);
   PointBuilder::Values accumulators(tile.rows,
-                                    p.zero(program.getSumType(), tile.block));
+                                    p.zero(program.getAccType(), tile.block));
   return p.loop(rowsPerSplit, accumulators, [&](Value i, ValueRange carried) {
     PointBuilder::Values row = splitRow(p.add(p.mul(split, rowsPerSplit), i));
     return p.loop(program.y.getSpatialSize(spatial - 1), carried,
@@ -145,9 +145,9 @@ void tessera::buildGeneralWeights(const ConvProgram &program,
                                   const GeneralTile &tile) {
   dnn::ConvOp conv = program.getConv();
   Value workspace;
-  if (tile.parts > 1) {
-    workspace = addPartsWorkspace(conv, tile.parts);
-    buildPartSum(conv, workspace);
+  if (tile.splits > 1) {
+    workspace = addSplitsWorkspace(conv, tile.splits);
+    buildSplitReduction(conv, workspace);
   }
   OpBuilder b(conv);
   PointBuilder p(b, conv.getLoc());

@@ -31,7 +31,7 @@ public:
 
   dnn::ViewOp viewOutput();
   dnn::ViewOp viewFilter(Value transposed);
-  ResultPlace placeInput();
+  ResultCoordinates placeInput();
   ArrayRef<int64_t> getReduce() const { return reduce; }
 
 private:
@@ -117,7 +117,7 @@ dnn::ViewOp BackwardDataViewer::viewFilter(Value transposed) {
   return view.create(conv.getLoc(), transposed, coordinates);
 }
 
-ResultPlace BackwardDataViewer::placeInput() {
+ResultCoordinates BackwardDataViewer::placeInput() {
   ViewBuilder view(b);
   GroupExprs group = addGroups(view);
   ViewBuilder::Exprs row = view.add(1, pixels);

@@ -167,7 +167,7 @@ GemmViews tessera::viewBackwardWeights(OpBuilder &b, dnn::ConvOp conv,
   auto [group, split] = addGroups(view, g, reduction);
   AffineExpr k = view.add(1, {g.outChannels})[0];
   FilterCoordinates filter = addFilter(view, 2, g, channelsLast, reduction);
-  ResultPlace result{view, group * g.outChannels + k, filter.channel,
-                     filter.taps, split};
+  ResultCoordinates result{view, group * g.outChannels + k, filter.channel,
+                           filter.taps, split};
   return {output, input, result, reduce, dnn::TileDim::N};
 }

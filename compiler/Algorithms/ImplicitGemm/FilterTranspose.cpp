@@ -1,7 +1,7 @@
 //===- FilterTranspose.cpp - A filter with its outputs innermost ----------===//
 
 #include "compiler/Algorithms/ImplicitGemm/FilterTranspose.h"
-#include "compiler/Algorithms/Common/PartSum.h"
+#include "compiler/Algorithms/Common/SplitReduction.h"
 
 using namespace mlir;
 using namespace tessera;
@@ -44,7 +44,7 @@ Value tessera::buildTransposedFilter(dnn::ConvOp conv) {
   SmallVector<int64_t> shape = {program.dims.c};
   llvm::append_range(shape, program.filter);
   shape.push_back(program.getOutputsPerGroup());
-  Value workspace = addPartsWorkspace(conv, shape);
+  Value workspace = addSplitsWorkspace(conv, shape);
   func::FuncOp kernel = prependKernel(conv, "_filter");
   auto find = [&](Value argument) {
     return kernel.getArgument(cast<BlockArgument>(argument).getArgNumber());

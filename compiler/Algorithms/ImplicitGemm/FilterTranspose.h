@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_COMPILER_ALGORITHMS_FILTERTRANSPOSE_H
-#define TESSERA_COMPILER_ALGORITHMS_FILTERTRANSPOSE_H
+#ifndef TESSERA_COMPILER_ALGORITHMS_IMPLICITGEMM_FILTERTRANSPOSE_H
+#define TESSERA_COMPILER_ALGORITHMS_IMPLICITGEMM_FILTERTRANSPOSE_H
 
 #include "compiler/Algorithms/Common/ConvProgram.h"
 
@@ -20,4 +20,4 @@ mlir::Value buildTransposedFilter(dnn::ConvOp conv);
 
 } // namespace tessera
 
-#endif // TESSERA_COMPILER_ALGORITHMS_FILTERTRANSPOSE_H
+#endif // TESSERA_COMPILER_ALGORITHMS_IMPLICITGEMM_FILTERTRANSPOSE_H

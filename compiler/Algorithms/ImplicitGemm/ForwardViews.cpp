@@ -75,7 +75,7 @@ GemmViews tessera::viewForward(OpBuilder &b, dnn::ConvOp conv,
   AffineExpr group = view.add(0, {g.groups})[0];
   ViewBuilder::Exprs row = view.add(1, pixels);
   AffineExpr k = view.add(2, {g.outChannels})[0];
-  ResultPlace result{
+  ResultCoordinates result{
       view, row[0], group * g.outChannels + k, {row.begin() + 1, row.end()}};
   return {input, filter, result, reduce,
           isChannelsLast(conv.getYLayout()) ? dnn::TileDim::N

@@ -1,4 +1,4 @@
-//===- GemmCost.h - What a GEMM tile costs on a problem --------*- C++ -*-===//
+//===- GemmCost.h - What a GEMM tile costs on a problem --------*- C++ -*--===//
 //
 // A model, not a measurement: docs/guides/cost-models.md says what it was
 // compared with. It knows four bottlenecks of a step of the main loop, and two
@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_COMPILER_ALGORITHMS_GEMMCOST_H
-#define TESSERA_COMPILER_ALGORITHMS_GEMMCOST_H
+#ifndef TESSERA_COMPILER_ALGORITHMS_IMPLICITGEMM_GEMMCOST_H
+#define TESSERA_COMPILER_ALGORITHMS_IMPLICITGEMM_GEMMCOST_H
 
 #include "compiler/Algorithms/Algorithm.h"
 #include "compiler/Algorithms/ImplicitGemm/GemmHalo.h"
@@ -68,4 +68,4 @@ std::vector<Candidate> getGemmCandidates(const ConvProblem &problem,
 
 } // namespace tessera
 
-#endif // TESSERA_COMPILER_ALGORITHMS_GEMMCOST_H
+#endif // TESSERA_COMPILER_ALGORITHMS_IMPLICITGEMM_GEMMCOST_H

@@ -1,12 +1,12 @@
-//===- GemmHalo.h - GEMM tiles whose taps share pixels ---------*- C++ -*-===//
+//===- GemmHalo.h - GEMM tiles whose taps share pixels ---------*- C++ -*--===//
 //
 // Decides which problems the tiles of HaloLines.h suit, and how much LDS these
 // take.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_COMPILER_ALGORITHMS_GEMMHALO_H
-#define TESSERA_COMPILER_ALGORITHMS_GEMMHALO_H
+#ifndef TESSERA_COMPILER_ALGORITHMS_IMPLICITGEMM_GEMMHALO_H
+#define TESSERA_COMPILER_ALGORITHMS_IMPLICITGEMM_GEMMHALO_H
 
 #include "compiler/Algorithms/ImplicitGemm/GemmShapes.h"
 #include "compiler/Target/HaloLds.h"
@@ -24,4 +24,4 @@ std::optional<HaloLds> measureGemmHalo(const ConvProblem &problem,
 
 } // namespace tessera
 
-#endif // TESSERA_COMPILER_ALGORITHMS_GEMMHALO_H
+#endif // TESSERA_COMPILER_ALGORITHMS_IMPLICITGEMM_GEMMHALO_H

@@ -1,4 +1,4 @@
-//===- GemmShapes.h - The GEMM tiles worth trying on a chip ----*- C++ -*-===//
+//===- GemmShapes.h - The GEMM tiles worth trying on a chip ----*- C++ -*--===//
 //
 // Which shapes suit a matrix unit depends on the chip and the type, and was
 // learned from the inner loops that the compiler generates
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_COMPILER_ALGORITHMS_GEMMSHAPES_H
-#define TESSERA_COMPILER_ALGORITHMS_GEMMSHAPES_H
+#ifndef TESSERA_COMPILER_ALGORITHMS_IMPLICITGEMM_GEMMSHAPES_H
+#define TESSERA_COMPILER_ALGORITHMS_IMPLICITGEMM_GEMMSHAPES_H
 
 #include "compiler/Algorithms/ImplicitGemm/GemmTile.h"
 #include "runtime/Base/ConvProblem.h"
@@ -51,4 +51,4 @@ GemmTile makeGemmTile(const GemmShapes &shapes, const GemmShape &shape,
 
 } // namespace tessera
 
-#endif // TESSERA_COMPILER_ALGORITHMS_GEMMSHAPES_H
+#endif // TESSERA_COMPILER_ALGORITHMS_IMPLICITGEMM_GEMMSHAPES_H

@@ -1,12 +1,12 @@
-//===- GemmSize.h - The GEMM that a convolution is, in numbers -*- C++ -*-===//
+//===- GemmSize.h - The GEMM that a convolution is, in numbers -*- C++ -*--===//
 //
 // What the model of igemm needs to know of a problem before any view of it is
 // built: the size of the product, and how its operands lie in memory.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_COMPILER_ALGORITHMS_GEMMSIZE_H
-#define TESSERA_COMPILER_ALGORITHMS_GEMMSIZE_H
+#ifndef TESSERA_COMPILER_ALGORITHMS_IMPLICITGEMM_GEMMSIZE_H
+#define TESSERA_COMPILER_ALGORITHMS_IMPLICITGEMM_GEMMSIZE_H
 
 #include "runtime/Base/ConvProblem.h"
 
@@ -60,4 +60,4 @@ int64_t getVolume(const Spatial &sizes);
 
 } // namespace tessera
 
-#endif // TESSERA_COMPILER_ALGORITHMS_GEMMSIZE_H
+#endif // TESSERA_COMPILER_ALGORITHMS_IMPLICITGEMM_GEMMSIZE_H

@@ -14,15 +14,15 @@ static const char *getCopyLetter(const GemmTile &tile) {
 }
 
 TileConfig GemmTile::toConfig() const {
-  return {
-      "igemm",
-      "m" + std::to_string(m) + "n" + std::to_string(n) + "k" +
-          std::to_string(k) + "-w" + std::to_string(wavesM) + "x" +
-          std::to_string(wavesN) + getCopyLetter(*this) +
-          std::to_string(buffers) + "-" + mma +
-          (parts > 1 ? (isAtomic ? "-a" : "-s") + std::to_string(parts) : "") +
-          (halo > 0 ? "-h" + std::to_string(halo) : "") +
-          (isExchanged ? "-x" : "")};
+  return {"igemm",
+          "m" + std::to_string(m) + "n" + std::to_string(n) + "k" +
+              std::to_string(k) + "-w" + std::to_string(wavesM) + "x" +
+              std::to_string(wavesN) + getCopyLetter(*this) +
+              std::to_string(buffers) + "-" + mma +
+              (splits > 1 ? (isAtomic ? "-a" : "-s") + std::to_string(splits)
+                          : "") +
+              (halo > 0 ? "-h" + std::to_string(halo) : "") +
+              (isSwapped ? "-x" : "")};
 }
 
 ErrorOr<GemmTile> tessera::parseGemmTile(const TileConfig &config) {
@@ -41,8 +41,8 @@ ErrorOr<GemmTile> tessera::parseGemmTile(const TileConfig &config) {
   scanner.expect("-").word(mma, "- ");
   tile.isAtomic = scanner.consume("-a");
   if (tile.isAtomic || scanner.consume("-s")) {
-    scanner.number(tile.parts);
-    if (tile.parts < 2)
+    scanner.number(tile.splits);
+    if (tile.splits < 2)
       scanner.fail();
   }
   if ((tile.isTma || tile.isDirect) && scanner.consume("-h")) {
@@ -50,7 +50,7 @@ ErrorOr<GemmTile> tessera::parseGemmTile(const TileConfig &config) {
     if (tile.halo < 1)
       scanner.fail();
   }
-  tile.isExchanged = tile.isTma && scanner.consume("-x");
+  tile.isSwapped = tile.isTma && scanner.consume("-x");
   if (!scanner.isDone() || config.algorithm != "igemm")
     return invalidArgument("'" + config.toText() +
                            "' is not a tile, which looks like "

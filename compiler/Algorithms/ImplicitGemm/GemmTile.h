@@ -1,7 +1,7 @@
-//===- GemmTile.h - The parameters of an implicit GEMM ---------*- C++ -*-===//
+//===- GemmTile.h - The parameters of an implicit GEMM ---------*- C++ -*--===//
 
-#ifndef TESSERA_COMPILER_ALGORITHMS_GEMMTILE_H
-#define TESSERA_COMPILER_ALGORITHMS_GEMMTILE_H
+#ifndef TESSERA_COMPILER_ALGORITHMS_IMPLICITGEMM_GEMMTILE_H
+#define TESSERA_COMPILER_ALGORITHMS_IMPLICITGEMM_GEMMTILE_H
 
 #include "runtime/Base/TileConfig.h"
 
@@ -29,7 +29,7 @@ struct GemmTile {
   std::string mma;
   /// Splits of the reduction, whose partial results a second launch adds; "-s4"
   /// at the end of the text if there is more than one.
-  int parts = 1;
+  int splits = 1;
   /// Whether partial results are added to one result by atomics instead, in
   /// another order in every run: "-a4". No model offers it; users have to
   /// request it.
@@ -44,7 +44,7 @@ struct GemmTile {
   int halo = 0;
   /// Whether operands are swapped: wgmma's rows are the columns of the tile,
   /// and its columns the rows. "-x" at the end of the text. Implies isTma.
-  bool isExchanged = false;
+  bool isSwapped = false;
   /// Whether images stay in shared memory for all of their taps. No text of
   /// igemm says so; groups (NarrowGroups.h) set it.
   bool isResident = false;
@@ -68,4 +68,4 @@ ErrorOr<GemmTile> parseGemmTile(const TileConfig &config);
 
 } // namespace tessera
 
-#endif // TESSERA_COMPILER_ALGORITHMS_GEMMTILE_H
+#endif // TESSERA_COMPILER_ALGORITHMS_IMPLICITGEMM_GEMMTILE_H

@@ -1,4 +1,4 @@
-//===- GemmViews.h - The tensors of a convolution as matrices --*- C++ -*-===//
+//===- GemmViews.h - The tensors of a convolution as matrices --*- C++ -*--===//
 //
 // Each direction of a convolution is a GEMM whose coordinates are embedded into
 // the three tensors by linear maps (docs/design/0003-problem-space.md). The
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_COMPILER_ALGORITHMS_GEMMVIEWS_H
-#define TESSERA_COMPILER_ALGORITHMS_GEMMVIEWS_H
+#ifndef TESSERA_COMPILER_ALGORITHMS_IMPLICITGEMM_GEMMVIEWS_H
+#define TESSERA_COMPILER_ALGORITHMS_IMPLICITGEMM_GEMMVIEWS_H
 
 #include "compiler/Algorithms/Common/ConvGeometry.h"
 
@@ -46,7 +46,7 @@ ViewBuilder::Exprs orderCoordinates(dnn::Layout layout, mlir::AffineExpr outer,
 
 /// The coordinates of an element of the result, and of the elements of other
 /// tensors that its epilogue reads.
-struct ResultPlace {
+struct ResultCoordinates {
   ViewBuilder view;
   mlir::AffineExpr outer;
   mlir::AffineExpr channel;
@@ -58,7 +58,7 @@ struct ResultPlace {
 struct GemmViews {
   dnn::ViewOp a;
   dnn::ViewOp b;
-  ResultPlace result;
+  ResultCoordinates result;
   llvm::SmallVector<int64_t> reduce;
   /// The side of the result whose neighbours are contiguous in memory.
   dnn::TileDim lanes;
@@ -96,4 +96,4 @@ bool isChannelsLast(dnn::Layout layout);
 
 } // namespace tessera
 
-#endif // TESSERA_COMPILER_ALGORITHMS_GEMMVIEWS_H
+#endif // TESSERA_COMPILER_ALGORITHMS_IMPLICITGEMM_GEMMVIEWS_H

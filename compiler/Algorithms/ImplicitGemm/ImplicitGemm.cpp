@@ -7,7 +7,7 @@
 
 #include "compiler/Algorithms/ImplicitGemm/ImplicitGemm.h"
 #include "compiler/Algorithms/Common/HaloPositions.h"
-#include "compiler/Algorithms/Common/PartSum.h"
+#include "compiler/Algorithms/Common/SplitReduction.h"
 #include "compiler/Algorithms/ImplicitGemm/FilterTranspose.h"
 #include "compiler/Algorithms/ImplicitGemm/GemmTile.h"
 #include "compiler/Algorithms/ImplicitGemm/GemmViews.h"
@@ -16,7 +16,7 @@ using namespace mlir;
 using namespace tessera;
 
 static WeightsReduction getReduction(const GemmTile &tile) {
-  return {tile.k, tile.parts, tile.isTma, tile.halo > 0};
+  return {tile.k, tile.splits, tile.isTma, tile.halo > 0};
 }
 
 static GemmViews makeViews(OpBuilder &b, dnn::ConvOp conv,
@@ -73,8 +73,8 @@ static Value createPipeline(OpBuilder &b, Location loc, GemmViews views,
       tile.splitsSteps() ? dnn::ScheduleKind::Natural
                          : dnn::ScheduleKind::Pinned,
       getRoles(context, tile),
-      tile.splitsSteps() && tile.parts > 1 ? b.getI64IntegerAttr(tile.parts)
-                                           : IntegerAttr(),
+      tile.splitsSteps() && tile.splits > 1 ? b.getI64IntegerAttr(tile.splits)
+                                            : IntegerAttr(),
       tile.halo > 0 ? b.getI64IntegerAttr(tile.halo) : IntegerAttr());
 
   OpBuilder::InsertionGuard guard(b);
@@ -92,14 +92,14 @@ static Value createPipeline(OpBuilder &b, Location loc, GemmViews views,
       b, loc, tileD, compute->getArgument(0), compute->getArgument(1),
       compute->getArgument(2), tile.mma,
       ArrayRef<int64_t>{tile.wavesM, tile.wavesN},
-      tile.isExchanged ? dnn::TileDim::M : views.lanes);
+      tile.isSwapped ? dnn::TileDim::M : views.lanes);
   dnn::YieldOp::create(b, loc, next);
   return pipeline.getResult();
 }
 
 /// Creates the views of the tensors that the epilogue reads.
 static SmallVector<Value> viewExtras(dnn::ConvOp conv,
-                                     const ResultPlace &result) {
+                                     const ResultCoordinates &result) {
   SmallVector<Value> views;
   for (Value extra : conv.getExtras()) {
     ViewBuilder::Exprs coordinates = {result.channel};
@@ -122,14 +122,14 @@ static bool addsInPlace(dnn::ConvOp conv, const GemmTile &tile) {
 /// from which another launch makes the result; null if tiles are stored in the
 /// result itself.
 static Value addWorkspace(dnn::ConvOp conv, const GemmTile &tile) {
-  if (tile.parts == 1 || addsInPlace(conv, tile))
+  if (tile.splits == 1 || addsInPlace(conv, tile))
     return {};
-  return addPartsWorkspace(conv, tile.isAtomic ? 1 : tile.parts);
+  return addSplitsWorkspace(conv, tile.isAtomic ? 1 : tile.splits);
 }
 
 /// The view that a tile is stored through: of the result, or of the workspace
 /// that another launch reads.
-static dnn::ViewOp viewStored(dnn::ConvOp conv, const ResultPlace &result,
+static dnn::ViewOp viewStored(dnn::ConvOp conv, const ResultCoordinates &result,
                               Value workspace) {
   ViewBuilder::Exprs coordinates = orderCoordinates(
       conv.getResultLayout(), result.outer, result.channel, result.spatial);
@@ -181,7 +181,7 @@ void tessera::buildGemmTiles(dnn::ConvOp conv, const GemmTile &tile,
   if (tile.isAtomic)
     buildZeros(conv, workspace ? workspace : conv.getResultOperand().get());
   if (workspace)
-    buildPartSum(conv, workspace);
+    buildSplitReduction(conv, workspace);
   else
     store.getEpilogue().takeBody(conv.getEpilogue());
   conv.erase();
@@ -189,19 +189,19 @@ void tessera::buildGemmTiles(dnn::ConvOp conv, const GemmTile &tile,
 
 /// Only backward weights has reductions so long that they are worth splitting.
 static LogicalResult checkSplits(dnn::ConvOp conv, const GemmTile &tile) {
-  if (tile.parts == 1)
+  if (tile.splits == 1)
     return success();
   if (conv.getDirection() != dnn::ConvDirection::BackwardWeights)
     return conv.emitOpError() << "needs backward_weights to be split into "
-                              << tile.parts << " parts";
+                              << tile.splits << " splits";
   Type element = conv.getElementType();
   if (tile.isAtomic && (element.isF64() || element.isInteger()))
     return conv.emitOpError()
            << "is of " << element << ", whose sums have no atomics";
   int64_t size = getSplitSize(ConvGeometry(conv), getReduction(tile));
-  if (!tile.isTma && size % tile.parts != 0)
-    return conv.emitOpError() << "needs parts that divide a reduction of "
-                              << size << ", but has " << tile.parts;
+  if (!tile.isTma && size % tile.splits != 0)
+    return conv.emitOpError() << "needs splits that divide a reduction of "
+                              << size << ", but has " << tile.splits;
   return success();
 }
 

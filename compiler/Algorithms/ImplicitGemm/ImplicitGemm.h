@@ -1,7 +1,7 @@
-//===- ImplicitGemm.h - A convolution as a tiled GEMM ----------*- C++ -*-===//
+//===- ImplicitGemm.h - A convolution as a tiled GEMM ----------*- C++ -*--===//
 
-#ifndef TESSERA_COMPILER_ALGORITHMS_IMPLICITGEMM_H
-#define TESSERA_COMPILER_ALGORITHMS_IMPLICITGEMM_H
+#ifndef TESSERA_COMPILER_ALGORITHMS_IMPLICITGEMM_IMPLICITGEMM_H
+#define TESSERA_COMPILER_ALGORITHMS_IMPLICITGEMM_IMPLICITGEMM_H
 
 #include "compiler/Algorithms/ImplicitGemm/GemmTile.h"
 #include "compiler/Algorithms/ImplicitGemm/GemmViews.h"
@@ -30,4 +30,4 @@ void buildGemmTiles(dnn::ConvOp conv, const GemmTile &tile, GemmViews views,
 
 } // namespace tessera
 
-#endif // TESSERA_COMPILER_ALGORITHMS_IMPLICITGEMM_H
+#endif // TESSERA_COMPILER_ALGORITHMS_IMPLICITGEMM_IMPLICITGEMM_H

@@ -23,8 +23,8 @@ static int64_t divideUp(int64_t value, int64_t by) {
 
 /// The numbers of splits worth trying: 1, and those that divide the reduction
 /// and keep its walk, up to two tiles for each compute unit.
-static std::vector<int> getParts(const GemmChoice &choice,
-                                 const GpuTarget &target) {
+static std::vector<int> getSplits(const GemmChoice &choice,
+                                  const GpuTarget &target) {
   std::vector<int> splits = {1};
   const GemmSize &size = choice.size;
   double tiles = countTiles(size, choice.shape);
@@ -247,11 +247,11 @@ std::vector<Candidate> tessera::getGemmCandidates(const ConvProblem &conv,
         !fitsUnit(choice, target) ||
         (shape.isDirect && !canCopyDirectly(conv, size, shape, target)))
       continue;
-    for (int splits : getParts(choice, target)) {
+    for (int splits : getSplits(choice, target)) {
       // The workspace of the splits is f32.
       if (splits > 1 && conv.dataType == DataType::F64)
         break;
-      tile.parts = choice.splits = splits;
+      tile.splits = choice.splits = splits;
       candidates.push_back(
           {tile.toConfig(),
            estimateClocks(choice, target, rates, shapes.peak, tensorBytes)});

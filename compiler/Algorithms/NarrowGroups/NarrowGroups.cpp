@@ -22,7 +22,7 @@ TileConfig NarrowTile::toConfig() const {
               (run > 1 ? "-r" + std::to_string(run) +
                              (buffers > 2 ? "b" + std::to_string(buffers) : "")
                        : "") +
-              (parts > 1 ? "-s" + std::to_string(parts) : "")};
+              (splits > 1 ? "-s" + std::to_string(splits) : "")};
 }
 
 ErrorOr<NarrowTile> tessera::parseNarrowTile(const TileConfig &config) {
@@ -46,8 +46,8 @@ ErrorOr<NarrowTile> tessera::parseNarrowTile(const TileConfig &config) {
       scanner.fail();
   }
   if (scanner.consume("-s")) {
-    scanner.number(tile.parts);
-    if (tile.parts < 2)
+    scanner.number(tile.splits);
+    if (tile.splits < 2)
       scanner.fail();
   }
   const bool isInRange =
@@ -145,7 +145,7 @@ static GemmTile makeGemmTile(const ConvGeometry &g, const NarrowTile &tile,
                  : tile.run > 1                   ? tile.buffers
                                                   : 1;
   gemm.mma = "mma8";
-  gemm.parts = tile.parts;
+  gemm.splits = tile.splits;
   gemm.isResident = true;
   gemm.run = tile.run;
   return gemm;
@@ -155,14 +155,14 @@ static GemmTile makeGemmTile(const ConvGeometry &g, const NarrowTile &tile,
 /// the number of persistent workgroups, or 0.
 static const char *findFault(const NarrowTile &tile, const GemmTile &gemm,
                              bool isWeights, int64_t persistent) {
-  if (isWeights != (tile.parts > 1))
-    return "but backward weights, and only that, needs 2 parts or more";
+  if (isWeights != (tile.splits > 1))
+    return "but backward weights, and only that, needs 2 splits or more";
   if (isWeights && tile.run > 1)
-    return "but backward weights has parts, not runs";
+    return "but backward weights has splits, not runs";
   if (gemm.m % gemm.wavesM != 0)
     return "whose waves do not divide its pixels";
   if (tile.persistent > 0 && isWeights)
-    return "but backward weights has parts instead";
+    return "but backward weights has splits instead";
   if (tile.persistent > 0 && persistent == 0)
     return "but has more blocks of channels than workgroups";
   return nullptr;

@@ -1,4 +1,4 @@
-//===- NarrowGroups.h - Groups of few channels, side by side ---*- C++ -*-===//
+//===- NarrowGroups.h - Groups of few channels, side by side ---*- C++ -*--===//
 //
 // A group of 4 to 32 channels fills no tile of igemm. Here 64 channels of
 // several groups are one block, whose filter is zero wherever the group of the
@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_COMPILER_ALGORITHMS_NARROWGROUPS_H
-#define TESSERA_COMPILER_ALGORITHMS_NARROWGROUPS_H
+#ifndef TESSERA_COMPILER_ALGORITHMS_NARROWGROUPS_NARROWGROUPS_H
+#define TESSERA_COMPILER_ALGORITHMS_NARROWGROUPS_NARROWGROUPS_H
 
 #include "compiler/Algorithms/Algorithm.h"
 #include "compiler/Algorithms/ImplicitGemm/GemmViews.h"
@@ -29,7 +29,7 @@ struct NarrowTile {
   int persistent = 0;
   int run = 1;     ///< Blocks of a workgroup, each below the one before it.
   int buffers = 2; ///< The buffers of a run.
-  int parts = 1;   ///< Splits of the pixels; backward weights has 2 or more.
+  int splits = 1;  ///< Splits of the pixels; backward weights has 2 or more.
 
   int getPixels() const { return height * width; }
   TileConfig toConfig() const;
@@ -60,4 +60,4 @@ getNarrowCandidates(const ConvProblem &problem, const GpuTarget &target,
 
 } // namespace tessera
 
-#endif // TESSERA_COMPILER_ALGORITHMS_NARROWGROUPS_H
+#endif // TESSERA_COMPILER_ALGORITHMS_NARROWGROUPS_NARROWGROUPS_H

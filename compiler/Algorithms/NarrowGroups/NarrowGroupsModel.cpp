@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Algorithms/Common/ConvGeometry.h"
-#include "compiler/Algorithms/Common/PartSum.h"
+#include "compiler/Algorithms/Common/SplitReduction.h"
 #include "compiler/Algorithms/NarrowGroups/NarrowGroups.h"
 #include "compiler/Algorithms/Tma/TmaModel.h"
 
@@ -258,7 +258,7 @@ static double estimateSum(const ConvProblem &p, int splits,
                           const GpuTarget &target, const NarrowRates &rates) {
   const int64_t elements = p.getFilterElements();
   return rates.sumBegin +
-         rates.sumPass * static_cast<double>(countSumTurns(elements, splits)) +
+         rates.sumPass * static_cast<double>(countSumPasses(elements, splits)) +
          static_cast<double>(elements) * (splits * 8.0 + 2) /
              (rates.sumBytes * target.computeUnits);
 }
@@ -338,14 +338,14 @@ static void addWeights(const ConvProblem &p, NarrowTile tile,
       break;
     const auto splits =
         static_cast<int>(divideUp(steps, divideUp(steps, most)));
-    if (splits == tile.parts)
+    if (splits == tile.splits)
       continue;
-    tile.parts = splits;
+    tile.splits = splits;
     candidates.push_back(
         {tile.toConfig(),
-         estimateWeights(p, tile, work, tile.parts * channelBlocks, target,
+         estimateWeights(p, tile, work, tile.splits * channelBlocks, target,
                          rates) +
-             estimateSum(p, tile.parts, target, rates)});
+             estimateSum(p, tile.splits, target, rates)});
   }
 }
 

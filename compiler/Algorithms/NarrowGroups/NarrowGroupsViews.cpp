@@ -93,8 +93,8 @@ GemmViews tessera::viewNarrowImages(OpBuilder &b, dnn::ConvOp conv,
   group = view.add(0, groups);
   pixel = locatePixel(view.add(1, pixels), tile);
   AffineExpr channel = view.add(2, {NarrowTile::kBlock})[0];
-  ResultPlace result{view, group[0], group[1] * NarrowTile::kBlock + channel,
-                     pixel};
+  ResultCoordinates result{view, group[0],
+                           group[1] * NarrowTile::kBlock + channel, pixel};
   return {image, filter, result, reduce, dnn::TileDim::N};
 }
 
@@ -104,7 +104,7 @@ GemmViews tessera::viewNarrowWeights(OpBuilder &b, dnn::ConvOp conv,
   const Blocks blocks(g);
   SmallVector<int64_t> reduce = {g.batch};
   reduce.append(getPixels(g.get(&ConvDim::out), tile));
-  const SmallVector<int64_t> groups = {tile.parts, blocks.count};
+  const SmallVector<int64_t> groups = {tile.splits, blocks.count};
   SmallVector<int64_t> columns = g.get(&ConvDim::filter);
   columns.append({blocks.perBlock, blocks.channels});
 
@@ -135,11 +135,11 @@ GemmViews tessera::viewNarrowWeights(OpBuilder &b, dnn::ConvOp conv,
   ViewBuilder::Exprs group = view.add(0, groups);
   ViewBuilder::Exprs row = view.add(1, {blocks.perBlock, blocks.channels});
   column = view.add(2, columns);
-  ResultPlace result{view,
-                     group[1] * NarrowTile::kBlock + row[0] * blocks.channels +
-                         row[1],
-                     (column[2] - row[0]) * blocks.channels + column[3],
-                     {column[0], column[1]},
-                     group[0]};
+  ResultCoordinates result{view,
+                           group[1] * NarrowTile::kBlock +
+                               row[0] * blocks.channels + row[1],
+                           (column[2] - row[0]) * blocks.channels + column[3],
+                           {column[0], column[1]},
+                           group[0]};
   return {output, input, result, reduce, dnn::TileDim::N};
 }

@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Algorithms/Common/PartSum.h"
+#include "compiler/Algorithms/Common/SplitReduction.h"
 #include "compiler/Algorithms/Packed/Packed.h"
 
 #include "llvm/Support/MathExtras.h"

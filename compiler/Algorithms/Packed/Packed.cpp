@@ -9,7 +9,7 @@
 
 #include "compiler/Algorithms/Packed/Packed.h"
 #include "compiler/Algorithms/Algorithm.h"
-#include "compiler/Algorithms/Common/PartSum.h"
+#include "compiler/Algorithms/Common/SplitReduction.h"
 #include "compiler/Algorithms/ImplicitGemm/ImplicitGemm.h"
 #include "compiler/Algorithms/Registry.h"
 #include "compiler/Algorithms/Tma/TmaModel.h"
@@ -283,7 +283,7 @@ LogicalResult Packed::build(Operation *primitive, const TileConfig &config,
   if (!tile)
     return conv.emitOpError() << tile.getStatus().getMessage();
   PackedGeometry g = PackedGeometry::get(conv);
-  if (tile->isAtomic || (tile->parts > 1 && (!g.isWeights() || !tile->isTma)))
+  if (tile->isAtomic || (tile->splits > 1 && (!g.isWeights() || !tile->isTma)))
     return conv.emitOpError() << "has tile '" << config.toText()
                               << "', but only backward weights with TMA is "
                                  "split, and never adds by atomics";
@@ -292,7 +292,7 @@ LogicalResult Packed::build(Operation *primitive, const TileConfig &config,
                               << "', but only packed images are positions that "
                                  "taps can share";
   g.hasTapRows |= g.isWeights() && tile->halo > 0;
-  const PackedTensors tensors = addTensors(conv, g, tile->parts);
+  const PackedTensors tensors = addTensors(conv, g, tile->splits);
   buildPacking(conv, g, tensors);
   OpBuilder b(conv);
   const int64_t persistent = tile->isTma ? target.computeUnits : 0;

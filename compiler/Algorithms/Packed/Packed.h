@@ -1,4 +1,4 @@
-//===- Packed.h - Tensors copied into a form that TMA reads ----*- C++ -*-===//
+//===- Packed.h - Tensors copied into a form that TMA reads ----*- C++ -*--===//
 //
 // A tensor map needs strides that are multiples of 16 bytes, and a step of the
 // reduction is 64 contiguous elements: a first layer of 3 channels and a layer
@@ -20,8 +20,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_COMPILER_ALGORITHMS_PACKED_H
-#define TESSERA_COMPILER_ALGORITHMS_PACKED_H
+#ifndef TESSERA_COMPILER_ALGORITHMS_PACKED_PACKED_H
+#define TESSERA_COMPILER_ALGORITHMS_PACKED_PACKED_H
 
 #include "compiler/Algorithms/Algorithm.h"
 #include "compiler/Algorithms/Common/ConvGeometry.h"
@@ -174,4 +174,4 @@ std::vector<Candidate> getPackedCandidates(const ConvProblem &problem,
 
 } // namespace tessera
 
-#endif // TESSERA_COMPILER_ALGORITHMS_PACKED_H
+#endif // TESSERA_COMPILER_ALGORITHMS_PACKED_PACKED_H

@@ -58,15 +58,15 @@ GemmViews tessera::viewPackedData(OpBuilder &b, dnn::ConvOp conv,
   ViewBuilder::Exprs row = view.add(1, getWindows(g, hasHalo));
   if (!g.isData()) {
     AffineExpr k = view.add(2, {g.shape.outChannels})[0];
-    return {input, filter, ResultPlace{view, row[0], k, {row[1], row[2]}},
+    return {input, filter, ResultCoordinates{view, row[0], k, {row[1], row[2]}},
             reduce, dnn::TileDim::N};
   }
   ViewBuilder::Exprs pixel =
       view.add(2, {g.height.fold, g.width.fold, g.shape.inChannels});
   ViewBuilder::Exprs position = {row[1] * g.height.fold + pixel[0],
                                  row[2] * g.width.fold + pixel[1]};
-  return {input, filter, ResultPlace{view, row[0], pixel[2], position}, reduce,
-          dnn::TileDim::N};
+  return {input, filter, ResultCoordinates{view, row[0], pixel[2], position},
+          reduce, dnn::TileDim::N};
 }
 
 /// The dimensions of the product's side that reads the images, in the order of
@@ -92,7 +92,7 @@ PackedWeightViews tessera::viewPackedWeights(OpBuilder &b, dnn::ConvOp conv,
                        channels = {g.shape.outChannels},
                        taps = getTaps(g, tile.isTma);
   auto addGroups = [&](ViewBuilder &view) {
-    return view.add(0, {tile.parts, 1})[0];
+    return view.add(0, {tile.splits, 1})[0];
   };
   dnn::ViewOp gradient, input;
   {
@@ -122,13 +122,13 @@ PackedWeightViews tessera::viewPackedWeights(OpBuilder &b, dnn::ConvOp conv,
     AffineExpr k = view.add(2, channels)[0];
     dnn::ViewOp partials =
         view.create(loc, tensors.partials, {split, tap[0], tap[1], tap[2], k});
-    ResultPlace result{view, k, tap[2], {tap[0], tap[1]}, split};
+    ResultCoordinates result{view, k, tap[2], {tap[0], tap[1]}, split};
     return {{input, gradient, result, windows, dnn::TileDim::N}, partials};
   }
   AffineExpr k = view.add(1, channels)[0];
   ViewBuilder::Exprs tap = view.add(2, taps);
   dnn::ViewOp partials =
       view.create(loc, tensors.partials, {split, k, tap[0], tap[1]});
-  ResultPlace result{view, k, tap[1], {tap[0]}, split};
+  ResultCoordinates result{view, k, tap[1], {tap[0]}, split};
   return {{gradient, input, result, windows, dnn::TileDim::N}, partials};
 }

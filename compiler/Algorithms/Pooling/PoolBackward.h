@@ -1,7 +1,7 @@
 //===- PoolBackward.h - A pooling's gradient as a point program -*- C++ -*-===//
 
-#ifndef TESSERA_COMPILER_ALGORITHMS_POOLBACKWARD_H
-#define TESSERA_COMPILER_ALGORITHMS_POOLBACKWARD_H
+#ifndef TESSERA_COMPILER_ALGORITHMS_POOLING_POOLBACKWARD_H
+#define TESSERA_COMPILER_ALGORITHMS_POOLING_POOLBACKWARD_H
 
 #include "compiler/Algorithms/Pooling/PoolGeometry.h"
 #include "compiler/Algorithms/Pooling/PoolTile.h"
@@ -20,4 +20,4 @@ void buildPoolBackward(dnn::PoolOp pool, const PoolTile &tile);
 
 } // namespace tessera
 
-#endif // TESSERA_COMPILER_ALGORITHMS_POOLBACKWARD_H
+#endif // TESSERA_COMPILER_ALGORITHMS_POOLING_POOLBACKWARD_H

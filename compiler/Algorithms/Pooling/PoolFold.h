@@ -1,12 +1,12 @@
-//===- PoolFold.h - How pixels are reduced to an output --------*- C++ -*-===//
+//===- PoolFold.h - How pixels are reduced to an output --------*- C++ -*--===//
 //
 // The arithmetic of forward pooling, which does not depend on the order in
 // which a program visits the pixels of a window.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_COMPILER_ALGORITHMS_POOLFOLD_H
-#define TESSERA_COMPILER_ALGORITHMS_POOLFOLD_H
+#ifndef TESSERA_COMPILER_ALGORITHMS_POOLING_POOLFOLD_H
+#define TESSERA_COMPILER_ALGORITHMS_POOLING_POOLFOLD_H
 
 #include "compiler/Algorithms/Pooling/PoolProgram.h"
 
@@ -69,4 +69,4 @@ PoolReduction foldInside(PoolBuilder &p, const PoolFold &fold,
 
 } // namespace tessera
 
-#endif // TESSERA_COMPILER_ALGORITHMS_POOLFOLD_H
+#endif // TESSERA_COMPILER_ALGORITHMS_POOLING_POOLFOLD_H

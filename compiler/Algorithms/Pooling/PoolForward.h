@@ -1,7 +1,7 @@
-//===- PoolForward.h - A pooling as a point program ------------*- C++ -*-===//
+//===- PoolForward.h - A pooling as a point program ------------*- C++ -*--===//
 
-#ifndef TESSERA_COMPILER_ALGORITHMS_POOLFORWARD_H
-#define TESSERA_COMPILER_ALGORITHMS_POOLFORWARD_H
+#ifndef TESSERA_COMPILER_ALGORITHMS_POOLING_POOLFORWARD_H
+#define TESSERA_COMPILER_ALGORITHMS_POOLING_POOLFORWARD_H
 
 #include "compiler/Algorithms/Pooling/PoolGeometry.h"
 #include "compiler/Algorithms/Pooling/PoolTile.h"
@@ -18,4 +18,4 @@ void buildPoolForward(dnn::PoolOp pool, const PoolTile &tile);
 
 } // namespace tessera
 
-#endif // TESSERA_COMPILER_ALGORITHMS_POOLFORWARD_H
+#endif // TESSERA_COMPILER_ALGORITHMS_POOLING_POOLFORWARD_H

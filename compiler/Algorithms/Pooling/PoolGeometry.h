@@ -1,4 +1,4 @@
-//===- PoolGeometry.h - The shape of a pooling and its tensors -*- C++ -*-===//
+//===- PoolGeometry.h - The shape of a pooling and its tensors -*- C++ -*--===//
 //
 // Sizes, window and strides, whether they come from a problem (to choose a
 // tile) or from the op (to build the program). One class serves both because
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_COMPILER_ALGORITHMS_POOLGEOMETRY_H
-#define TESSERA_COMPILER_ALGORITHMS_POOLGEOMETRY_H
+#ifndef TESSERA_COMPILER_ALGORITHMS_POOLING_POOLGEOMETRY_H
+#define TESSERA_COMPILER_ALGORITHMS_POOLING_POOLGEOMETRY_H
 
 #include "dialect/IR/Dnn.h"
 #include "runtime/Base/Problem.h"
@@ -78,4 +78,4 @@ bool isInBounds(const std::array<int64_t, 3> &at,
 
 } // namespace tessera
 
-#endif // TESSERA_COMPILER_ALGORITHMS_POOLGEOMETRY_H
+#endif // TESSERA_COMPILER_ALGORITHMS_POOLING_POOLGEOMETRY_H

@@ -1,11 +1,11 @@
-//===- PoolModel.h - What a pooling costs ----------------------*- C++ -*-===//
+//===- PoolModel.h - What a pooling costs ----------------------*- C++ -*--===//
 //
 // The checks and the cost model that the algorithms of pooling share.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_COMPILER_ALGORITHMS_POOLMODEL_H
-#define TESSERA_COMPILER_ALGORITHMS_POOLMODEL_H
+#ifndef TESSERA_COMPILER_ALGORITHMS_POOLING_POOLMODEL_H
+#define TESSERA_COMPILER_ALGORITHMS_POOLING_POOLMODEL_H
 
 #include "compiler/Algorithms/Algorithm.h"
 #include "compiler/Algorithms/Pooling/PoolGeometry.h"
@@ -64,4 +64,4 @@ std::vector<Candidate> getPoolSplitCandidates(const PoolProblem &problem,
 
 } // namespace tessera
 
-#endif // TESSERA_COMPILER_ALGORITHMS_POOLMODEL_H
+#endif // TESSERA_COMPILER_ALGORITHMS_POOLING_POOLMODEL_H

@@ -1,4 +1,4 @@
-//===- PoolProgram.h - Building blocks of pooling programs -----*- C++ -*-===//
+//===- PoolProgram.h - Building blocks of pooling programs -----*- C++ -*--===//
 //
 // A thread of a pooling program owns some neighbouring channels of some
 // neighbouring pixels. These classes hide how many: a value is a scalar or a
@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_COMPILER_ALGORITHMS_POOLPROGRAM_H
-#define TESSERA_COMPILER_ALGORITHMS_POOLPROGRAM_H
+#ifndef TESSERA_COMPILER_ALGORITHMS_POOLING_POOLPROGRAM_H
+#define TESSERA_COMPILER_ALGORITHMS_POOLING_POOLPROGRAM_H
 
 #include "compiler/Algorithms/Pooling/PoolGeometry.h"
 
@@ -224,4 +224,4 @@ private:
 
 } // namespace tessera
 
-#endif // TESSERA_COMPILER_ALGORITHMS_POOLPROGRAM_H
+#endif // TESSERA_COMPILER_ALGORITHMS_POOLING_POOLPROGRAM_H

@@ -99,11 +99,11 @@ tessera::getPoolSplitCandidates(const PoolProblem &problem,
     for (int rows : {1, 4, 16, 64})
       for (int columns : {1, 16, 64}) {
         PoolSplitTile tile{channels, rows, columns};
-        if (tile.getParts() == 1 || rows > g.dims.window[1] ||
+        if (tile.getSplits() == 1 || rows > g.dims.window[1] ||
             columns > g.dims.window[2] ||
             getWorkspaceBytes(g, tile) > kMaxWorkspaceBytes)
           continue;
-        double splits = static_cast<double>(tile.getParts());
+        double splits = static_cast<double>(tile.getSplits());
         double outputs = static_cast<double>(g.y.getElements()) / channels;
         double elements = g.getWindowSize();
         double clocks =

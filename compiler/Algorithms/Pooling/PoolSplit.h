@@ -1,7 +1,7 @@
-//===- PoolSplit.h - A pooling of few and large windows --------*- C++ -*-===//
+//===- PoolSplit.h - A pooling of few and large windows --------*- C++ -*--===//
 
-#ifndef TESSERA_COMPILER_ALGORITHMS_POOLSPLIT_H
-#define TESSERA_COMPILER_ALGORITHMS_POOLSPLIT_H
+#ifndef TESSERA_COMPILER_ALGORITHMS_POOLING_POOLSPLIT_H
+#define TESSERA_COMPILER_ALGORITHMS_POOLING_POOLSPLIT_H
 
 #include "compiler/Algorithms/Pooling/PoolGeometry.h"
 #include "runtime/Base/ErrorOr.h"
@@ -21,7 +21,7 @@ struct PoolSplitTile {
   friend bool operator==(const PoolSplitTile &,
                          const PoolSplitTile &) = default;
 
-  int64_t getParts() const { return int64_t(rows) * columns; }
+  int64_t getSplits() const { return int64_t(rows) * columns; }
   TileConfig toConfig() const;
 };
 
@@ -38,4 +38,4 @@ void buildPoolSplit(dnn::PoolOp pool, const PoolSplitTile &tile);
 
 } // namespace tessera
 
-#endif // TESSERA_COMPILER_ALGORITHMS_POOLSPLIT_H
+#endif // TESSERA_COMPILER_ALGORITHMS_POOLING_POOLSPLIT_H

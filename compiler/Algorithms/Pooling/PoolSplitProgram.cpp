@@ -29,7 +29,7 @@ static int64_t getWords(const PoolGeometry &g) {
 static MemRefType getWorkspaceType(MLIRContext *context, const PoolGeometry &g,
                                    const PoolSplitTile &tile) {
   const auto &[n, c, d, h, w] = g.y.sizes;
-  int64_t images = tile.getParts() * getWords(g) * n;
+  int64_t images = tile.getSplits() * getWords(g) * n;
   Type word = IntegerType::get(context, 32);
   if (g.x.hasChannelsLast())
     return MemRefType::get({images, d, h, w, c}, word);
@@ -38,7 +38,7 @@ static MemRefType getWorkspaceType(MLIRContext *context, const PoolGeometry &g,
 
 int64_t tessera::getWorkspaceBytes(const PoolGeometry &geometry,
                                    const PoolSplitTile &tile) {
-  return tile.getParts() * getWords(geometry) * geometry.y.getElements() * 4;
+  return tile.getSplits() * getWords(geometry) * geometry.y.getElements() * 4;
 }
 
 namespace {
@@ -176,7 +176,7 @@ void SplitProgram::buildMerge(dnn::PoolOp merged, Value workspace) {
   at[kChannel] = p.mul(at[kChannel], tile.channels);
   constexpr PoolDim kInside[] = {kBatch, kChannel, kDepth, kRow, kColumn};
   PoolReduction result = reduceRangeUnrolled(
-      p, {p.index(0), p.index(tile.getParts())}, fold.start(p),
+      p, {p.index(0), p.index(tile.getSplits())}, fold.start(p),
       [&](Value split, PoolReduction partial) {
         Value bits = partials.load(p, getSlot(p, at, split, 0), kInside).value;
         PoolReduction other{

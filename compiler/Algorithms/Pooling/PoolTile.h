@@ -1,7 +1,7 @@
-//===- PoolTile.h - The parameters of a pooling ----------------*- C++ -*-===//
+//===- PoolTile.h - The parameters of a pooling ----------------*- C++ -*--===//
 
-#ifndef TESSERA_COMPILER_ALGORITHMS_POOLTILE_H
-#define TESSERA_COMPILER_ALGORITHMS_POOLTILE_H
+#ifndef TESSERA_COMPILER_ALGORITHMS_POOLING_POOLTILE_H
+#define TESSERA_COMPILER_ALGORITHMS_POOLING_POOLTILE_H
 
 #include "runtime/Base/ErrorOr.h"
 #include "runtime/Base/TileConfig.h"
@@ -27,4 +27,4 @@ ErrorOr<PoolTile> parsePoolTile(const TileConfig &config);
 
 } // namespace tessera
 
-#endif // TESSERA_COMPILER_ALGORITHMS_POOLTILE_H
+#endif // TESSERA_COMPILER_ALGORITHMS_POOLING_POOLTILE_H

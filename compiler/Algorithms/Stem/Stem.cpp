@@ -67,10 +67,10 @@ struct StemWork {
 };
 } // namespace
 
-static FactorType getOperandType(DataType type) {
-  return type == DataType::F16    ? FactorType::F16
-         : type == DataType::BF16 ? FactorType::BF16
-                                  : FactorType::F32;
+static OperandType getOperandType(DataType type) {
+  return type == DataType::F16    ? OperandType::F16
+         : type == DataType::BF16 ? OperandType::BF16
+                                  : OperandType::F32;
 }
 
 /// The length of a reduction of `total` elements, padded to what the lanes of
@@ -305,9 +305,9 @@ LogicalResult Stem::build(Operation *primitive, const TileConfig &config,
     return conv.emitOpError("is no forward convolution of one group in a "
                             "packed layout, which 'stem' needs");
   Type element = conv.getElementType();
-  FactorType type = element.isF16()    ? FactorType::F16
-                    : element.isBF16() ? FactorType::BF16
-                                       : FactorType::F32;
+  OperandType type = element.isF16()    ? OperandType::F16
+                     : element.isBF16() ? OperandType::BF16
+                                        : OperandType::F32;
   if (StringRef(tile->mma).ends_with("_tf32") && !conv.getTf32())
     return conv.emitOpError() << "does not allow tf32, which tile '"
                               << config.toText() << "' computes in";

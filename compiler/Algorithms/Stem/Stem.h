@@ -1,4 +1,4 @@
-//===- Stem.h - Convolutions of few input channels -------------*- C++ -*-===//
+//===- Stem.h - Convolutions of few input channels -------------*- C++ -*--===//
 //
 // The first layer of a network has one to four input channels. Its reduction
 // is short, and all of it is loaded at once
@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_COMPILER_ALGORITHMS_STEM_H
-#define TESSERA_COMPILER_ALGORITHMS_STEM_H
+#ifndef TESSERA_COMPILER_ALGORITHMS_STEM_STEM_H
+#define TESSERA_COMPILER_ALGORITHMS_STEM_STEM_H
 
 #include "compiler/Algorithms/Algorithm.h"
 #include "compiler/Algorithms/ImplicitGemm/GemmViews.h"
@@ -69,4 +69,4 @@ std::vector<Candidate> getStemCandidates(const ConvProblem &problem,
 
 } // namespace tessera
 
-#endif // TESSERA_COMPILER_ALGORITHMS_STEM_H
+#endif // TESSERA_COMPILER_ALGORITHMS_STEM_STEM_H

@@ -51,7 +51,7 @@ public:
 
   dnn::ViewOp viewInput();
   dnn::ViewOp viewFilter();
-  ResultPlace placeOutput();
+  ResultCoordinates placeOutput();
   ArrayRef<int64_t> getReduce() const { return reduce; }
 
 private:
@@ -127,7 +127,7 @@ dnn::ViewOp StemViewer::viewFilter() {
                 reduction[reduction.size() - 2], reduction.back() - run.lead);
 }
 
-ResultPlace StemViewer::placeOutput() {
+ResultCoordinates StemViewer::placeOutput() {
   ViewBuilder view(b);
   AffineExpr image = view.add(0, {g.batch})[0];
   ViewBuilder::Exprs pixel = getPixel(view.add(1, pixels));

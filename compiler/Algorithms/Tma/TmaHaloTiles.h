@@ -1,12 +1,12 @@
-//===- TmaHaloTiles.h - Tiles whose taps share pixels ----------*- C++ -*-===//
+//===- TmaHaloTiles.h - Tiles whose taps share pixels ----------*- C++ -*--===//
 //
 // Decides which problems allow it, which tiles fit, and what their steps copy
 // (docs/design/0009-window-reuse.md).
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_COMPILER_ALGORITHMS_TMAHALOTILES_H
-#define TESSERA_COMPILER_ALGORITHMS_TMAHALOTILES_H
+#ifndef TESSERA_COMPILER_ALGORITHMS_TMA_TMAHALOTILES_H
+#define TESSERA_COMPILER_ALGORITHMS_TMA_TMAHALOTILES_H
 
 #include "compiler/Algorithms/Tma/TmaModel.h"
 
@@ -42,4 +42,4 @@ std::vector<TmaShape> getTmaHaloShapes(const ConvProblem &problem,
 
 } // namespace tessera
 
-#endif // TESSERA_COMPILER_ALGORITHMS_TMAHALOTILES_H
+#endif // TESSERA_COMPILER_ALGORITHMS_TMA_TMAHALOTILES_H

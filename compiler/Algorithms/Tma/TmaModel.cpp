@@ -79,9 +79,9 @@ GemmTile TmaShape::getTile(const ConvProblem &problem, int splits) const {
   tile.mma = problem.allowsTf32() ? "wgmma_tf32" : "wgmma";
   tile.isTma = true;
   tile.isPingPong = isPingPong;
-  tile.parts = splits;
+  tile.splits = splits;
   tile.halo = halo;
-  tile.isExchanged = isExchanged;
+  tile.isSwapped = isSwapped;
   return tile;
 }
 
@@ -100,11 +100,11 @@ double tessera::getStoreClocks(const TmaShape &shape, const TmaRates &rates) {
   const int64_t columns = (shape.n + kTmaStep - 1) / kTmaStep * kTmaStep;
   // Warps wait for each other before they stage, and do so more often with one
   // buffer.
-  const double share = shape.stagers > 1   ? 1
-                       : shape.isExchanged ? rates.oneStagerSwapped
-                                           : rates.oneStager;
+  const double share = shape.stagers > 1 ? 1
+                       : shape.isSwapped ? rates.oneStagerSwapped
+                                         : rates.oneStager;
   return share * static_cast<double>(shape.m * columns) /
-         (shape.isSmall() ? rates.hiddenStores : rates.exposedSums);
+         (shape.isSmall() ? rates.hiddenStores : rates.exposedStores);
 }
 
 double tessera::getWorkClocks(const TmaShape &shape, double waves,
@@ -143,8 +143,8 @@ double tessera::getStepClocks(const TmaShape &shape, const TmaTraffic &traffic,
   // Each wgmma reads its 64 rows and all columns. With swapped operands the
   // columns are the rows of the tile that a consumer has.
   const double read64 =
-      shape.isExchanged ? shape.n * shape.consumers + shape.n * shape.m / 64.0
-                        : shape.m + shape.n * shape.m / 64.0;
+      shape.isSwapped ? shape.n * shape.consumers + shape.n * shape.m / 64.0
+                      : shape.m + shape.n * shape.m / 64.0;
   double read = traffic.multiplied * read64 * kBytes / rates.readBytes;
   const double ahead = countAhead(shape);
   const double latency =

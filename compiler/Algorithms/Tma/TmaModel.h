@@ -1,4 +1,4 @@
-//===- TmaModel.h - What TMA can read, and what its tiles cost -*- C++ -*-===//
+//===- TmaModel.h - What TMA can read, and what its tiles cost -*- C++ -*--===//
 //
 // Shared by the directions of a convolution: the tensors and windows that
 // tensor maps can describe, the shapes of tiles, and the clocks that a tile
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_COMPILER_ALGORITHMS_TMAMODEL_H
-#define TESSERA_COMPILER_ALGORITHMS_TMAMODEL_H
+#ifndef TESSERA_COMPILER_ALGORITHMS_TMA_TMAMODEL_H
+#define TESSERA_COMPILER_ALGORITHMS_TMA_TMAMODEL_H
 
 #include "compiler/Algorithms/Common/ConvGeometry.h"
 #include "compiler/Algorithms/ImplicitGemm/GemmTile.h"
@@ -43,7 +43,7 @@ struct TmaShape {
   bool isPingPong;
   int stages;
   int halo = 0;             ///< Buffers for pixels that all taps share.
-  bool isExchanged = false; ///< Pixels are the columns of wgmma.
+  bool isSwapped = false;   ///< Pixels are the columns of wgmma.
   int stagers = 2;          ///< Staging buffers of a warp for the result.
 
   /// The accumulators of a thread.
@@ -108,4 +108,4 @@ double getOverlap(const TmaShape &shape, double step, const TmaRates &rates);
 
 } // namespace tessera
 
-#endif // TESSERA_COMPILER_ALGORITHMS_TMAMODEL_H
+#endif // TESSERA_COMPILER_ALGORITHMS_TMA_TMAMODEL_H

@@ -283,7 +283,7 @@ static std::vector<TmaShape> getSwappedShapes(const ConvProblem &p,
                            .consumers = 1,
                            .isPingPong = true,
                            .stages = 0,
-                           .isExchanged = true};
+                           .isSwapped = true};
       if (m <= kMost && m != before &&
           shape.countAccumulators() <= kMostAccumulators)
         addShape(p, shape, target, shapes);

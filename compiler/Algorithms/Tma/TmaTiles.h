@@ -1,4 +1,4 @@
-//===- TmaTiles.h - GEMM tiles for TMA and wgmma ---------------*- C++ -*-===//
+//===- TmaTiles.h - GEMM tiles for TMA and wgmma ---------------*- C++ -*--===//
 //
 // Decides which problems tensor maps can describe, and which tiles are worth
 // trying for them. The lowering checks again, op by op; the checks here keep a
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_COMPILER_ALGORITHMS_TMATILES_H
-#define TESSERA_COMPILER_ALGORITHMS_TMATILES_H
+#ifndef TESSERA_COMPILER_ALGORITHMS_TMA_TMATILES_H
+#define TESSERA_COMPILER_ALGORITHMS_TMA_TMATILES_H
 
 #include "compiler/Algorithms/Algorithm.h"
 #include "compiler/Algorithms/Tma/TmaModel.h"
@@ -26,4 +26,4 @@ std::vector<Candidate> getTmaCandidates(const ConvProblem &problem,
 
 } // namespace tessera
 
-#endif // TESSERA_COMPILER_ALGORITHMS_TMATILES_H
+#endif // TESSERA_COMPILER_ALGORITHMS_TMA_TMATILES_H

@@ -2,7 +2,7 @@
 
 #include "compiler/Algorithms/Tma/TmaWeightTiles.h"
 #include "compiler/Algorithms/Common/HaloPositions.h"
-#include "compiler/Algorithms/Common/PartSum.h"
+#include "compiler/Algorithms/Common/SplitReduction.h"
 #include "compiler/Algorithms/ImplicitGemm/GemmSize.h"
 #include "compiler/Algorithms/Tma/TmaModel.h"
 
@@ -109,8 +109,8 @@ static bool mustSplit(const ConvProblem &p) {
 
 /// The numbers of splits that fill the chip for some waves, or as much of it as
 /// their steps allow. No split is empty.
-static std::vector<int> getParts(const ConvProblem &p, int64_t steps,
-                                 int64_t tiles, int64_t atOnce) {
+static std::vector<int> getSplits(const ConvProblem &p, int64_t steps,
+                                  int64_t tiles, int64_t atOnce) {
   constexpr int64_t kMaxWaves = 4, kMaxSplits = 256, kLeastSteps = 4;
   constexpr int64_t kMaxBytes = 256 << 20, kF32Bytes = 4; // Workspace.
   const int64_t mostSplits =
@@ -145,7 +145,7 @@ static double estimateSum(const ConvProblem &p, int splits,
     return 0;
   const int64_t elements = p.getFilterElements();
   return rates.sumBegin +
-         rates.sumTurn * static_cast<double>(countSumTurns(elements, splits)) +
+         rates.sumPass * static_cast<double>(countSumPasses(elements, splits)) +
          static_cast<double>(elements * (splits * 4 + 2)) /
              (rates.sumBytes * target.computeUnits);
 }
@@ -289,12 +289,12 @@ static void addSliding(const ConvProblem &p, const GpuTarget &target,
                             ? (traffic.rows + traffic.columns) * kRowBytes /
                                   rates.step.windowBytes
                             : 0;
-  for (int splits : getParts(p, steps, tiles, target.computeUnits)) {
-    tile.parts = splits;
+  for (int splits : getSplits(p, steps, tiles, target.computeUnits)) {
+    tile.splits = splits;
     const double step = std::max(
         double(tile.m) * tile.n * tile.k / rates.slidingProducts, copied);
     const double products = static_cast<double>(divideUp(steps, splits)) * step;
-    const double stored = tile.m * tile.n / rates.step.exposedSums;
+    const double stored = tile.m * tile.n / rates.step.exposedStores;
     const auto waves =
         static_cast<double>(divideUp(tiles * splits, target.computeUnits));
     candidates.push_back(
@@ -323,7 +323,7 @@ static TmaWeightRates getPackedRates(const ConvProblem &problem) {
   rates.step.windowBytes /= countCacheLines(problem, problem.inChannels);
   rates.step.plainBytes = rates.step.windowBytes;
   rates.step.windowRow = rates.step.plainRow = 0;
-  rates.sumTurn = rates.packedSumPass;
+  rates.sumPass = rates.packedSumPass;
   rates.sumBytes = rates.packedSumBytes;
   return rates;
 }
@@ -358,8 +358,8 @@ std::vector<Candidate> tessera::getTapRowCandidates(const ConvProblem &problem,
     return candidates;
   const WeightsGemm gemm = getGemm(problem, /*hasTapRows=*/true);
   for (const TmaShape &shape : getTapRowShapes(gemm.columns, target))
-    for (int splits : getParts(problem, gemm.steps, gemm.countTiles(shape),
-                               target.computeUnits))
+    for (int splits : getSplits(problem, gemm.steps, gemm.countTiles(shape),
+                                target.computeUnits))
       candidates.push_back({shape.getTile(problem, splits).toConfig(),
                             estimateClocks(problem, gemm, shape, splits, target,
                                            getPackedRates(problem))});
@@ -447,14 +447,14 @@ static void addLineTile(const ConvProblem &p, const GemmTile &tile,
       p.batch * countInputPositions(height) * p.getOutput().w, kTmaStep);
   const int64_t tiles =
       divideUp(p.inChannels, kTmaStep) * divideUp(p.outChannels, tile.n);
-  for (int splits : getParts(p, steps, tiles, target.computeUnits)) {
+  for (int splits : getSplits(p, steps, tiles, target.computeUnits)) {
     GemmTile split = tile;
-    split.parts = splits;
+    split.splits = splits;
     // The first step waits for all chunks that it reads.
     const double begin = getCopyClocks(p, tile, countAhead(p) + 1, rates);
     const double products = static_cast<double>(divideUp(steps, splits)) *
                             getLineClocks(p, tile, rates);
-    const double stored = tile.m * tile.n / rates.step.exposedSums;
+    const double stored = tile.m * tile.n / rates.step.exposedStores;
     const auto waves =
         static_cast<double>(divideUp(tiles * splits, target.computeUnits));
     candidates.push_back(
@@ -499,7 +499,7 @@ tessera::getTmaWeightCandidates(const ConvProblem &problem,
       return;
     const int64_t atOnce = target.computeUnits * (shape.isSmall() ? 2 : 1);
     for (int splits :
-         getParts(problem, gemm.steps, gemm.countTiles(shape), atOnce)) {
+         getSplits(problem, gemm.steps, gemm.countTiles(shape), atOnce)) {
       // No step needs more stages than a split has steps.
       constexpr int64_t kFewStages = 6;
       if (shape.stages > std::max(kFewStages, divideUp(gemm.steps, splits)))

@@ -1,12 +1,12 @@
-//===- TmaWeightTiles.h - Backward weights for TMA and wgmma ---*- C++ -*-===//
+//===- TmaWeightTiles.h - Backward weights for TMA and wgmma ---*- C++ -*--===//
 //
 // The result has few tiles and a long reduction, so the number of splits
 // decides as much as the tile.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_COMPILER_ALGORITHMS_TMAWEIGHTTILES_H
-#define TESSERA_COMPILER_ALGORITHMS_TMAWEIGHTTILES_H
+#ifndef TESSERA_COMPILER_ALGORITHMS_TMA_TMAWEIGHTTILES_H
+#define TESSERA_COMPILER_ALGORITHMS_TMA_TMAWEIGHTTILES_H
 
 #include "compiler/Algorithms/Algorithm.h"
 #include "compiler/Algorithms/Tma/TmaModel.h"
@@ -19,7 +19,7 @@ struct TmaWeightRates {
   TmaRates step;
   double keptBytes, readAgain;
   double pixelRow;
-  double sumBegin, sumTurn, sumBytes;
+  double sumBegin, sumPass, sumBytes;
   double packedSumPass, packedSumBytes;
   double slidingProducts, slidingOverlap;
 };
@@ -51,4 +51,4 @@ std::vector<Candidate> getLineCandidates(const ConvProblem &problem,
 
 } // namespace tessera
 
-#endif // TESSERA_COMPILER_ALGORITHMS_TMAWEIGHTTILES_H
+#endif // TESSERA_COMPILER_ALGORITHMS_TMA_TMAWEIGHTTILES_H

@@ -8,7 +8,7 @@
 
 #include "compiler/Algorithms/Toeplitz/Toeplitz.h"
 #include "compiler/Algorithms/Algorithm.h"
-#include "compiler/Algorithms/Common/Boxes.h"
+#include "compiler/Algorithms/Common/TensorMapStrides.h"
 #include "compiler/Algorithms/Registry.h"
 #include "runtime/Base/TextScanner.h"
 
@@ -231,8 +231,8 @@ static Shape getShape(const ConvProblem &conv, const GpuTarget &target) {
           getLdsLimit(target),
           target.computeUnits,
           target.wgmmaSharedBytes > 0 &&
-              canBeBoxes(conv.getInputStrides(), kBytes) &&
-              canBeBoxes(conv.getOutputStrides(), kBytes)};
+              fitsTensorMap(conv.getInputStrides(), kBytes) &&
+              fitsTensorMap(conv.getOutputStrides(), kBytes)};
 }
 
 /// The bytes of LDS that boxes take beside their contents: alignment for the

@@ -1,4 +1,4 @@
-//===- Toeplitz.h - Depthwise convolutions by matrix products --*- C++ -*-===//
+//===- Toeplitz.h - Depthwise convolutions by matrix products --*- C++ -*--===//
 //
 // What the files of this algorithm share: the tile, the layout of the pixels of
 // a channel in LDS, and the coordinates of a thread
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_COMPILER_ALGORITHMS_TOEPLITZ_H
-#define TESSERA_COMPILER_ALGORITHMS_TOEPLITZ_H
+#ifndef TESSERA_COMPILER_ALGORITHMS_TOEPLITZ_TOEPLITZ_H
+#define TESSERA_COMPILER_ALGORITHMS_TOEPLITZ_TOEPLITZ_H
 
 #include "compiler/Algorithms/Algorithm.h"
 #include "compiler/Algorithms/Common/ConvProgram.h"
@@ -116,7 +116,7 @@ struct ToeplitzStripPlanes {
   /// Rows and columns are those of a strip, words those of the circular buffer.
   ToeplitzPlane x, y;
   int64_t depth;    ///< The rows of gradients that two rows of x meet.
-  int64_t ringRows; ///< The rows of the buffer, a multiple of a strip's rows.
+  int64_t bufferRows; ///< The rows of the buffer, a multiple of a strip's rows.
 };
 
 /// The strips of backward weights with boxes. The rows of gradients of a strip
@@ -298,4 +298,4 @@ getToeplitzCandidates(const ConvProblem &problem, const GpuTarget &target,
 
 } // namespace tessera
 
-#endif // TESSERA_COMPILER_ALGORITHMS_TOEPLITZ_H
+#endif // TESSERA_COMPILER_ALGORITHMS_TOEPLITZ_TOEPLITZ_H

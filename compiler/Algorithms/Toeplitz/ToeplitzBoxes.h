@@ -1,4 +1,4 @@
-//===- ToeplitzBoxes.h - Planes of channels from boxes ---------*- C++ -*-===//
+//===- ToeplitzBoxes.h - Planes of channels from boxes ---------*- C++ -*--===//
 //
 // TMA copies tiles to LDS in the layout of memory, channels innermost. Warps
 // transpose them to a plane of pixels for each channel, and back, four matrices
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_COMPILER_ALGORITHMS_TOEPLITZBOXES_H
-#define TESSERA_COMPILER_ALGORITHMS_TOEPLITZBOXES_H
+#ifndef TESSERA_COMPILER_ALGORITHMS_TOEPLITZ_TOEPLITZBOXES_H
+#define TESSERA_COMPILER_ALGORITHMS_TOEPLITZ_TOEPLITZBOXES_H
 
 #include "compiler/Algorithms/Toeplitz/Toeplitz.h"
 
@@ -66,4 +66,4 @@ llvm::SmallVector<int64_t> getBox(const ConvTensor &tensor,
 
 } // namespace tessera
 
-#endif // TESSERA_COMPILER_ALGORITHMS_TOEPLITZBOXES_H
+#endif // TESSERA_COMPILER_ALGORITHMS_TOEPLITZ_TOEPLITZBOXES_H

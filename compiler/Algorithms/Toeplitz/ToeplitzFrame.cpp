@@ -97,7 +97,7 @@ ToeplitzWeightsPlanes::ToeplitzWeightsPlanes(const ToeplitzTile &tile,
 ToeplitzStripPlanes::ToeplitzStripPlanes(const ToeplitzTile &tile,
                                          int64_t filterRows)
     : depth(filterRows + 1),
-      ringRows(llvm::alignTo(tile.rows + filterRows - 1, tile.rows)) {
+      bufferRows(llvm::alignTo(tile.rows + filterRows - 1, tile.rows)) {
   constexpr int64_t kFour = 4, kRead = 16;
   x.rows = y.rows = tile.rows;
   x.columns = tile.countColumns() + kBlockColumns;
@@ -108,7 +108,7 @@ ToeplitzStripPlanes::ToeplitzStripPlanes(const ToeplitzTile &tile,
     x.rowWords += kFour;
   y.rowWords = static_cast<int64_t>(llvm::alignTo(y.columns, kRead)) + kFour;
   x.setWords(x.rows * x.rowWords, tile);
-  y.setWords(ringRows * y.rowWords, tile);
+  y.setWords(bufferRows * y.rowWords, tile);
 }
 
 ToeplitzPlane ToeplitzStripPlanes::getBox(const ToeplitzPlane &plane) {

@@ -80,7 +80,7 @@ void ToeplitzProducts::locateWindows() {
 /// read the plane before any of them stores a result of it.
 void ToeplitzProducts::multiplyPlane(Value plane, ArrayRef<Value> filter) {
   const int64_t taps = program.filter[0];
-  SmallVector<Value> accumulators(tile.rows, p.zeroSums());
+  SmallVector<Value> accumulators(tile.rows, p.zeroAccumulators());
   for (int64_t i = 0; i < tile.rows + taps - 1; ++i) {
     PointBuilder::Values pixels = p.loadMatrices(
         planes, {plane, p.add(window, shape.source.getRowWord(i))},

@@ -28,7 +28,7 @@ void ToeplitzTaps::begin() {
 
 PointBuilder::Values ToeplitzTaps::makeRows() const {
   return PointBuilder::Values(tile.channels / frame.countWarps() * kPair,
-                              p.zero(program.getSumType(), kPair));
+                              p.zero(program.getAccType(), kPair));
 }
 
 PointBuilder::Values ToeplitzTaps::addToRows(ValueRange rows, Add add) const {

@@ -41,7 +41,7 @@ private:
   void copyIn(Value iteration);
   void spread(Value iteration, Value hasProducts);
   PointBuilder::Values multiply(Value iteration, ValueRange rows);
-  Value getBufferRow(Value row) const { return p.rem(row, planes.ringRows); }
+  Value getBufferRow(Value row) const { return p.rem(row, planes.bufferRows); }
 
   PointBuilder &p;
   const ConvProgram &program;
@@ -146,7 +146,7 @@ PointBuilder::Values ToeplitzWeightBoxProgram::multiply(Value iteration,
   Value group = p.mul(p.div(frame.lane, BoxWalk::kMatrixRows), kColumns);
   // The last row that meets the first two rows of x. It is counted one round of
   // the circular buffer further, so that differences are not negative.
-  Value last = p.add(p.mul(iteration, tile.rows), planes.ringRows + 1);
+  Value last = p.add(p.mul(iteration, tile.rows), planes.bufferRows + 1);
   Value top = arith::SubIOp::create(p.b, p.loc, last, above);
   return taps.addToRows(rows, [&](Value plane, Value accumulator) {
     for (int64_t i = 0; i < tile.rows; i += kPair) {

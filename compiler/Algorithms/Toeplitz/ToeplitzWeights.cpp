@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Algorithms/Common/PartSum.h"
+#include "compiler/Algorithms/Common/SplitReduction.h"
 #include "compiler/Algorithms/Toeplitz/Toeplitz.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -154,8 +154,8 @@ void tessera::buildToeplitzWeights(const ConvProgram &program,
                                    const ToeplitzTile &tile) {
   dnn::ConvOp conv = program.getConv();
   Value workspace =
-      addPartsWorkspace(conv, {countSplits(program, tile), program.dims.groups,
-                               program.filter[0], kBlockColumns});
+      addSplitsWorkspace(conv, {countSplits(program, tile), program.dims.groups,
+                                program.filter[0], kBlockColumns});
   buildReduction(program, workspace);
   OpBuilder b(conv);
   PointBuilder p(b, conv.getLoc());

@@ -1,4 +1,4 @@
-//===- CellFilter.h - The filter of 64 channels in registers ---*- C++ -*-===//
+//===- CellFilter.h - The filter of 64 channels in registers ---*- C++ -*--===//
 //
 // All of it goes to shared memory as it lies, and from there each lane takes
 // its elements for good: one register for each piece of a cell.

@@ -1,4 +1,4 @@
-//===- CellKernel.h - What the kernels of cells have in common -*- C++ -*-===//
+//===- CellKernel.h - What the kernels of cells have in common -*- C++ -*--===//
 
 #ifndef TESSERA_COMPILER_CONVERSION_AMPERE_CELLKERNEL_H
 #define TESSERA_COMPILER_CONVERSION_AMPERE_CELLKERNEL_H

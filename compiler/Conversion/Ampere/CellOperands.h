@@ -1,4 +1,4 @@
-//===- CellOperands.h - What narrow groups are multiplied of ---*- C++ -*-===//
+//===- CellOperands.h - What narrow groups are multiplied of ---*- C++ -*--===//
 
 #ifndef TESSERA_COMPILER_CONVERSION_AMPERE_CELLOPERANDS_H
 #define TESSERA_COMPILER_CONVERSION_AMPERE_CELLOPERANDS_H

@@ -1,4 +1,4 @@
-//===- CellStore.h - From a warp's sums to the result ----------*- C++ -*-===//
+//===- CellStore.h - From a warp's sums to the result ----------*- C++ -*--===//
 //
 // A warp has the sums of 16 pixels by 16 channels, of which a lane has two
 // neighbours of each cell. Two lanes exchange them, so that each stores four.

@@ -1,4 +1,4 @@
-//===- CellTile.h - What a warp multiplies of narrow groups ----*- C++ -*-===//
+//===- CellTile.h - What a warp multiplies of narrow groups ----*- C++ -*--===//
 //
 // A warp has 16 neighbouring channels of the result, two *cells* of 8: as many
 // as one mma.sync has columns. The channels of the other tensor that they meet

@@ -34,7 +34,7 @@ struct Plan {
   ImageTile input, output; ///< With taps; of the channels of the result.
   CellTile cells;
   int64_t blocks; ///< Of pixels, of all parts.
-  int64_t parts;
+  int64_t splits;
   int64_t sharing; ///< Warps of the same channels.
   /// Whether every block is full, and fills its last instruction.
   bool isEven;
@@ -285,8 +285,8 @@ WeightsWriter::Sums WeightsWriter::emitStreamed(Value first, Value end,
 
 /// The part's share of the blocks.
 WeightsWriter::Sums WeightsWriter::emitBlocks(const Sums &begin) {
-  const int64_t share = llvm::divideCeilSigned(plan.blocks, plan.parts);
-  const int64_t perPart = k.program.tiles.getCounts()[0] / plan.parts;
+  const int64_t share = llvm::divideCeilSigned(plan.blocks, plan.splits);
+  const int64_t perPart = k.program.tiles.getCounts()[0] / plan.splits;
   Value first = e.mul(e.divu(k.group, perPart), share);
   Value end = arith::MinUIOp::create(e.b, e.loc, e.add(first, share),
                                      e.constant(plan.blocks));
@@ -380,7 +380,7 @@ static FailureOr<CellTile> matchResult(TileProgram &program, int64_t taps) {
   if (!type.getElementType().isF32() || !program.store.getExtras().empty() ||
       !program.store.getEpilogue().empty())
     return program.store.emitOpError(
-        "stores parts, which are of f32 and have no epilogue");
+        "stores splits, which are of f32 and have no epilogue");
   FailureOr<CellTile> cells =
       matchCells(program.store, type.getShape().back(), taps);
   dnn::CoordsAttr coords =
@@ -415,7 +415,7 @@ static FailureOr<Plan> makePlan(TileProgram &program, const GpuTarget &target) {
       waves[1] > kMostSharing || pipeline.getBuffers() != kBuffers ||
       static_cast<int64_t>(pipeline.getStep()) != output->countResults())
     return pipeline.emitOpError()
-           << "has copy cp_async and parts, which needs two buffers for steps "
+           << "has copy cp_async and splits, which needs two buffers for steps "
               "of a block of pixels, tiles of "
            << kBlockChannels << " channels by all taps of as many, and "
            << kBlockWarps << " by at most " << kMostSharing << " waves";
@@ -431,7 +431,7 @@ static FailureOr<Plan> makePlan(TileProgram &program, const GpuTarget &target) {
               *output,
               *cells,
               blocks,
-              static_cast<int64_t>(*pipeline.getParts()),
+              static_cast<int64_t>(*pipeline.getSplits()),
               waves[1],
               isEven,
               llvm::divideCeilSigned(program.tiles.getCounts()[0],

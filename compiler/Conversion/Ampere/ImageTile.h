@@ -1,4 +1,4 @@
-//===- ImageTile.h - A block of an image in shared memory ------*- C++ -*-===//
+//===- ImageTile.h - A block of an image in shared memory ------*- C++ -*--===//
 //
 // 64 channels of the pixels that a block of results sees, each pixel once. A
 // pixel has 144 bytes: 128 and 16 more, so that the 16-byte chunks of eight

@@ -1,4 +1,4 @@
-//===- LineRing.h - Lines of an image that stay ----------------*- C++ -*-===//
+//===- LineRing.h - Lines of an image that stay ----------------*- C++ -*--===//
 //
 // A workgroup goes down the image, block by block. Of the lines that a block
 // sees the next sees some, too: they stay where they are in shared memory, and

@@ -96,7 +96,7 @@ LogicalResult tessera::lowerAmpere(TileProgram &program,
   if (failed(checkProgram(program)))
     return failure();
   // A whole reduction is one of taps, a part of it one of pixels.
-  if (program.pipeline.getParts())
+  if (program.pipeline.getSplits())
     return lowerCellWeights(program, device);
   if (program.tiles.getRun())
     return lowerCellRuns(program, device);

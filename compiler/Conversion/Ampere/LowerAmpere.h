@@ -1,4 +1,4 @@
-//===- LowerAmpere.h - Tile programs with copy cp_async --------*- C++ -*-===//
+//===- LowerAmpere.h - Tile programs with copy cp_async --------*- C++ -*--===//
 //
 // Narrow groups of channels side by side (docs/design/0010-groups.md). What a
 // block of results sees of the image is brought to shared memory once; ldmatrix

@@ -1,4 +1,4 @@
-//===- DeviceOps.h - Where the vendors' instructions differ ----*- C++ -*-===//
+//===- DeviceOps.h - Where the vendors' instructions differ ----*- C++ -*--===//
 //
 // The lowering is one for all chips. What it cannot say in a dialect of MLIR
 // that every chip shares is asked of this class, which has one implementation a

@@ -1,4 +1,4 @@
-//===- EmitId.h - The number of a thread or a block ------------*- C++ -*-===//
+//===- EmitId.h - The number of a thread or a block ------------*- C++ -*--===//
 
 #ifndef TESSERA_COMPILER_CONVERSION_COMMON_EMITID_H
 #define TESSERA_COMPILER_CONVERSION_COMMON_EMITID_H

@@ -1,4 +1,4 @@
-//===- Emitter.h - 32-bit address arithmetic, folded -----------*- C++ -*-===//
+//===- Emitter.h - 32-bit address arithmetic, folded -----------*- C++ -*--===//
 //
 // The lowering writes thousands of additions and multiplications, most with a
 // constant. Folding them at once is cheaper than a canonicalizer afterwards:

@@ -1,4 +1,4 @@
-//===- GlobalBuffer.h - A tensor whose accesses are checked ----*- C++ -*-===//
+//===- GlobalBuffer.h - A tensor whose accesses are checked ----*- C++ -*--===//
 //
 // Accesses check an offset against the size of the memory behind a descriptor
 // (DeviceOps.h): loads out of range give zero and stores do nothing. That is

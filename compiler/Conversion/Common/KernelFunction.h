@@ -1,4 +1,4 @@
-//===- KernelFunction.h - The frame of a GPU kernel ------------*- C++ -*-===//
+//===- KernelFunction.h - The frame of a GPU kernel ------------*- C++ -*--===//
 //
 // What lowering a tile program and lowering a point program have in common: a
 // module may hold both, and its kernels are launched in their order.

@@ -1,4 +1,4 @@
-//===- LdsPointer.h - A place in an LDS buffer as a pointer ----*- C++ -*-===//
+//===- LdsPointer.h - A place in an LDS buffer as a pointer ----*- C++ -*--===//
 //
 // Instructions that no dialect with memrefs has want pointers.
 //

@@ -1,4 +1,4 @@
-//===- LinearForm.h - What an index is made of -----------------*- C++ -*-===//
+//===- LinearForm.h - What an index is made of -----------------*- C++ -*--===//
 //
 // A coordinate of a point program is nearly always a sum of products of the
 // point's coordinates, loop counters and constants. Seen as such, a check that

@@ -309,10 +309,10 @@ Value NvidiaDeviceOps::multiply(Emitter &e, const MatrixInstruction &row,
   for (int64_t i = 0; i < row.accRegs; ++i)
     sums.push_back(vector::ExtractOp::create(e.b, e.loc, accumulator, i));
   Type element = cast<VectorType>(p.getType()).getElementType();
-  for (int64_t part = 0; part < row.pParts; ++part) {
+  for (int64_t part = 0; part < row.pRows; ++part) {
     bool isDealt = row.pStep == 1;
     int64_t first = isDealt ? part : part * row.accVector;
-    int64_t apart = isDealt ? row.pParts : 1;
+    int64_t apart = isDealt ? row.pRows : 1;
     int64_t second = first + row.getColumnRegs();
     int64_t places[] = {first, first + apart, second, second + apart};
     SmallVector<Value> c;

@@ -1,4 +1,4 @@
-//===- PointMemory.h - A tensor that point programs access -----*- C++ -*-===//
+//===- PointMemory.h - A tensor that point programs access -----*- C++ -*--===//
 //
 // Where a coordinate is outside, checked memory (DeviceOps.h) gives zero and
 // ignores stores at the price of one select. Its offsets reach 2 GiB; a larger

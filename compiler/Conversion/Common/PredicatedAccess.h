@@ -1,4 +1,4 @@
-//===- PredicatedAccess.h - Accesses under a predicate ---------*- C++ -*-===//
+//===- PredicatedAccess.h - Accesses under a predicate ---------*- C++ -*--===//
 //
 // On NVIDIA's chips any instruction may have a predicate, which costs next to
 // nothing: an access needs no offset that is compared with a size, only the

@@ -1,4 +1,4 @@
-//===- StoreView.h - A view as the epilogue touches it ---------*- C++ -*-===//
+//===- StoreView.h - A view as the epilogue touches it ---------*- C++ -*--===//
 //
 // The result and the extra tensors of an epilogue are views of one shape, met
 // by every lane at the same places: some neighbouring accumulators along one

@@ -1,4 +1,4 @@
-//===- ViewAccess.h - A coordinate map as linear forms ---------*- C++ -*-===//
+//===- ViewAccess.h - A coordinate map as linear forms ---------*- C++ -*--===//
 //
 // #dnn.coords is linear in the iteration dimensions, so everything that an
 // address needs is a handful of linear forms: the byte offset, and each tensor

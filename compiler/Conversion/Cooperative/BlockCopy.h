@@ -1,4 +1,4 @@
-//===- BlockCopy.h - Transposes a factor on its way to LDS -----*- C++ -*-===//
+//===- BlockCopy.h - Transposes a factor on its way to LDS -----*- C++ -*--===//
 //
 // For views whose rows, not whose reduction, lie together in memory: the filter
 // of backward data, both factors of backward weights, the pixels of NCHW. A

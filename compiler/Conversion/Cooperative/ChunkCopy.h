@@ -1,4 +1,4 @@
-//===- ChunkCopy.h - Brings 16-byte chunks of rows to LDS ------*- C++ -*-===//
+//===- ChunkCopy.h - Brings 16-byte chunks of rows to LDS ------*- C++ -*--===//
 //
 // For views whose reduction lies together in memory, and for those where
 // nothing does: a thread loads 16 bytes of a row, in as few loads as the layout

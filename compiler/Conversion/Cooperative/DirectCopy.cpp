@@ -68,5 +68,5 @@ void DirectCopy::load(unsigned pass, unsigned, Value position, Value buffer,
 }
 
 void DirectCopy::write(unsigned, unsigned, ArrayRef<Value>, Value) {
-  llvm_unreachable("a direct copy has no write parts");
+  llvm_unreachable("a direct copy has no write splits");
 }

@@ -1,4 +1,4 @@
-//===- DirectCopy.h - Loads a factor directly to LDS -----------*- C++ -*-===//
+//===- DirectCopy.h - Loads a factor directly to LDS -----------*- C++ -*--===//
 //
 // buffer_load ... lds, or cp.async: 16 bytes a lane go from memory to LDS and
 // touch no register. A wave fills LDS as it lies, and the swizzle of LdsTile.h

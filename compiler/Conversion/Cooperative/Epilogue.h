@@ -1,4 +1,4 @@
-//===- Epilogue.h - From accumulators to the output tensor -----*- C++ -*-===//
+//===- Epilogue.h - From accumulators to the output tensor -----*- C++ -*--===//
 //
 // Each lane owns neighbouring elements of the output, so it applies the
 // epilogue region, rounds once and stores, without a trip through LDS. Extra

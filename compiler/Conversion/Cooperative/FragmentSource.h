@@ -1,4 +1,4 @@
-//===- FragmentSource.h - Where fragments lie in LDS -----------*- C++ -*-===//
+//===- FragmentSource.h - Where fragments lie in LDS -----------*- C++ -*--===//
 //
 // A matrix instruction takes chunks of 16 bytes of rows; how those rows lie in
 // LDS is the business of whoever brought them there.
@@ -19,7 +19,7 @@ struct FragmentPlace {
   mlir::Value firstRow; ///< Of the wave, within the workgroup's tile.
   mlir::Value laneRow;  ///< Of the lane, within an instruction tile.
   /// What is read of an instruction tile, at rows `partStep` apart.
-  int64_t parts;
+  int64_t splits;
   int64_t partStep;
   /// Which of the chunks that the lanes of a row share: see getChunk().
   mlir::Value laneChunk;

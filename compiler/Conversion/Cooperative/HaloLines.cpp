@@ -122,7 +122,7 @@ void HaloSource::enterTile(const GlobalBuffer &tile) {
 void HaloSource::enterTap(int64_t tap, Value buffer) {
   int64_t bytes = halo.taps[tap] * halo.getPitch();
   Value zero =
-      e.add(e.mul(place.laneChunk, kChunkBytes), halo.getZeroPlace() - bytes);
+      e.add(e.mul(place.laneChunk, kChunkBytes), halo.getZeroOffset() - bytes);
   current.clear();
   for (auto [line, bits] : llvm::zip(places, inside)) {
     Value isInside =

@@ -83,18 +83,18 @@ StepBody::Actions HaloLoop::carryPieces(int64_t tap, Turn &turn,
 
 void HaloLoop::emitStep(State &state, int64_t tap, Turn &turn) {
   int64_t next = (tap + 1) % countTaps();
-  StepBody::Parts parts;
-  parts.read = [&](int64_t index, int64_t chunk) {
+  StepBody::Parts splits;
+  splits.read = [&](int64_t index, int64_t chunk) {
     return readFragment(index, chunk, tap);
   };
-  parts.readNext = [&](int64_t index) { return readFragment(index, 0, next); };
-  parts.emitBarrier = [&] {
+  splits.readNext = [&](int64_t index) { return readFragment(index, 0, next); };
+  splits.emitBarrier = [&] {
     emitBarrier(getStepsInFlight());
     source.enterTap(next, next == 0 ? turn.otherBuffer : turn.buffer);
   };
-  parts.refills = carryPieces(tap, turn, makeRefills(tap, turn));
+  splits.refills = carryPieces(tap, turn, makeRefills(tap, turn));
   state.fragments = body.emit(state.accumulators, std::move(state.fragments),
-                              std::move(parts));
+                              std::move(splits));
 }
 
 void HaloLoop::emitFirst(Value tile, Value thread) {
@@ -111,7 +111,7 @@ void HaloLoop::emitFirst(Value tile, Value thread) {
   auto type = VectorType::get(kChunkBytes / 4, e.b.getI32Type());
   LLVM::StoreOp::create(
       e.b, e.loc, e.constant(cast<TypedAttr>(e.b.getZeroAttr(type))),
-      emitLdsPointer(e, lds, e.add(chunk, halo.getZeroPlace())));
+      emitLdsPointer(e, lds, e.add(chunk, halo.getZeroOffset())));
   emitBarrier(getSteps() - 1);
 }
 

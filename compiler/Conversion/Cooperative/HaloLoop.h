@@ -1,4 +1,4 @@
-//===- HaloLoop.h - A main loop whose taps share pixels --------*- C++ -*-===//
+//===- HaloLoop.h - A main loop whose taps share pixels --------*- C++ -*--===//
 //
 // The loop goes over blocks of channels, and is written out over the taps of a
 // block: the pixels of HaloLines.h come a block ahead, spread over its steps;

@@ -1,4 +1,4 @@
-//===- HaloTiles.h - Tiles whose taps share pixels -------------*- C++ -*-===//
+//===- HaloTiles.h - Tiles whose taps share pixels -------------*- C++ -*--===//
 
 #ifndef TESSERA_COMPILER_CONVERSION_COOPERATIVE_HALOTILES_H
 #define TESSERA_COMPILER_CONVERSION_COOPERATIVE_HALOTILES_H

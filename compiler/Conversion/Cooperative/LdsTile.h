@@ -1,4 +1,4 @@
-//===- LdsTile.h - Where a tile's elements lie in LDS ----------*- C++ -*-===//
+//===- LdsTile.h - Where a tile's elements lie in LDS ----------*- C++ -*--===//
 //
 // A tile of `rows` rows of `step` elements, each row cut into 16-byte chunks.
 // Chunk c of row r lies in place c ^ swizzle(r) of LDS row line(r), so that the

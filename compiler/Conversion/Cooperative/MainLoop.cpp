@@ -110,18 +110,18 @@ void MainLoop::emitBarrier(int64_t stepsInFlight) {
 void MainLoop::emitStep(State &state, unsigned current, Value position) {
   unsigned next = (current + 1) % getSteps();
   SmallVector<Values> loaded(isDirect() ? 0 : getPasses());
-  StepBody::Parts parts;
-  parts.read = [&](int64_t index, int64_t chunk) {
+  StepBody::Parts splits;
+  splits.read = [&](int64_t index, int64_t chunk) {
     return readFragment(index, chunk, current);
   };
-  parts.readNext = [&](int64_t index) { return readFragment(index, 0, next); };
-  parts.emitBarrier = [&] { emitBarrier(getSteps() - 2); };
+  splits.readNext = [&](int64_t index) { return readFragment(index, 0, next); };
+  splits.emitBarrier = [&] { emitBarrier(getSteps() - 2); };
   if (isDirect())
-    parts.refills = makeRefills(current, position);
+    splits.refills = makeRefills(current, position);
   else
-    parts.copies = makeCopies(state, loaded, next, position);
+    splits.copies = makeCopies(state, loaded, next, position);
   state.fragments = body.emit(state.accumulators, std::move(state.fragments),
-                              std::move(parts));
+                              std::move(splits));
   state.staged = std::move(loaded);
 }
 

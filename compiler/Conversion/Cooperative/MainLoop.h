@@ -1,4 +1,4 @@
-//===- MainLoop.h - The software pipeline over the reduction ---*- C++ -*-===//
+//===- MainLoop.h - The software pipeline over the reduction ---*- C++ -*--===//
 //
 // Several LDS buffers, the loop unrolled over them so that every buffer address
 // is a constant; the first fragments of a step are read behind the barrier of

@@ -1,4 +1,4 @@
-//===- ResidentTile.h - A factor that LDS holds for good -------*- C++ -*-===//
+//===- ResidentTile.h - A factor that LDS holds for good -------*- C++ -*--===//
 //
 // The other factor of a tile of windows (WindowTile.h): the filter of a stem,
 // small enough to stay in LDS with its whole reduction. It is brought there

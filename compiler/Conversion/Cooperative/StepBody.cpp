@@ -30,28 +30,28 @@ StepBody::Actions StepBody::makeMultiplies(Values &accumulators,
 
 /// Reads of every chunk but the first, which the step before has read.
 StepBody::Actions StepBody::makeReads(SmallVector<Values> &fragments,
-                                      const Parts &parts) {
+                                      const Parts &splits) {
   Actions actions;
   int64_t countM = mma.getM().count, total = getFragments();
   for (int64_t chunk = 1; chunk < mma.getChunkReads(); ++chunk)
     for (int64_t n = 0; n < total; ++n) {
       // Those of n first: an instruction row of P goes through all of m.
       int64_t index = (n + countM) % total;
-      actions.push_back({Kind::LdsRead, [=, &fragments, &parts] {
-                           fragments[chunk][index] = parts.read(index, chunk);
+      actions.push_back({Kind::LdsRead, [=, &fragments, &splits] {
+                           fragments[chunk][index] = splits.read(index, chunk);
                          }});
     }
   return actions;
 }
 
 /// The barrier, and the first fragments of the next step behind it.
-StepBody::Actions StepBody::makeTail(Values &fragments, const Parts &parts) {
-  Actions actions = {{Kind::Other, parts.emitBarrier}};
+StepBody::Actions StepBody::makeTail(Values &fragments, const Parts &splits) {
+  Actions actions = {{Kind::Other, splits.emitBarrier}};
   int64_t countM = mma.getM().count, total = getFragments();
   for (int64_t n = 0; n < total; ++n) {
     int64_t index = (n + countM) % total;
-    actions.push_back({Kind::LdsRead, [=, &fragments, &parts] {
-                         fragments[index] = parts.readNext(index);
+    actions.push_back({Kind::LdsRead, [=, &fragments, &splits] {
+                         fragments[index] = splits.readNext(index);
                        }});
   }
   return actions;
@@ -151,15 +151,16 @@ void StepBody::insertWaits(Actions &actions, int64_t multipliesPerChunk) {
 }
 
 StepBody::Values StepBody::emit(Values &accumulators, Values first,
-                                Parts parts) {
+                                Parts splits) {
   SmallVector<Values> fragments(mma.getChunkReads(), Values(getFragments()));
   fragments[0] = std::move(first);
   Values next(getFragments());
   Actions multiplies = makeMultiplies(accumulators, fragments);
   int64_t perChunk = multiplies.size() / mma.getChunkReads();
-  Actions sequence = interleave(
-      std::move(multiplies), makeReads(fragments, parts),
-      std::move(parts.copies), makeTail(next, parts), std::move(parts.refills));
+  Actions sequence =
+      interleave(std::move(multiplies), makeReads(fragments, splits),
+                 std::move(splits.copies), makeTail(next, splits),
+                 std::move(splits.refills));
   if (pinned)
     insertWaits(sequence, perChunk);
   for (const Action &action : sequence) {

@@ -1,4 +1,4 @@
-//===- StepBody.h - One step of a main loop --------------------*- C++ -*-===//
+//===- StepBody.h - One step of a main loop --------------------*- C++ -*--===//
 //
 // The products of a step, and what is spread over them: reads of fragments from
 // LDS, copies of steps ahead, the barrier behind which the next step's first
@@ -47,15 +47,15 @@ public:
   /// Adds the step's products to `accumulators` (that of fragments (i of m, j
   /// of n) is at j * fragments of m + i). `first` are the fragments of its
   /// first part; returns those of the next step's.
-  Values emit(Values &accumulators, Values first, Parts parts);
+  Values emit(Values &accumulators, Values first, Parts splits);
 
   int64_t getFragments() const { return mma.getM().count + mma.getN().count; }
 
 private:
   Actions makeMultiplies(Values &accumulators,
                          llvm::SmallVector<Values> &fragments);
-  Actions makeReads(llvm::SmallVector<Values> &fragments, const Parts &parts);
-  Actions makeTail(Values &fragments, const Parts &parts);
+  Actions makeReads(llvm::SmallVector<Values> &fragments, const Parts &splits);
+  Actions makeTail(Values &fragments, const Parts &splits);
   Actions interleave(Actions multiplies, Actions reads, Actions copies,
                      Actions tail, Actions refills);
   void insertWaits(Actions &actions, int64_t multipliesPerChunk);

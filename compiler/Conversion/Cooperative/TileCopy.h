@@ -1,4 +1,4 @@
-//===- TileCopy.h - One factor's way from memory to LDS --------*- C++ -*-===//
+//===- TileCopy.h - One factor's way from memory to LDS --------*- C++ -*--===//
 //
 // Every thread of the workgroup brings some pieces of each step: it loads them
 // into registers and, a step later, writes them to LDS. What a piece is depends

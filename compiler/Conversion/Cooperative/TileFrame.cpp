@@ -196,8 +196,8 @@ void TileFrame::emitDealtStore(const TileMma &mma,
   if (std::string_view(named) == program.instruction.name ||
       element.getIntOrFloatBitWidth() != 16)
     return emitStore(mma, accumulators);
-  FactorType type =
-      accessM.getElementType().isBF16() ? FactorType::BF16 : FactorType::F16;
+  OperandType type =
+      accessM.getElementType().isBF16() ? OperandType::BF16 : OperandType::F16;
   TileMma dealt = makeMma(*findMatrixInstruction(target, named, type),
                           mma.getM().lds, mma.getN().lds);
   emitStore(dealt, llvm::map_to_vector(accumulators, [&](Value sums) {

@@ -1,4 +1,4 @@
-//===- TileFrame.h - A workgroup's tile, while it is lowered ---*- C++ -*-===//
+//===- TileFrame.h - A workgroup's tile, while it is lowered ---*- C++ -*--===//
 //
 // What every way to multiply a tile has at hand: the kernel function and its
 // LDS, the threads, the tile's place, buffers, copies, products and the store.

@@ -14,7 +14,7 @@ using namespace mlir;
 using namespace tessera;
 
 /// What sums of products of `element` are held in.
-static Type getSumType(OpBuilder &b, Type element) {
+static Type getAccType(OpBuilder &b, Type element) {
   if (element.isInteger())
     return b.getI32Type();
   return element.isF64() ? element : b.getF32Type();
@@ -48,7 +48,7 @@ SwizzledSource::SwizzledSource(Emitter &e, const LdsTile &lds,
   Value row = e.add(place.firstRow, place.laneRow);
   Value first = e.mul(place.laneChunk, place.reads);
   for (int64_t i = 0; i < place.count; ++i)
-    for (int64_t part = 0; part < place.parts; ++part) {
+    for (int64_t part = 0; part < place.splits; ++part) {
       int64_t repeated = place.getRow(i, part) % lds.getPeriod();
       SmallVector<Value> &reads = offsets[repeated];
       if (!reads.empty())
@@ -137,7 +137,7 @@ void TileMma::placeChunks(FragmentPlace &place, bool isP) {
   place.laneRow = emitLaneMap(
       e, isP ? instruction.getRowOfP() : instruction.getRowOfQ(), lane);
   place.laneChunk = emitLaneMap(e, instruction.getChunkOfLane(), lane);
-  place.parts = isP ? instruction.pParts : instruction.qParts;
+  place.splits = isP ? instruction.pRows : instruction.qRows;
   place.partStep = isP ? instruction.pStep : instruction.qStep;
 }
 
@@ -148,7 +148,7 @@ void TileMma::placeMatrices(FragmentPlace &place, bool isP) {
       emitLaneMap(e, isP ? row.getMatrixRowOfP() : row.getMatrixRowOfQ(), lane);
   place.laneChunk = emitLaneMap(
       e, isP ? row.getMatrixChunkOfP() : row.getMatrixChunkOfQ(), lane);
-  place.parts = isP ? row.getMatrixReadsOfP() : 1;
+  place.splits = isP ? row.getMatrixReadsOfP() : 1;
   place.partStep = 2 * row.pStep;
 }
 
@@ -158,7 +158,7 @@ int64_t TileMma::getInstructionsPerChunk() const {
 }
 
 Type TileMma::getAccumulatorType() const {
-  Type sum = getSumType(e.b, elementType);
+  Type sum = getAccType(e.b, elementType);
   return instruction.accRegs == 1 ? sum
                                   : VectorType::get(instruction.accRegs, sum);
 }
@@ -177,7 +177,7 @@ Value TileMma::emitFirstOfQ() const {
 }
 
 Type TileMma::getSumsType() const {
-  Type sum = getSumType(e.b, elementType);
+  Type sum = getAccType(e.b, elementType);
   int64_t count = instruction.getColumnRegs();
   return count == 1 ? sum : VectorType::get(count, sum);
 }
@@ -192,13 +192,13 @@ static Value takeElements(Emitter &e, Value vector, int64_t first,
 
 Value TileMma::takeSums(ArrayRef<Value> accumulators, int64_t j,
                         int64_t i) const {
-  int64_t parts = instruction.qParts, tile = i / parts;
+  int64_t splits = instruction.qRows, tile = i / splits;
   Value all =
       accumulators[lanesAlongN ? j * m.count + tile : tile * m.count + j];
-  if (parts == 1)
+  if (splits == 1)
     return all;
   int64_t count = instruction.getColumnRegs();
-  return takeElements(e, all, i % parts * count, count);
+  return takeElements(e, all, i % splits * count, count);
 }
 
 /// One vector of the elements of all `pieces`, a power of two of them.
@@ -219,7 +219,7 @@ Value TileMma::readFragment(bool isM, int64_t index, int64_t chunk,
                             Value buffer) {
   const FragmentSide &side = isM ? m : n;
   SmallVector<Value> read;
-  for (int64_t part = 0; part < side.parts; ++part)
+  for (int64_t part = 0; part < side.splits; ++part)
     for (int64_t t = 0; t < readsPerFragment; ++t)
       read.push_back(side.source->read(index, part, chunk, t, buffer));
   return joinVectors(e, std::move(read));
@@ -247,11 +247,11 @@ static Value extractPart(Emitter &e, Value fragment, int64_t rows,
 /// made once. The fma row computes in the accumulator's type, and hands bytes
 /// to dot products four in a register.
 Value TileMma::takePart(Value fragment, bool isP, int64_t part) {
-  Value &cached = parts[{fragment, part}];
+  Value &cached = splits[{fragment, part}];
   if (cached)
     return cached;
   // The registers of Q as A of mma.sync has them, by halves of the reduction.
-  int64_t rows = isP ? instruction.pParts : instruction.qParts;
+  int64_t rows = isP ? instruction.pRows : instruction.qRows;
   Value taken = extractPart(e, fragment, rows, isP ? 1 : rows, part,
                             instruction.kPerLane);
   if (instruction.isFma()) {

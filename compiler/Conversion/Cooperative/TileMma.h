@@ -1,4 +1,4 @@
-//===- TileMma.h - One wave's share of a tile product ----------*- C++ -*-===//
+//===- TileMma.h - One wave's share of a tile product ----------*- C++ -*--===//
 //
 // A wave computes a grid of matrix-instruction tiles. The operand whose rows a
 // lane keeps side by side in its accumulators is P: the output channels where
@@ -74,10 +74,10 @@ public:
   mlir::Value emitFirstOfP() const;
   mlir::Value emitFirstOfQ() const;
   /// Places along Q of which a lane has sums, and how far from its first.
-  int64_t getPlacesOfQ() const { return getQ().count * instruction.qParts; }
+  int64_t getPlacesOfQ() const { return getQ().count * instruction.qRows; }
   int64_t getPlaceOfQ(int64_t i) const {
-    return i / instruction.qParts * instruction.columns +
-           i % instruction.qParts * instruction.qStep;
+    return i / instruction.qRows * instruction.columns +
+           i % instruction.qRows * instruction.qStep;
   }
   /// The sums of instruction tile `j` along P at place `i` along Q.
   mlir::Type getSumsType() const;
@@ -113,7 +113,7 @@ private:
   FragmentSide m;
   FragmentSide n;
   /// What takePart() has made.
-  llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> parts;
+  llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> splits;
 };
 
 } // namespace tessera

@@ -165,10 +165,10 @@ static LogicalResult checkSizes(TileProgram &program) {
   ArrayRef<int64_t> counts = program.tiles.getCounts();
   ArrayRef<int64_t> m = program.loadM.getView().getType().getShape();
   ArrayRef<int64_t> n = program.loadN.getView().getType().getShape();
-  const int64_t parts = pipeline.getParts().value_or(1);
-  if (counts[0] % parts != 0)
+  const int64_t splits = pipeline.getSplits().value_or(1);
+  if (counts[0] % splits != 0)
     return pipeline.emitOpError()
-           << "needs groups for " << parts << " parts, but has " << counts[0];
+           << "needs groups for " << splits << " splits, but has " << counts[0];
   if (program.tiles.getTile() != acc || counts[0] != extents[0] ||
       counts[1] != llvm::divideCeilSigned(extents[1], acc[0]) ||
       counts[2] != llvm::divideCeilSigned(extents[2], acc[1]))

@@ -1,4 +1,4 @@
-//===- TileProgram.h - A kernel function, found and checked ----*- C++ -*-===//
+//===- TileProgram.h - A kernel function, found and checked ----*- C++ -*--===//
 //
 // The lowering builds lanes and addresses from a handful of ops, and trusts
 // that they fit together: that the step of the pipeline is the width of its

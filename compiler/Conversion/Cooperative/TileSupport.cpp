@@ -34,8 +34,8 @@ LogicalResult tessera::checkPipelineSupport(TileProgram &program,
   if (pipeline.getHalo() && target.vendor != Vendor::Nvidia)
     return pipeline.emitOpError() << "has a halo, but lanes of " << target.name
                                   << " have no say in where a copy to LDS goes";
-  if (pipeline.getParts())
-    return pipeline.emitOpError("has parts, but only copies by tma share a "
+  if (pipeline.getSplits())
+    return pipeline.emitOpError("has splits, but only copies by tma share a "
                                 "reduction out by steps");
   const bool holdsFilter =
       pipeline.getBuffers() == 1 && tiles.getCounts()[2] == 1;
@@ -56,17 +56,17 @@ static LogicalResult checkStore(dnn::TileStoreOp store,
   return success();
 }
 
-static std::optional<FactorType> getFactorType(Type element) {
+static std::optional<OperandType> getFactorType(Type element) {
   if (element.isF16())
-    return FactorType::F16;
+    return OperandType::F16;
   if (element.isBF16())
-    return FactorType::BF16;
+    return OperandType::BF16;
   if (element.isF32())
-    return FactorType::F32;
+    return OperandType::F32;
   if (element.isF64())
-    return FactorType::F64;
+    return OperandType::F64;
   if (element.isSignlessInteger(8))
-    return FactorType::I8;
+    return OperandType::I8;
   return std::nullopt;
 }
 
@@ -89,7 +89,7 @@ static bool isTransposed(TileProgram &program, dnn::TileLoadOp load,
 
 /// Where P is transposed, its rows are in their order.
 static std::optional<MatrixInstruction>
-findInstruction(TileProgram &program, FactorType type,
+findInstruction(TileProgram &program, OperandType type,
                 const GpuTarget &target) {
   std::string name = program.mma.getInstruction().str();
   auto row = findMatrixInstruction(target, name, type);

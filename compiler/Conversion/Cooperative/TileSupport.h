@@ -1,4 +1,4 @@
-//===- TileSupport.h - What the lowering does on a chip --------*- C++ -*-===//
+//===- TileSupport.h - What the lowering does on a chip --------*- C++ -*--===//
 //
 // A program whose parts fit together may still ask for what a chip has not, or
 // for what nobody has written yet. Both are refused here, by name.

@@ -65,7 +65,7 @@ void TransposedCopy::load(unsigned pass, unsigned, Value position, Value buffer,
 }
 
 void TransposedCopy::write(unsigned, unsigned, ArrayRef<Value>, Value) {
-  llvm_unreachable("a direct copy has no write parts");
+  llvm_unreachable("a direct copy has no write splits");
 }
 
 //===----------------------------------------------------------------------===//
@@ -103,7 +103,7 @@ TransposedSource::TransposedSource(Emitter &e, int64_t rows,
       e.add(e.remu(lane, kMatrixLines), e.mul(isP ? low : high, kMatrixLines));
   Value chunk = e.add(e.divu(place.firstRow, kChunkRows), isP ? high : low);
   for (int64_t i = 0; i < place.count; ++i)
-    for (int64_t part = 0; part < place.parts; ++part) {
+    for (int64_t part = 0; part < place.splits; ++part) {
       int64_t row = place.getRow(i, part) % kSpreadRows;
       Value &offset = offsets[row];
       if (offset)

@@ -1,4 +1,4 @@
-//===- TransposedCopy.h - A factor in LDS as it lies in memory -*- C++ -*-===//
+//===- TransposedCopy.h - A factor in LDS as it lies in memory -*- C++ -*--===//
 //
 // For views whose rows, not whose reduction, lie together in memory, on chips
 // that transpose matrices as they read them from LDS (ldmatrix.trans): 16 bytes

@@ -23,7 +23,7 @@ HeldFragments tessera::holdFragments(TileMma &mma, Value bufferN) {
   const FragmentSide &n = mma.getN();
   const int64_t sums = mma.getAccumulators() * mma.getInstruction().accRegs;
   const int64_t reads =
-      n.count * mma.getChunkReads() * n.parts * mma.getReadsPerFragment();
+      n.count * mma.getChunkReads() * n.splits * mma.getReadsPerFragment();
   HeldFragments held;
   if (sums + reads * kChunkBytes / kRegisterBytes > kMaxRegisters)
     return held;

@@ -1,4 +1,4 @@
-//===- WindowLoop.h - A product whose factors are in LDS -------*- C++ -*-===//
+//===- WindowLoop.h - A product whose factors are in LDS -------*- C++ -*--===//
 //
 // With both factors in LDS as a whole there is no pipeline: the product is
 // written out, and each fragment is read while the one before is multiplied.

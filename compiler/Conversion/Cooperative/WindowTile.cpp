@@ -350,23 +350,23 @@ Value WindowSource::load(Value buffer, Value first, int64_t constant) {
   // Unless told so, NVPTX reads what may lie anywhere element by element.
   llvm::Align alignment(width * w.elementBytes);
   auto type = VectorType::get(width, place.elementType);
-  SmallVector<Value> parts;
+  SmallVector<Value> splits;
   for (int64_t n = 0; n < w.getChunkElements(); n += width) {
     Value offset =
         arith::AddIOp::create(e.b, e.loc, first, e.indexConstant(constant + n));
-    parts.push_back(vector::LoadOp::create(e.b, e.loc, type, buffer, offset,
-                                           /*nontemporal=*/false, alignment));
+    splits.push_back(vector::LoadOp::create(e.b, e.loc, type, buffer, offset,
+                                            /*nontemporal=*/false, alignment));
   }
   // Neighbours are joined until one is left.
-  for (; parts.size() > 1; width *= 2) {
+  for (; splits.size() > 1; width *= 2) {
     SmallVector<int64_t> both(2 * width);
     std::iota(both.begin(), both.end(), 0);
-    for (size_t n = 0; n < parts.size() / 2; ++n)
-      parts[n] = vector::ShuffleOp::create(e.b, e.loc, parts[2 * n],
-                                           parts[2 * n + 1], both);
-    parts.truncate(parts.size() / 2);
+    for (size_t n = 0; n < splits.size() / 2; ++n)
+      splits[n] = vector::ShuffleOp::create(e.b, e.loc, splits[2 * n],
+                                            splits[2 * n + 1], both);
+    splits.truncate(splits.size() / 2);
   }
-  return parts.front();
+  return splits.front();
 }
 
 /// Zero where the chunk (chunks[c] in the lanes of chunk c) leaves the window.

@@ -1,4 +1,4 @@
-//===- BothFactors.h - Steps that bring both factors -----------*- C++ -*-===//
+//===- BothFactors.h - Steps that bring both factors -----------*- C++ -*--===//
 
 #ifndef TESSERA_COMPILER_CONVERSION_HOPPER_BOTHFACTORS_H
 #define TESSERA_COMPILER_CONVERSION_HOPPER_BOTHFACTORS_H

@@ -1,4 +1,4 @@
-//===- HaloOperand.h - Pixels that all taps of a filter share --*- C++ -*-===//
+//===- HaloOperand.h - Pixels that all taps of a filter share --*- C++ -*--===//
 //
 // Of stride 1, the pixels that a tap sees are those of its neighbour, moved. A
 // tile's own and those around it are copied once for 64 channels, and each tap

@@ -86,9 +86,9 @@ getHaloShape(TileProgram &program, const std::optional<HaloOperand> &halo,
   if (program.mma.getInstruction() == kWgmmaTf32)
     return program.mma.emitOpError(
         "multiplies tf32, whose taps share no pixels in a halo");
-  if (halo && program.pipeline.getParts())
+  if (halo && program.pipeline.getSplits())
     return program.pipeline.emitOpError(
-        "has parts, but a halo of rows is for whole reductions");
+        "has splits, but a halo of rows is for whole reductions");
   const auto buffers = static_cast<int64_t>(*program.pipeline.getHalo());
   const int64_t least = sliding                   ? sliding->countAhead() + 2
                         : halo->countBlocks() > 1 ? 2
@@ -118,7 +118,7 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
     return failure();
   if (program.store.getAtomic())
     return program.store.emitOpError(
-        "adds atomically, but tiles stored by tma are parts of their own");
+        "adds atomically, but tiles stored by tma are splits of their own");
   FailureOr<KernelArg> nameA = getTensor(program, program.loadM.getView());
   FailureOr<KernelArg> nameB = getTensor(program, program.loadN.getView());
   FailureOr<KernelArg> nameD = getTensor(program, program.store.getView());
@@ -141,7 +141,7 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
   ArrayRef<int64_t> counts = program.tiles.getCounts();
   const int64_t tiles = counts[0] * counts[1] * counts[2];
   const int64_t resident = *program.tiles.getPersistent() * shape->blocksPerSm;
-  const int64_t parts = program.pipeline.getParts().value_or(1);
+  const int64_t splits = program.pipeline.getSplits().value_or(1);
   const StreamedReads streamed = chooseStreamedReads(program, order);
   a->setStreamed(streamed.a);
   b->setStreamed(streamed.b);
@@ -149,7 +149,7 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
     (*halo)->setStreamed(streamed.a);
   if (*sliding)
     (*sliding)->setStreamed(slidesB(program) ? streamed.b : streamed.a);
-  const int64_t steps = llvm::divideCeilSigned(a->getSteps(), parts);
+  const int64_t steps = llvm::divideCeilSigned(a->getSteps(), splits);
   StepWalk walk(program.loadM, program.loadN, steps);
   return HopperPlan{*shape,
                     *halo ? **halo : std::move(*a),
@@ -159,7 +159,7 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
                     result,
                     counts[0],
                     steps,
-                    parts,
+                    splits,
                     std::move(walk),
                     tiles,
                     std::min(tiles, resident),

@@ -1,4 +1,4 @@
-//===- HopperPlan.h - What is known before a kernel is written -*- C++ -*-===//
+//===- HopperPlan.h - What is known before a kernel is written -*- C++ -*--===//
 
 #ifndef TESSERA_COMPILER_CONVERSION_HOPPER_HOPPERPLAN_H
 #define TESSERA_COMPILER_CONVERSION_HOPPER_HOPPERPLAN_H
@@ -20,7 +20,7 @@ struct HopperPlan {
   std::optional<ResultMap> result; ///< None if it is stored row by row.
   int64_t groups;
   int64_t steps; ///< Of the reduction of one tile, or of its part.
-  int64_t parts;
+  int64_t splits;
   StepWalk walk; ///< Of a part.
   int64_t tiles;
   int64_t workgroups;

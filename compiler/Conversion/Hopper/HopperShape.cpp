@@ -48,7 +48,7 @@ static LogicalResult checkColumns(TileProgram &program,
 /// of 64 by 64 (SumStore).
 static LogicalResult checkExchanged(TileProgram &program,
                                     const HopperShape &shape) {
-  if (!shape.isExchanged)
+  if (!shape.isSwapped)
     return success();
   constexpr int64_t kResultBytes = 2;
   if (shape.resultBytes != kResultBytes || shape.wavesN > 1 ||
@@ -88,7 +88,7 @@ static LogicalResult checkTile(TileProgram &program, const HopperShape &shape) {
   const bool isOneCopy =
       TmaOperand::chooseWalk(program.loadM, program.loadN) == TmaWalk::Channels;
   const int64_t rows =
-      shape.isExchanged ? shape.tileN : shape.tileM / mma.getWaves()[0];
+      shape.isSwapped ? shape.tileN : shape.tileM / mma.getWaves()[0];
   if (shape.blocks * kWgmmaRows != rows || shape.blocks == 0 ||
       shape.tileM % mma.getWaves()[0] != 0 ||
       shape.getProductColumns() > kMaxColumns ||
@@ -179,8 +179,8 @@ static HopperShape makeShape(TileProgram &program, const GpuTarget &target,
                               program.loadM, program.loadN) == TmaWalk::Pixels,
       .wavesN = waves[1],
       .halo = halo,
-      .isExchanged = program.mma.getLanes() == dnn::TileDim::M};
-  if (shape.isExchanged)
+      .isSwapped = program.mma.getLanes() == dnn::TileDim::M};
+  if (shape.isSwapped)
     shape.blocks = shape.tileN / kWgmmaRows;
   // Staging buffers take turns within a tile, so their number divides its
   // pieces.

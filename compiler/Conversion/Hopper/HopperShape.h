@@ -1,4 +1,4 @@
-//===- HopperShape.h - Warpgroups and shared memory of a tile --*- C++ -*-===//
+//===- HopperShape.h - Warpgroups and shared memory of a tile --*- C++ -*--===//
 //
 // One warpgroup, the producer, has its thread 0 fill a ring of stages; the
 // consumers multiply. They share a tile's rows (cooperative), or take tiles in
@@ -52,7 +52,7 @@ struct HopperShape {
   HaloShape halo = {};
   /// Whether the rows of a wgmma are columns of the tile, and its columns rows
   /// of it (docs/design/0016).
-  bool isExchanged = false;
+  bool isSwapped = false;
 
   /// Of the tile, a consumer's.
   int64_t getRows() const { return isPingPong ? tileM : tileM / getWavesM(); }
@@ -60,7 +60,7 @@ struct HopperShape {
   int64_t getWavesM() const { return wavesN > 1 ? 1 : consumers; }
   /// Of a wgmma.
   int64_t getProductColumns() const {
-    return isExchanged ? getRows() : getColumns();
+    return isSwapped ? getRows() : getColumns();
   }
 
   /// Columns of the result that a warp stores at once.

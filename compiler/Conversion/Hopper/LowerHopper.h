@@ -1,4 +1,4 @@
-//===- LowerHopper.h - Tile programs with copy tma -------------*- C++ -*-===//
+//===- LowerHopper.h - Tile programs with copy tma -------------*- C++ -*--===//
 
 #ifndef TESSERA_COMPILER_CONVERSION_HOPPER_LOWERHOPPER_H
 #define TESSERA_COMPILER_CONVERSION_HOPPER_LOWERHOPPER_H

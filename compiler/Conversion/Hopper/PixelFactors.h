@@ -1,4 +1,4 @@
-//===- PixelFactors.h - tf32 factors that are read by pixels ---*- C++ -*-===//
+//===- PixelFactors.h - tf32 factors that are read by pixels ---*- C++ -*--===//
 //
 // In backward weights the reduction is pixels, but what lies together in memory
 // is channels, and wgmma reads f32 from shared memory only with the reduction

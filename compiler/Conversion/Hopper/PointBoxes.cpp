@@ -359,8 +359,8 @@ static Value getRowPointer(Emitter &e, OpT op,
                            const PointBoxes::Buffers &buffers) {
   MemRefType type = op.getBuffer().getType();
   Value offset = buffers.contains(op.getBuffer())
-                     ? getBoxOffset(e, type, op.getPlace())
-                     : getOffset(e, type, op.getPlace());
+                     ? getBoxOffset(e, type, op.getIndices())
+                     : getOffset(e, type, op.getIndices());
   return toPointer(e, e.add(getAddress(e, op.getBuffer()), offset));
 }
 

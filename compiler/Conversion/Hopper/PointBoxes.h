@@ -1,4 +1,4 @@
-//===- PointBoxes.h - Boxes and matrices of point programs -----*- C++ -*-===//
+//===- PointBoxes.h - Boxes and matrices of point programs -----*- C++ -*--===//
 //
 // dnn.box_load and dnn.box_store are copies of the tensor memory accelerator,
 // which a launch describes the tensors to; one thread starts them. Each slot of

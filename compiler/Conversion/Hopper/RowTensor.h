@@ -1,4 +1,4 @@
-//===- RowTensor.h - A tensor whose rows a warp moves ----------*- C++ -*-===//
+//===- RowTensor.h - A tensor whose rows a warp moves ----------*- C++ -*--===//
 //
 // Between a tensor and a staging buffer, without the TMA unit: each lane moves
 // as many neighbouring columns as memory allows, the lanes of a row lie side

@@ -54,9 +54,9 @@ private:
   RingPlace copyGradient(const ResultTile &tile, const RingPlace &begin);
   RingPlace copyChunks(const ResultTile &tile, const RingPlace &begin);
   Value getFirstStep(Value group) {
-    const int64_t groups = plan.groups / plan.parts;
-    return plan.parts == 1 ? e.constant(0)
-                           : e.mul(e.divu(group, groups), plan.steps);
+    const int64_t groups = plan.groups / plan.splits;
+    return plan.splits == 1 ? e.constant(0)
+                            : e.mul(e.divu(group, groups), plan.steps);
   }
   Value getGradient(Value stage) {
     return e.mul(stage, isOfB ? shape.getBytesA() : shape.getBytesB());

@@ -1,4 +1,4 @@
-//===- SlidingHalo.h - Pixels of backward weights, each once ---*- C++ -*-===//
+//===- SlidingHalo.h - Pixels of backward weights, each once ---*- C++ -*--===//
 //
 // The reduction of backward weights walks positions, and what a tap adds to
 // them is a distance, as in a halo (HaloOperand.h). So the input comes in

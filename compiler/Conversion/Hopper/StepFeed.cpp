@@ -39,8 +39,8 @@ tessera::forEachStage(Emitter &e, TmaRing &ring, int64_t count,
 RingPlace BothFactors::copyTile(unsigned, const ResultTile &tile,
                                 const RingPlace &begin) {
   // The parts of the reduction are runs of groups.
-  const int64_t groups = plan.groups / plan.parts;
-  Value firstStep = plan.parts == 1
+  const int64_t groups = plan.groups / plan.splits;
+  Value firstStep = plan.splits == 1
                         ? e.constant(0)
                         : e.mul(e.divu(tile.group, groups), plan.steps);
   SmallVector<Value> placeA = plan.a.locate(e, tile.group, tile.row);
@@ -111,7 +111,7 @@ SmallVector<Value> BothFactors::multiply(Wgmma &wgmma, Value group,
     place = {at.stage, at.parity};
     return sums;
   }
-  SmallVector<Type> types(shape.blocks, wgmma.getSumType());
+  SmallVector<Type> types(shape.blocks, wgmma.getAccType());
   types.append({at.stage.getType(), at.parity.getType()});
   auto branch = scf::IfOp::create(e.b, e.loc, types, e.ult(steps, 1),
                                   /*withElseRegion=*/true);
@@ -122,7 +122,7 @@ SmallVector<Value> BothFactors::multiply(Wgmma &wgmma, Value group,
   };
   e.b.setInsertionPointToStart(branch.thenBlock());
   onIssued();
-  Value zeros = LLVM::ZeroOp::create(e.b, e.loc, wgmma.getSumType());
+  Value zeros = LLVM::ZeroOp::create(e.b, e.loc, wgmma.getAccType());
   yield(SmallVector<Value>(shape.blocks, zeros), at);
   e.b.setInsertionPointToStart(branch.elseBlock());
   RingPlace end = at;

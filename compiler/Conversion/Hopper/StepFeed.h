@@ -1,4 +1,4 @@
-//===- StepFeed.h - From the copies to the products of a tile --*- C++ -*-===//
+//===- StepFeed.h - From the copies to the products of a tile --*- C++ -*--===//
 //
 // The rings of a workgroup, both ends of them: threads that copy walk all
 // tiles, ahead of the consumers, which multiply and give stages back. Each step

@@ -1,4 +1,4 @@
-//===- StepWalk.h - The steps of a tile's reduction ------------*- C++ -*-===//
+//===- StepWalk.h - The steps of a tile's reduction ------------*- C++ -*--===//
 //
 // A reduction is filter taps and, innermost, channels. Of strided backward data
 // a tile's group says which taps exist (docs/design/0003-problem-space.md): the

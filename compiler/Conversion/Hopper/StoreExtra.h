@@ -1,4 +1,4 @@
-//===- StoreExtra.h - Further tensors of an epilogue -----------*- C++ -*-===//
+//===- StoreExtra.h - Further tensors of an epilogue -----------*- C++ -*--===//
 //
 // The epilogue is applied to sums in registers, where wgmma leaves them, so
 // that nothing is rounded but the result. There its tensors must come, too:

@@ -18,7 +18,7 @@ static int64_t getReadBytes(TileProgram &program, Value view) {
     span += (size - 1) * stride;
   for (int64_t extent : cast<dnn::ViewType>(view.getType()).getShape())
     reached *= extent;
-  reached /= static_cast<int64_t>(program.pipeline.getParts().value_or(1));
+  reached /= static_cast<int64_t>(program.pipeline.getSplits().value_or(1));
   return std::min(span, reached) * type.getElementTypeBitWidth() / 8;
 }
 

@@ -1,4 +1,4 @@
-//===- StreamedReads.h - What the second cache may forget ------*- C++ -*-===//
+//===- StreamedReads.h - What the second cache may forget ------*- C++ -*--===//
 //
 // A read that finds no place in the second cache takes that of the line which
 // was not used for longest. Of kernels that read more than they write, that

@@ -29,7 +29,7 @@ SumStore::SumStore(Emitter &e, const HopperShape &shape, dnn::TileStoreOp store,
       element(store.getView().getType().getElementType()),
       wayOut(std::move(wayOut)), extras(std::move(extras)), staging(staging),
       thread(thread), scalars(std::move(scalars)),
-      offsets(shape.isExchanged ? getTurnedOffsets(e, thread.warp, thread.lane)
+      offsets(shape.isSwapped   ? getTurnedOffsets(e, thread.warp, thread.lane)
               : element.isF32() ? getPairOffsets(e, thread.lane)
                                 : getFragmentOffsets(e, thread.lane)) {}
 
@@ -161,7 +161,7 @@ void SumStore::emit(ArrayRef<Value> sums) {
     wayOut->awaitBuffer(shape.stagers);
     for (auto [extra, fetched] : llvm::zip_equal(extras, values))
       fetched = extra->unpack(fetched, row, column, buffer);
-    if (shape.isExchanged)
+    if (shape.isSwapped)
       stageTransposed(sums[column / kWgmmaRows], row, bytes);
     else if (element.isF32())
       stageSums(sums[piece / perBlock], column, values, buffer);

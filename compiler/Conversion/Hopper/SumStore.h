@@ -1,4 +1,4 @@
-//===- SumStore.h - From sums to the result --------------------*- C++ -*-===//
+//===- SumStore.h - From sums to the result --------------------*- C++ -*--===//
 //
 // A warp rounds 64 columns of its 16 rows at a time into a staging buffer in
 // shared memory, from where they leave (WayOut). No other warp takes part, so

@@ -1,4 +1,4 @@
-//===- TmaOperand.h - A factor that the TMA unit copies --------*- C++ -*-===//
+//===- TmaOperand.h - A factor that the TMA unit copies --------*- C++ -*--===//
 //
 // #dnn.coords is linear, and so is what a tensor map can say; where the two
 // agree, one thread copies a whole tile, padding and tails included:

@@ -1,4 +1,4 @@
-//===- TmaRing.h - The stages between producer and consumers ---*- C++ -*-===//
+//===- TmaRing.h - The stages between producer and consumers ---*- C++ -*--===//
 //
 // A stage has two barriers: `full` counts the bytes that the copies bring,
 // `empty` the consumers that have read them. Where B is transposed in between,

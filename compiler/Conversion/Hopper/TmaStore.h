@@ -1,4 +1,4 @@
-//===- TmaStore.h - A staged result that leaves by TMA ---------*- C++ -*-===//
+//===- TmaStore.h - A staged result that leaves by TMA ---------*- C++ -*--===//
 
 #ifndef TESSERA_COMPILER_CONVERSION_HOPPER_TMASTORE_H
 #define TESSERA_COMPILER_CONVERSION_HOPPER_TMASTORE_H

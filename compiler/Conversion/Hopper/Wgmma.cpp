@@ -79,9 +79,9 @@ SmallVector<Value> Wgmma::multiply(const Place &place, ArrayRef<Value> sums,
   auto mnk = NVVM::MMAShapeAttr::get(e.b.getContext(), kWgmmaRows,
                                      shape.getProductColumns(), reduction);
   const auto row = NVVM::MMALayout::row, col = NVVM::MMALayout::col;
-  const bool isExchanged = shape.isExchanged;
-  const bool turnsRows = isExchanged ? transposed.b : transposed.a;
-  const bool turnsColumns = isExchanged ? transposed.a : transposed.b;
+  const bool isSwapped = shape.isSwapped;
+  const bool turnsRows = isSwapped ? transposed.b : transposed.a;
+  const bool turnsColumns = isSwapped ? transposed.a : transposed.b;
   SmallVector<Value> results(sums);
   NVVM::WgmmaFenceAlignedOp::create(e.b, e.loc);
   for (int64_t k = 0; k < shares; ++k) {
@@ -92,12 +92,12 @@ SmallVector<Value> Wgmma::multiply(const Place &place, ArrayRef<Value> sums,
           hasSharesA
               ? locate(descriptorA, place.sharesA[k * shape.blocks + block])
               : addLong(e, a,
-                        makeLong(e, k * stepA + (isExchanged ? 0 : rowUnits)));
+                        makeLong(e, k * stepA + (isSwapped ? 0 : rowUnits)));
       Value ofB =
-          addLong(e, b, makeLong(e, k * stepB + (isExchanged ? rowUnits : 0)));
+          addLong(e, b, makeLong(e, k * stepB + (isSwapped ? rowUnits : 0)));
       results[block] = NVVM::WgmmaMmaAsyncOp::create(
-          e.b, e.loc, sumType, results[block], isExchanged ? ofB : ofA,
-          isExchanged ? ofA : ofB, mnk, type, type, NVVM::WGMMATypes::f32,
+          e.b, e.loc, sumType, results[block], isSwapped ? ofB : ofA,
+          isSwapped ? ofA : ofB, mnk, type, type, NVVM::WGMMATypes::f32,
           isFirst && k == 0 ? NVVM::WGMMAScaleOut::zero
                             : NVVM::WGMMAScaleOut::one,
           NVVM::WGMMAScaleIn::one, NVVM::WGMMAScaleIn::one,

@@ -1,4 +1,4 @@
-//===- Wgmma.h - Products that read shared memory --------------*- C++ -*-===//
+//===- Wgmma.h - Products that read shared memory --------------*- C++ -*--===//
 //
 // wgmma multiplies 64 rows by up to 256 columns. Both factors are read from
 // shared memory through descriptors, the sums are in the registers of a
@@ -32,7 +32,7 @@ public:
         Transposed transposed, mlir::Value base, mlir::Value firstRow);
 
   /// A struct of half as many sums as an instruction has columns.
-  mlir::Type getSumType() const { return sumType; }
+  mlir::Type getAccType() const { return sumType; }
   /// Sums without a value: the first step ignores them. (Zeros in registers
   /// would be moved behind the fence, where ptxas serialises the product.)
   llvm::SmallVector<mlir::Value> makeSums();

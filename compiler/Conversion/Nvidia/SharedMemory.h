@@ -1,4 +1,4 @@
-//===- SharedMemory.h - Addresses in shared memory -------------*- C++ -*-===//
+//===- SharedMemory.h - Addresses in shared memory -------------*- C++ -*--===//
 
 #ifndef TESSERA_COMPILER_CONVERSION_NVIDIA_SHAREDMEMORY_H
 #define TESSERA_COMPILER_CONVERSION_NVIDIA_SHAREDMEMORY_H

@@ -1,4 +1,4 @@
-//===- WarpMatrix.h - The matrix instructions of a warp --------*- C++ -*-===//
+//===- WarpMatrix.h - The matrix instructions of a warp --------*- C++ -*--===//
 //
 // mma.sync and ldmatrix by the ISA's fragments, in registers of 32 bits. The
 // tile path has them behind a row of a table, which holds 32 columns together;

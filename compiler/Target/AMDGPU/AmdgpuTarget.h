@@ -1,4 +1,4 @@
-//===- AmdgpuTarget.h - From an object file to a code object ---*- C++ -*-===//
+//===- AmdgpuTarget.h - From an object file to a code object ---*- C++ -*--===//
 //
 // The steps that only AMD's chips need: the assembler and the linker, which run
 // in this process and in memory, and the metadata of the code object.

@@ -1,4 +1,4 @@
-//===- Backend.h - The vendors' parts of code generation -------*- C++ -*-===//
+//===- Backend.h - The vendors' parts of code generation -------*- C++ -*--===//
 //
 // All chips share the steps from the gpu dialect to machine code; a Backend has
 // what differs between vendors.

@@ -1,4 +1,4 @@
-//===- Codegen.h - From a gpu.module to machine code -----------*- C++ -*-===//
+//===- Codegen.h - From a gpu.module to machine code -----------*- C++ -*--===//
 //
 // The steps of code generation, in the order in which the pipeline runs them.
 // They are the same for every vendor; Backend.h has what differs.

@@ -1,4 +1,4 @@
-//===- KernelMetadata.h - The metadata of a kernel -------------*- C++ -*-===//
+//===- KernelMetadata.h - The metadata of a kernel -------------*- C++ -*--===//
 
 #ifndef TESSERA_COMPILER_TARGET_CODEGEN_KERNELMETADATA_H
 #define TESSERA_COMPILER_TARGET_CODEGEN_KERNELMETADATA_H

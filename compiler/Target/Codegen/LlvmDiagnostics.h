@@ -1,4 +1,4 @@
-//===- LlvmDiagnostics.h - Turn LLVM's errors into a Status ----*- C++ -*-===//
+//===- LlvmDiagnostics.h - Turn LLVM's errors into a Status ----*- C++ -*--===//
 
 #ifndef TESSERA_COMPILER_TARGET_CODEGEN_LLVMDIAGNOSTICS_H
 #define TESSERA_COMPILER_TARGET_CODEGEN_LLVMDIAGNOSTICS_H

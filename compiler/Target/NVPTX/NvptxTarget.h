@@ -1,4 +1,4 @@
-//===- NvptxTarget.h - Read the kernels of a PTX text ----------*- C++ -*-===//
+//===- NvptxTarget.h - Read the kernels of a PTX text ----------*- C++ -*--===//
 //
 // PTX is assembly and code object in one: the GPU's driver assembles it, so
 // that there is nothing to assemble or to link here.

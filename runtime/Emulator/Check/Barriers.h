@@ -1,4 +1,4 @@
-//===- Barriers.h - Do all waves and lanes meet at a barrier? --*- C++ -*-===//
+//===- Barriers.h - Do all waves and lanes meet at a barrier? --*- C++ -*--===//
 //
 // The hardware only counts waves: a barrier opens when every wave that has not
 // ended stands at a barrier instruction, no matter which instruction it is or

@@ -1,4 +1,4 @@
-//===- CheckSet.h - Which checks a launch runs under -----------*- C++ -*-===//
+//===- CheckSet.h - Which checks a launch runs under -----------*- C++ -*--===//
 //
 // The checks of bounds and alignment and the watchdog are always on, because
 // their cost is negligible. The others are chosen by name.

@@ -1,4 +1,4 @@
-//===- Definedness.h - Which registers hold a value ------------*- C++ -*-===//
+//===- Definedness.h - Which registers hold a value ------------*- C++ -*--===//
 //
 // Records what a wave has written: vector registers lane by lane, scalar
 // registers bit by bit because they are lane masks, and private memory dword by

@@ -1,4 +1,4 @@
-//===- GlobalRaces.h - Races between the groups of a launch ----*- C++ -*-===//
+//===- GlobalRaces.h - Races between the groups of a launch ----*- C++ -*--===//
 //
 // Two groups that touch the same bytes of global memory, one of them writing,
 // need an order that only they themselves can establish (GroupOrder.h). The

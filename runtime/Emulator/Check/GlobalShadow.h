@@ -1,4 +1,4 @@
-//===- GlobalShadow.h - Who touched which dword of memory ------*- C++ -*-===//
+//===- GlobalShadow.h - Who touched which dword of memory ------*- C++ -*--===//
 //
 // The shadow is created page by page as a launch touches memory, up to a limit
 // that depends on the host's memory. Pages beyond the limit are not checked.

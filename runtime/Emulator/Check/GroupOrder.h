@@ -1,4 +1,4 @@
-//===- GroupOrder.h - Which workgroup knows of which -----------*- C++ -*-===//
+//===- GroupOrder.h - Which workgroup knows of which -----------*- C++ -*--===//
 //
 // Workgroups of a launch have no order except one that they establish
 // themselves: a group that performs an atomic, or a load that bypasses the

@@ -1,4 +1,4 @@
-//===- Initialized.h - Values that nobody has written ----------*- C++ -*-===//
+//===- Initialized.h - Values that nobody has written ----------*- C++ -*--===//
 //
 // Reports the use of a value that nobody has written where it has an effect: as
 // an address, as the condition of a branch, or in a store that makes it visible

@@ -1,4 +1,4 @@
-//===- LdsChecker.h - Races and unwritten bytes in LDS ---------*- C++ -*-===//
+//===- LdsChecker.h - Races and unwritten bytes in LDS ---------*- C++ -*--===//
 //
 // A race is found by the order that the kernel establishes and not by a wrong
 // value, so it does not matter in which order the emulator ran the waves. Waves

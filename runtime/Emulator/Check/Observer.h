@@ -1,4 +1,4 @@
-//===- Observer.h - What watches a workgroup run ---------------*- C++ -*-===//
+//===- Observer.h - What watches a workgroup run ---------------*- C++ -*--===//
 //
 // A check, a trace or an expensive measurement is an observer. A launch without
 // one pays a test of a null pointer for each memory access and nothing else:

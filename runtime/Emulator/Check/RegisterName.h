@@ -1,4 +1,4 @@
-//===- RegisterName.h - Registers in messages ------------------*- C++ -*-===//
+//===- RegisterName.h - Registers in messages ------------------*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_EMULATOR_CHECK_REGISTERNAME_H
 #define TESSERA_RUNTIME_EMULATOR_CHECK_REGISTERNAME_H

@@ -1,4 +1,4 @@
-//===- ShadowCell.h - Who touched a dword last -----------------*- C++ -*-===//
+//===- ShadowCell.h - Who touched a dword last -----------------*- C++ -*--===//
 //
 // For each dword of memory, the race checks remember its last writers and
 // readers: which wave or group, at which of its times, and by which

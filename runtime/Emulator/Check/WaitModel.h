@@ -1,4 +1,4 @@
-//===- WaitModel.h - Which memory operations have surely ended -*- C++ -*-===//
+//===- WaitModel.h - Which memory operations have surely ended -*- C++ -*--===//
 //
 // The emulator performs memory operations at once. The hardware performs them
 // later, and only a wait on the right counter proves that one has completed.

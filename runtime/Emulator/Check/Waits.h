@@ -1,4 +1,4 @@
-//===- Waits.h - Uses of registers that a load still owes ------*- C++ -*-===//
+//===- Waits.h - Uses of registers that a load still owes ------*- C++ -*--===//
 //
 // The hardware fills the destination of a load when the memory answers. Code
 // that reads it earlier sometimes gets the old value. This check finds the

@@ -1,4 +1,4 @@
-//===- CodeObject.h - An AMDGPU code object in memory ----------*- C++ -*-===//
+//===- CodeObject.h - An AMDGPU code object in memory ----------*- C++ -*--===//
 //
 // Reads the ELF file that a compiler made: places its segments in emulated
 // device memory, applies relocations, and collects what the descriptor and

@@ -1,4 +1,4 @@
-//===- Decoder.h - From bytes to the text of an instruction ----*- C++ -*-===//
+//===- Decoder.h - From bytes to the text of an instruction ----*- C++ -*--===//
 //
 // This is the only component that uses LLVM. LLVM's disassembler prints an
 // instruction, and the rest of the emulator reads the printed text, which is

@@ -1,4 +1,4 @@
-//===- DppControl.h - Lane permutations of DPP -----------------*- C++ -*-===//
+//===- DppControl.h - Lane permutations of DPP -----------------*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_EMULATOR_DECODE_DPPCONTROL_H
 #define TESSERA_RUNTIME_EMULATOR_DECODE_DPPCONTROL_H

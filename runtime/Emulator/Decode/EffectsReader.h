@@ -1,4 +1,4 @@
-//===- EffectsReader.h - Effects from LLVM's descriptions ------*- C++ -*-===//
+//===- EffectsReader.h - Effects from LLVM's descriptions ------*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_EMULATOR_DECODE_EFFECTSREADER_H
 #define TESSERA_RUNTIME_EMULATOR_DECODE_EFFECTSREADER_H

@@ -1,4 +1,4 @@
-//===- InstructionText.h - The parts of a printed instruction --*- C++ -*-===//
+//===- InstructionText.h - The parts of a printed instruction --*- C++ -*--===//
 //
 // Splits "v_add_f32_e64 v0, |v1|, -s2 clamp" into a mnemonic, operands and
 // modifiers without knowing what any of them means.

@@ -1,4 +1,4 @@
-//===- MessagePack.h - The encoding of kernel metadata ---------*- C++ -*-===//
+//===- MessagePack.h - The encoding of kernel metadata ---------*- C++ -*--===//
 //
 // A code object describes its kernels in a note encoded as MessagePack. This
 // reads the types that AMDGPU metadata uses: maps, arrays, strings, integers,

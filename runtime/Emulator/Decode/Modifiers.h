@@ -1,4 +1,4 @@
-//===- Modifiers.h - What stands behind the operands -----------*- C++ -*-===//
+//===- Modifiers.h - What stands behind the operands -----------*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_EMULATOR_DECODE_MODIFIERS_H
 #define TESSERA_RUNTIME_EMULATOR_DECODE_MODIFIERS_H

@@ -1,4 +1,4 @@
-//===- OffloadBundle.h - Code objects of several chips in one --*- C++ -*-===//
+//===- OffloadBundle.h - Code objects of several chips in one --*- C++ -*--===//
 //
 // clang puts the code objects for all chips of `--offload-arch` into a bundle,
 // compressed on request. Programs carry such bundles and pass them to

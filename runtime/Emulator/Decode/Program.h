@@ -1,4 +1,4 @@
-//===- Program.h - The predecoded code of a code object --------*- C++ -*-===//
+//===- Program.h - The predecoded code of a code object --------*- C++ -*--===//
 //
 // The executable bytes of a code object, decoded once. Translates between
 // instructions and addresses as kernels see them (s_getpc).

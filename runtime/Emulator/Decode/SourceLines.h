@@ -1,4 +1,4 @@
-//===- SourceLines.h - From a pc to a line of source -----------*- C++ -*-===//
+//===- SourceLines.h - From a pc to a line of source -----------*- C++ -*--===//
 //
 // With code that was compiled with -g, messages say "at conv.hip:42".
 //

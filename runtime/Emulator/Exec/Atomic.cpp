@@ -1,4 +1,4 @@
-//===- Atomic.cpp - Atomics on memory and LDS -------------------------===//
+//===- Atomic.cpp - Atomics on memory and LDS -----------------------------===//
 
 #include "runtime/Emulator/Exec/Atomics.h"
 #include "runtime/Emulator/Exec/OpcodeTable.h"

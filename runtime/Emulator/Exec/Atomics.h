@@ -1,4 +1,4 @@
-//===- Atomics.h - Read-modify-write on one element ------------*- C++ -*-===//
+//===- Atomics.h - Read-modify-write on one element ------------*- C++ -*--===//
 //
 // Workgroups run on several host threads, so atomics must be atomic on the host
 // as well. The lanes of a wave perform theirs in ascending order.

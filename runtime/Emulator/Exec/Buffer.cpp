@@ -1,4 +1,4 @@
-//===- Buffer.cpp - Accesses through a buffer descriptor --------------===//
+//===- Buffer.cpp - Accesses through a buffer descriptor ------------------===//
 //
 // Out of range is not an error but part of the instruction's definition: loads
 // give 0 and stores do nothing, dword by dword. Convolutions rely on it for

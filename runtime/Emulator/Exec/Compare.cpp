@@ -1,4 +1,4 @@
-//===- Compare.cpp - Vector comparisons -------------------------------===//
+//===- Compare.cpp - Vector comparisons -----------------------------------===//
 //
 // A comparison writes a complete mask: inactive lanes get 0. v_cmpx writes
 // EXEC, and on gfx9 its destination as well.

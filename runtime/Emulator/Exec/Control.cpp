@@ -1,4 +1,4 @@
-//===- Control.cpp - Branches, waits, barriers, the end ---------------===//
+//===- Control.cpp - Branches, waits, barriers, the end -------------------===//
 //
 // Memory instructions take effect at once and in order, so waits do nothing but
 // are still counted.

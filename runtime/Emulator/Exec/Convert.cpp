@@ -1,4 +1,4 @@
-//===- Convert.cpp - Conversions between types ------------------------===//
+//===- Convert.cpp - Conversions between types ----------------------------===//
 
 #include "runtime/Emulator/Exec/FloatMath.h"
 #include "runtime/Emulator/Exec/VectorOps.h"

@@ -1,4 +1,4 @@
-//===- DivisionMath.h - The last step of a division ------------*- C++ -*-===//
+//===- DivisionMath.h - The last step of a division ------------*- C++ -*--===//
 //
 // LLVM divides by v_div_scale (twice), a chain of fma, v_div_fmas and
 // v_div_fixup, and relies on the result being the correctly rounded quotient.

@@ -1,4 +1,4 @@
-//===- Dot.cpp - Dot products and mixed-precision fma -----------------===//
+//===- Dot.cpp - Dot products and mixed-precision fma ---------------------===//
 
 #include "runtime/Emulator/Exec/Float8.h"
 #include "runtime/Emulator/Exec/VectorOps.h"

@@ -1,4 +1,4 @@
-//===- Dual.h - Two operations in one instruction (VOPD) -------*- C++ -*-===//
+//===- Dual.h - Two operations in one instruction (VOPD) -------*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_EMULATOR_EXEC_DUAL_H
 #define TESSERA_RUNTIME_EMULATOR_EXEC_DUAL_H

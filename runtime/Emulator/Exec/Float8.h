@@ -1,4 +1,4 @@
-//===- Float8.h - 8-bit floats on the host ---------------------*- C++ -*-===//
+//===- Float8.h - 8-bit floats on the host ---------------------*- C++ -*--===//
 //
 // gfx942 has the FNUZ formats (no infinity, no -0, one NaN), gfx950 and gfx12
 // the OCP ones. Conversions and matrix instructions of a chip share them, so

@@ -1,4 +1,4 @@
-//===- FloatMath.h - Scalar float rules of the vector unit -----*- C++ -*-===//
+//===- FloatMath.h - Scalar float rules of the vector unit -----*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_EMULATOR_EXEC_FLOATMATH_H
 #define TESSERA_RUNTIME_EMULATOR_EXEC_FLOATMATH_H

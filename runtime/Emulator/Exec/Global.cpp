@@ -1,4 +1,4 @@
-//===- Global.cpp - global, flat and scratch loads and stores ---------===//
+//===- Global.cpp - global, flat and scratch loads and stores -------------===//
 
 #include "runtime/Emulator/Exec/MemoryFormat.h"
 #include "runtime/Emulator/Exec/OpcodeTable.h"

@@ -1,4 +1,4 @@
-//===- HalfFloat.h - 16-bit floats on the host -----------------*- C++ -*-===//
+//===- HalfFloat.h - 16-bit floats on the host -----------------*- C++ -*--===//
 //
 // Written so that the host compiler turns a loop over lanes into F16C
 // instructions.

@@ -1,4 +1,4 @@
-//===- LaneMove.cpp - Moves between lanes -----------------------------===//
+//===- LaneMove.cpp - Moves between lanes ---------------------------------===//
 
 #include "runtime/Emulator/Exec/VectorOps.h"
 

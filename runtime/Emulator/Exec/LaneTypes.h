@@ -1,4 +1,4 @@
-//===- LaneTypes.h - How a value sits in a register lane -------*- C++ -*-===//
+//===- LaneTypes.h - How a value sits in a register lane -------*- C++ -*--===//
 //
 // The handlers of most vector instructions are one-line functions on host
 // types. This says how each type is read from and written to register rows, and

@@ -1,4 +1,4 @@
-//===- Lds.cpp - LDS loads, stores and lane permutations --------------===//
+//===- Lds.cpp - LDS loads, stores and lane permutations ------------------===//
 //
 // The hardware returns 0 out of range and drops low address bits. Both are
 // errors here, because compilers never do this on purpose.

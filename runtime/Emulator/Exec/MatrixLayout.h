@@ -1,4 +1,4 @@
-//===- MatrixLayout.h - How matrices lie in the registers ------*- C++ -*-===//
+//===- MatrixLayout.h - How matrices lie in the registers ------*- C++ -*--===//
 //
 // What dense and sparse matrix instructions share: element types, shapes, and
 // which registers and lanes hold the rows of C and D. Layouts: AMD's matrix

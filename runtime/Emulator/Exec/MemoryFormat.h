@@ -1,4 +1,4 @@
-//===- MemoryFormat.h - What one lane loads or stores ----------*- C++ -*-===//
+//===- MemoryFormat.h - What one lane loads or stores ----------*- C++ -*--===//
 //
 // buffer_*, global_*, flat_*, scratch_* and ds_* share their data formats;
 // chips up to gfx10 and from gfx11 on spell them differently.

@@ -1,4 +1,4 @@
-//===- OpcodeTable.h - From mnemonic to handler ----------------*- C++ -*-===//
+//===- OpcodeTable.h - From mnemonic to handler ----------------*- C++ -*--===//
 //
 // Each file of this directory adds the instructions of its class. An
 // instruction whose mnemonic is not in the table stops the kernel with an error

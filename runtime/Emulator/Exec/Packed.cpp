@@ -1,4 +1,4 @@
-//===- Packed.cpp - Two operations in one register --------------------===//
+//===- Packed.cpp - Two operations in one register ------------------------===//
 //
 // VOP3P: op_sel selects the half of each source for the lower result, op_sel_hi
 // for the upper one; neg_lo and neg_hi negate likewise.

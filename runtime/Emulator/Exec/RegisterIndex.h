@@ -1,4 +1,4 @@
-//===- RegisterIndex.h - Register numbers relative to M0 -------*- C++ -*-===//
+//===- RegisterIndex.h - Register numbers relative to M0 -------*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_EMULATOR_EXEC_REGISTERINDEX_H
 #define TESSERA_RUNTIME_EMULATOR_EXEC_REGISTERINDEX_H

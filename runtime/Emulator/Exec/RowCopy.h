@@ -1,4 +1,4 @@
-//===- RowCopy.h - All lanes between memory and registers ------*- C++ -*-===//
+//===- RowCopy.h - All lanes between memory and registers ------*- C++ -*--===//
 //
 // Most memory instructions of a hot loop have every lane active and in bounds.
 // Once that is known for the whole row, the rest is a transposition: each

@@ -1,4 +1,4 @@
-//===- Scalar.cpp - Scalar arithmetic ---------------------------------===//
+//===- Scalar.cpp - Scalar arithmetic -------------------------------------===//
 //
 // Handlers are made from one-line functions, as in VectorOps.h. Each
 // instruction defines what happens to SCC: amd-isa section "Scalar".

@@ -1,4 +1,4 @@
-//===- ScalarCompare.cpp - Comparisons that set SCC -------------------===//
+//===- ScalarCompare.cpp - Comparisons that set SCC -----------------------===//
 
 #include "runtime/Emulator/Exec/LaneTypes.h"
 #include "runtime/Emulator/Exec/OpcodeTable.h"

@@ -1,4 +1,4 @@
-//===- ScalarMemory.cpp - s_load and s_buffer_load --------------------===//
+//===- ScalarMemory.cpp - s_load and s_buffer_load ------------------------===//
 
 #include "runtime/Emulator/Exec/OpcodeTable.h"
 #include "runtime/Emulator/Wave.h"

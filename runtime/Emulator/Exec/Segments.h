@@ -1,4 +1,4 @@
-//===- Segments.h - LDS and private memory ---------------------*- C++ -*-===//
+//===- Segments.h - LDS and private memory ---------------------*- C++ -*--===//
 //
 // The upper half of a flat address says whether it is in global memory, LDS or
 // private memory. This finds the bytes of the latter two and checks them.

@@ -1,4 +1,4 @@
-//===- SmallFloat.h - Floats of four and six bits --------------*- C++ -*-===//
+//===- SmallFloat.h - Floats of four and six bits --------------*- C++ -*--===//
 //
 // The OCP microscaling formats of less than 8 bits (CDNA4 ISA guide 7.3). They
 // have no infinity and no NaN; a value that is too large becomes the largest

@@ -1,4 +1,4 @@
-//===- VectorCarry.cpp - Vector arithmetic with carry or clamp --------===//
+//===- VectorCarry.cpp - Vector arithmetic with carry or clamp ------------===//
 //
 // Carries are one bit a lane in scalar registers. The complete mask is written;
 // inactive lanes get 0.

@@ -1,4 +1,4 @@
-//===- VectorDouble.cpp - f64 vector instructions ---------------------===//
+//===- VectorDouble.cpp - f64 vector instructions -------------------------===//
 
 #include "runtime/Emulator/Exec/DivisionMath.h"
 #include "runtime/Emulator/Exec/FloatMath.h"

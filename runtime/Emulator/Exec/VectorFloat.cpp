@@ -1,4 +1,4 @@
-//===- VectorFloat.cpp - f32 vector instructions ----------------------===//
+//===- VectorFloat.cpp - f32 vector instructions --------------------------===//
 //
 // Arithmetic is the host's, rounded to nearest even. Transcendentals are
 // correctly rounded, or nearly so, where the hardware is about 1 ulp off.

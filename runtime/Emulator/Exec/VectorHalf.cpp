@@ -1,4 +1,4 @@
-//===- VectorHalf.cpp - f16 vector instructions -----------------------===//
+//===- VectorHalf.cpp - f16 vector instructions ---------------------------===//
 //
 // Computed in f32 and rounded once. That is exact for everything but fma, which
 // is computed in f64 and rounded to odd first.

@@ -1,4 +1,4 @@
-//===- VectorInteger.cpp - Integer and bit vector instructions --------===//
+//===- VectorInteger.cpp - Integer and bit vector instructions ------------===//
 
 #include "runtime/Emulator/Exec/VectorOps.h"
 

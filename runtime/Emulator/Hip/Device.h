@@ -1,4 +1,4 @@
-//===- Device.h - The one emulated device ----------------------*- C++ -*-===//
+//===- Device.h - The one emulated device ----------------------*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_EMULATOR_HIP_DEVICE_H
 #define TESSERA_RUNTIME_EMULATOR_HIP_DEVICE_H

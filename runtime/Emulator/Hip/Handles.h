@@ -1,4 +1,4 @@
-//===- Handles.h - Handles that the application holds ----------*- C++ -*-===//
+//===- Handles.h - Handles that the application holds ----------*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_EMULATOR_HIP_HANDLES_H
 #define TESSERA_RUNTIME_EMULATOR_HIP_HANDLES_H

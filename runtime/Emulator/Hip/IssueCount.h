@@ -1,4 +1,4 @@
-//===- IssueCount.h - Issue cycles of one thread's launches ----*- C++ -*-===//
+//===- IssueCount.h - Issue cycles of one thread's launches ----*- C++ -*--===//
 //
 // A tuner on the emulated device cannot compare times, so it compares estimates
 // of issue cycles, which it obtains through an exported function. Launches of

@@ -1,4 +1,4 @@
-//===- MemoryRange.h - What copies and fills may touch ---------*- C++ -*-===//
+//===- MemoryRange.h - What copies and fills may touch ---------*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_EMULATOR_HIP_MEMORYRANGE_H
 #define TESSERA_RUNTIME_EMULATOR_HIP_MEMORYRANGE_H

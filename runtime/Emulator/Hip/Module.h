@@ -1,4 +1,4 @@
-//===- Module.h - Loaded code and how it is found --------------*- C++ -*-===//
+//===- Module.h - Loaded code and how it is found --------------*- C++ -*--===//
 //
 // The declarations that the files about modules, launches and occupancy share.
 // Applications see only the two opaque handles.

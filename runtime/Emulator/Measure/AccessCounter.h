@@ -1,4 +1,4 @@
-//===- AccessCounter.h - Which bytes a launch touches ----------*- C++ -*-===//
+//===- AccessCounter.h - Which bytes a launch touches ----------*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_EMULATOR_MEASURE_ACCESSCOUNTER_H
 #define TESSERA_RUNTIME_EMULATOR_MEASURE_ACCESSCOUNTER_H

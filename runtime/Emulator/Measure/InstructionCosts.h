@@ -1,4 +1,4 @@
-//===- InstructionCosts.h - What one instruction costs a chip --*- C++ -*-===//
+//===- InstructionCosts.h - What one instruction costs a chip --*- C++ -*--===//
 //
 // Everything that the text of an instruction tells: its class, how many
 // multiplications it does, and for how many clocks it occupies which unit of a

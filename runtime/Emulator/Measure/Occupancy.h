@@ -1,4 +1,4 @@
-//===- Occupancy.h - How many waves of a kernel a SIMD holds ---*- C++ -*-===//
+//===- Occupancy.h - How many waves of a kernel a SIMD holds ---*- C++ -*--===//
 
 #ifndef TESSERA_RUNTIME_EMULATOR_MEASURE_OCCUPANCY_H
 #define TESSERA_RUNTIME_EMULATOR_MEASURE_OCCUPANCY_H

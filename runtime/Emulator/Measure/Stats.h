@@ -1,4 +1,4 @@
-//===- Stats.h - What a launch did, in numbers -----------------*- C++ -*-===//
+//===- Stats.h - What a launch did, in numbers -----------------*- C++ -*--===//
 //
 // While a launch runs, only this is counted: how often each instruction was
 // executed, for how many lanes, and, if asked for, which bytes it accessed.

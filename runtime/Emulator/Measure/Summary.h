@@ -1,4 +1,4 @@
-//===- Summary.h - The measurements of one launch --------------*- C++ -*-===//
+//===- Summary.h - The measurements of one launch --------------*- C++ -*--===//
 //
 // Combines what was counted (Stats.h) with what instructions cost
 // (InstructionCosts.h), and prints it as one line of JSON. The guide,

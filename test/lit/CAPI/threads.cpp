@@ -152,7 +152,8 @@ static void runPooling(miopenHandle_t handle, hipStream_t stream) {
 }
 
 /// Runs a softmax of equal numbers, or a ReLU of negative ones.
-static void runRows(miopenHandle_t handle, hipStream_t stream, bool isSoftmax) {
+static void runRowWise(miopenHandle_t handle, hipStream_t stream,
+                       bool isSoftmax) {
   constexpr int kChannels = 4, kElements = 2 * kChannels * 9;
   miopenTensorDescriptor_t desc;
   miopenActivationDescriptor_t relu;
@@ -193,7 +194,7 @@ static void work(int thread) {
       else if (which == 6)
         runPooling(handle, stream);
       else
-        runRows(handle, stream, which == 7);
+        runRowWise(handle, stream, which == 7);
     }
     MIOPEN(miopenDestroy(handle));
     HIP(hipStreamDestroy(stream));

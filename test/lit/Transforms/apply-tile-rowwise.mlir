@@ -1,4 +1,4 @@
-// RUN: dnn-opt %s --dnn-apply-tile="target=gfx942 tile=rows-v4t16r4" | FileCheck %s
+// RUN: dnn-opt %s --dnn-apply-tile="target=gfx942 tile=rowwise-v4t16r4" | FileCheck %s
 // RUN: dnn-opt %s --dnn-apply-tile="target=gfx942 tile=rowsplit-v4t16r4p32" | FileCheck %s --check-prefix=SPLIT
 
 // 16 threads share each of a workgroup's four rows. A row of 256 elements is four
@@ -25,7 +25,7 @@
 // SPLIT-LABEL: func.func @center_map(
 // SPLIT:         dnn.for_each_point [8, 64] threads 256
 func.func @center(%x: memref<8x256xf32>, %y: memref<8x256xf32>) attributes {dnn.kernel} {
-  dnn.rows [8, 256] reduced [1] ins(%x : memref<8x256xf32>) outs(%y : memref<8x256xf32>)
+  dnn.row_wise [8, 256] reduced [1] ins(%x : memref<8x256xf32>) outs(%y : memref<8x256xf32>)
     reduce sum {
     ^bb0(%e: f32):
       dnn.yield %e : f32

@@ -1,4 +1,4 @@
-//===- ChildProcess.h - A process that a test may kill ---------*- C++ -*-===//
+//===- ChildProcess.h - A process that a test may kill ---------*- C++ -*--===//
 
 #ifndef TESSERA_TEST_UNIT_SUPPORT_CHILDPROCESS_H
 #define TESSERA_TEST_UNIT_SUPPORT_CHILDPROCESS_H

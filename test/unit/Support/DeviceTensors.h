@@ -1,4 +1,4 @@
-//===- DeviceTensors.h - Tensors of a test on the device -------*- C++ -*-===//
+//===- DeviceTensors.h - Tensors of a test on the device -------*- C++ -*--===//
 
 #ifndef TESSERA_TEST_UNIT_SUPPORT_DEVICETENSORS_H
 #define TESSERA_TEST_UNIT_SUPPORT_DEVICETENSORS_H

@@ -1,4 +1,4 @@
-//===- FakeCompiler.h - A compiler without code generation -----*- C++ -*-===//
+//===- FakeCompiler.h - A compiler without code generation -----*- C++ -*--===//
 
 #ifndef TESSERA_TEST_UNIT_SUPPORT_FAKECOMPILER_H
 #define TESSERA_TEST_UNIT_SUPPORT_FAKECOMPILER_H

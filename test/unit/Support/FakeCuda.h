@@ -1,4 +1,4 @@
-//===- FakeCuda.h - A libcuda.so.1 that runs on the host -------*- C++ -*-===//
+//===- FakeCuda.h - A libcuda.so.1 that runs on the host -------*- C++ -*--===//
 //
 // A shared object with every function of CudaSymbols.def, so that HIP over CUDA
 // can be tested without a GPU. Device memory is host memory whose bounds are

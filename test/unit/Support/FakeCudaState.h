@@ -1,4 +1,4 @@
-//===- FakeCudaState.h - State that the fake's sources share ---*- C++ -*-===//
+//===- FakeCudaState.h - State that the fake's sources share ---*- C++ -*--===//
 
 #ifndef TESSERA_TEST_UNIT_SUPPORT_FAKECUDASTATE_H
 #define TESSERA_TEST_UNIT_SUPPORT_FAKECUDASTATE_H

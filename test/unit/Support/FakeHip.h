@@ -1,4 +1,4 @@
-//===- FakeHip.h - A HIP runtime that records calls ------------*- C++ -*-===//
+//===- FakeHip.h - A HIP runtime that records calls ------------*- C++ -*--===//
 //
 // A shared object with every function of HipSymbols.def. Its device memory is
 // host memory, and launches are recorded with their arguments and not executed.

@@ -1,4 +1,4 @@
-//===- OpenFile.h - The user's database in a directory ---------*- C++ -*-===//
+//===- OpenFile.h - The user's database in a directory ---------*- C++ -*--===//
 
 #ifndef TESSERA_TEST_UNIT_SUPPORT_OPENFILE_H
 #define TESSERA_TEST_UNIT_SUPPORT_OPENFILE_H

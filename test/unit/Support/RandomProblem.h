@@ -1,4 +1,4 @@
-//===- RandomProblem.h - Valid problems for property tests -----*- C++ -*-===//
+//===- RandomProblem.h - Valid problems for property tests -----*- C++ -*--===//
 //
 // Property tests print the seed, and TESSERA_TEST_SEED repeats a run.
 //

@@ -1,4 +1,4 @@
-//===- RunConv.h - Compiles, runs and judges a convolution -----*- C++ -*-===//
+//===- RunConv.h - Compiles, runs and judges a convolution -----*- C++ -*--===//
 //
 // Tests and the sweep run problems on a device only by this function. It
 // returns its findings instead of asserting, so that a sweep can go on after a

@@ -1,4 +1,4 @@
-//===- RunPool.h - Compiles, runs and judges a pooling ---------*- C++ -*-===//
+//===- RunPool.h - Compiles, runs and judges a pooling ---------*- C++ -*--===//
 //
 // Does for poolings what RunConv.h does for convolutions.
 //

@@ -1,4 +1,4 @@
-//===- SampleKernel.h - A kernel without default values --------*- C++ -*-===//
+//===- SampleKernel.h - A kernel without default values --------*- C++ -*--===//
 
 #ifndef TESSERA_TEST_UNIT_SUPPORT_SAMPLEKERNEL_H
 #define TESSERA_TEST_UNIT_SUPPORT_SAMPLEKERNEL_H

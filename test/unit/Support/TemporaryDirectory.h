@@ -1,4 +1,4 @@
-//===- TemporaryDirectory.h - A directory for one test ---------*- C++ -*-===//
+//===- TemporaryDirectory.h - A directory for one test ---------*- C++ -*--===//
 
 #ifndef TESSERA_TEST_UNIT_SUPPORT_TEMPORARYDIRECTORY_H
 #define TESSERA_TEST_UNIT_SUPPORT_TEMPORARYDIRECTORY_H

@@ -1,6 +1,6 @@
 //===- BatchNormTest.cpp - Batch normalisations as problems ---------------===//
 
-#include "runtime/Base/RowOp.h"
+#include "runtime/Base/RowWiseKind.h"
 #include "test/unit/capi/Descriptors.h"
 #include "test/unit/capi/FakeEngine.h"
 
@@ -57,7 +57,7 @@ protected:
   /// The tensors of the launch, as their indices in `data`.
   std::vector<int64_t> getTensors() {
     std::vector<int64_t> numbers;
-    const RowProblem &problem = *engine->problems.back().getRows();
+    const RowWiseProblem &problem = *engine->problems.back().getRows();
     for (int i = 0; i < problem.tensorCount; ++i)
       numbers.push_back(static_cast<const int *>(getArgs().tensors[i]) -
                         data.data());
@@ -80,7 +80,7 @@ TEST_F(BatchNormCall, TrainsByChannel) {
   ASSERT_EQ(train(miopenBNSpatial, channels, &data[4], &data[6]),
             miopenStatusSuccess);
   EXPECT_EQ(getConfig(),
-            "rows-bnorm_train-m48-2x3x35-r0,2-i:f16:105:35:1-i:f32:0:1:0-"
+            "rowwise-bnorm_train-m48-2x3x35-r0,2-i:f16:105:35:1-i:f32:0:1:0-"
             "i:f32:0:1:0-i:f32:0:1:0-i:f32:0:1:0-r:f32:0:1:0-r:f32:0:1:0-"
             "r:f32:0:1:0-r:f32:0:1:0-o:f16:105:35:1");
   EXPECT_EQ(getTensors(), (Numbers{0, 2, 3, 4, 5, 4, 5, 6, 7, 1}));
@@ -88,7 +88,7 @@ TEST_F(BatchNormCall, TrainsByChannel) {
   EXPECT_EQ(getArgs().scalars[1], 0.25);
   ASSERT_EQ(train(miopenBNSpatial, channels, nullptr, nullptr),
             miopenStatusSuccess);
-  EXPECT_EQ(getConfig(), "rows-bnorm_train-m0-2x3x35-r0,2-i:f16:105:35:1-"
+  EXPECT_EQ(getConfig(), "rowwise-bnorm_train-m0-2x3x35-r0,2-i:f16:105:35:1-"
                          "i:f32:0:1:0-i:f32:0:1:0-o:f16:105:35:1");
 }
 
@@ -97,7 +97,7 @@ TEST_F(BatchNormCall, TrainsByActivation) {
   ASSERT_EQ(train(miopenBNPerActivation, positions, nullptr, &data[5]),
             miopenStatusSuccess);
   EXPECT_EQ(getConfig(),
-            "rows-bnorm_train-m32-2x105-r0-i:f16:105:1-i:f32:0:1-i:f32:0:1-"
+            "rowwise-bnorm_train-m32-2x105-r0-i:f16:105:1-i:f32:0:1-i:f32:0:1-"
             "r:f32:0:1-r:f32:0:1-o:f16:105:1");
 }
 
@@ -128,7 +128,7 @@ TEST_F(BatchNormCall, Infers) {
                 handle, miopenBNSpatial, &one, &zero, x, &data[0], x, &data[1],
                 channels, &data[2], &data[3], &data[4], &data[5], 1e-3),
             miopenStatusSuccess);
-  EXPECT_EQ(getConfig(), "rows-bnorm_infer-m0-2x3x35-r-i:f16:105:35:1-"
+  EXPECT_EQ(getConfig(), "rowwise-bnorm_infer-m0-2x3x35-r-i:f16:105:35:1-"
                          "i:f32:0:1:0-i:f32:0:1:0-i:f32:0:1:0-i:f32:0:1:0-"
                          "o:f16:105:35:1");
   EXPECT_EQ(getTensors(), (Numbers{0, 4, 5, 2, 3, 1}));

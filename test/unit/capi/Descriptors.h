@@ -1,4 +1,4 @@
-//===- Descriptors.h - Descriptors that clean up after a test --*- C++ -*-===//
+//===- Descriptors.h - Descriptors that clean up after a test --*- C++ -*--===//
 
 #ifndef TESSERA_TEST_UNIT_CAPI_DESCRIPTORS_H
 #define TESSERA_TEST_UNIT_CAPI_DESCRIPTORS_H

@@ -1,4 +1,4 @@
-//===- FailingNew.h - Counts allocations and makes them fail -*- C++ -*-===//
+//===- FailingNew.h - Counts allocations and makes them fail ---*- C++ -*--===//
 
 #ifndef TESSERA_TEST_UNIT_CAPI_FAILINGNEW_H
 #define TESSERA_TEST_UNIT_CAPI_FAILINGNEW_H

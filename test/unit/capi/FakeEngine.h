@@ -1,4 +1,4 @@
-//===- FakeEngine.h - An engine that records its calls ---------*- C++ -*-===//
+//===- FakeEngine.h - An engine that records its calls ---------*- C++ -*--===//
 //
 // The C API checks arguments and translates descriptors. Its tests need an
 // engine that records its calls and returns what the test wants, without a

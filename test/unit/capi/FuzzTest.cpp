@@ -28,7 +28,7 @@ using namespace tessera::test;
 /// All arguments that a launch for the problem may take.
 static std::vector<LaunchArg> getArgs(const Problem &problem) {
   std::vector<LaunchArg> args;
-  if (const RowProblem *rows = problem.getRows()) {
+  if (const RowWiseProblem *rows = problem.getRows()) {
     for (int tensor = 0; tensor < rows->tensorCount; ++tensor)
       args.push_back(getTensorArg(tensor));
     for (int scalar = 0; scalar < kMaxScalars; ++scalar)

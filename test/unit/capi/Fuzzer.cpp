@@ -143,8 +143,8 @@ static constexpr const char *kProblems[] = {
     "ebias+relu",
     "conv-fwd-f16-s400:1:80:10,nhwc,nhwc-n2c8h5w5-k4y1x1-p0x0-s2x2-d1x1-g1",
     "pool-fwd-max-f16-nhwc,nhwc-n2c4h8w8-y3x3-p1x1-s2x2-iu8mask",
-    "rows-activ_fwd-m3-512-r-i:f16:1-o:f16:1",
-    "rows-softmax_fwd-m2-4x10x9-r1-i:f32:90:9:1-o:f32:90:9:1",
+    "rowwise-activ_fwd-m3-512-r-i:f16:1-o:f16:1",
+    "rowwise-softmax_fwd-m2-4x10x9-r1-i:f32:90:9:1-o:f32:90:9:1",
 };
 
 static constexpr std::string_view kDamages[] = {"-",

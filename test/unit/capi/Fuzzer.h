@@ -1,4 +1,4 @@
-//===- Fuzzer.h - Calls with arguments drawn by their types ----*- C++ -*-===//
+//===- Fuzzer.h - Calls with arguments drawn by their types ----*- C++ -*--===//
 //
 // Half of the calls are kind: they get usual objects, small numbers and hardly
 // a null pointer, so that many of them get to their end. The other half is wild

@@ -57,14 +57,15 @@ TEST_F(ProblemExtension, RunsAProblem) {
 
 // Tensors and scalars of a row-wise problem are passed to the engine. A struct
 // that ends before them is accepted, and one of any other size is not.
-TEST_F(ProblemExtension, RunsARowProblem) {
+TEST_F(ProblemExtension, RunsARowWiseProblem) {
   arguments.tensors[0] = &data[1];
   arguments.tensors[1] = &data[2];
   arguments.scalars[5] = 7;
   for (uint32_t size :
        {sizeof arguments, offsetof(tesseraProblemArguments, tensors)}) {
     arguments.structSize = size;
-    ASSERT_EQ(tesseraRunProblem(handle, "rows-activ_fwd-m3-9-r-i:f16:1-o:f16:1",
+    ASSERT_EQ(tesseraRunProblem(handle,
+                                "rowwise-activ_fwd-m3-9-r-i:f16:1-o:f16:1",
                                 &arguments),
               miopenStatusSuccess)
         << tesseraGetLastErrorMessage();
@@ -74,8 +75,8 @@ TEST_F(ProblemExtension, RunsARowProblem) {
     EXPECT_EQ(args.scalars[5], isWhole ? 7 : 0);
   }
   arguments.structSize = sizeof arguments - 8;
-  EXPECT_EQ(tesseraRunProblem(handle, "rows-activ_fwd-m3-9-r-i:f16:1-o:f16:1",
-                              &arguments),
+  EXPECT_EQ(tesseraRunProblem(
+                handle, "rowwise-activ_fwd-m3-9-r-i:f16:1-o:f16:1", &arguments),
             miopenStatusBadParm);
 }
 

@@ -1,4 +1,4 @@
-//===- UsualObjects.h - Objects of a well-behaved client -------*- C++ -*-===//
+//===- UsualObjects.h - Objects of a well-behaved client -------*- C++ -*--===//
 //
 // Objects of every type of the API that fit each other, so that random calls
 // with them often get through: a small image, its filter, its channels'

@@ -1,6 +1,6 @@
 //===- ApiActivationTest.cpp - miopenActivation* on a device --------------===//
 
-#include "test/unit/execute/ApiRowsFixture.h"
+#include "test/unit/execute/ApiRowWiseFixture.h"
 
 using namespace tessera::test;
 
@@ -13,15 +13,15 @@ namespace {
 /// mode is finite.
 constexpr double kA = 1.25, kB = 0.5, kC = 1.75;
 
-class ApiActivation : public ApiRows {
+class ApiActivation : public ApiRowWise {
 protected:
   void SetUp() override {
-    ApiRows::SetUp();
+    ApiRowWise::SetUp();
     ASSERT_OK(miopenCreateActivationDescriptor(&activation));
   }
   void TearDown() override {
     EXPECT_OK(miopenDestroyActivationDescriptor(activation));
-    ApiRows::TearDown();
+    ApiRowWise::TearDown();
   }
   void setMode(int mode) {
     EXPECT_OK(miopenSetActivationDescriptor(
@@ -172,8 +172,8 @@ TEST_F(ApiActivation, PReluBackward) {
           sums.push_back(&dw);
         if (wantsDx)
           gradients.push_back(&dx);
-        expectRowsRight("prelu_bwd", lengths, reduced, {&x, &w, &dy}, sums,
-                        gradients);
+        expectRowWiseRight("prelu_bwd", lengths, reduced, {&x, &w, &dy}, sums,
+                           gradients);
       }
   ApiTensor x(miopenFloat, {2, 3}), w(miopenFloat, {2});
   EXPECT_EQ(miopenPReLUBackward(handle, nullptr, 0, x.getDesc(), x.getData(),

@@ -1,6 +1,6 @@
 //===- ApiBatchNormTest.cpp - Batch normalisation on a device -------------===//
 
-#include "test/unit/execute/ApiRowsFixture.h"
+#include "test/unit/execute/ApiRowWiseFixture.h"
 
 using namespace tessera::test;
 
@@ -46,7 +46,7 @@ struct Batch {
   ApiTensor savedInverse{miopenFloat, parameters, {}, 0.25, 2};
 };
 
-class ApiBatchNorm : public ApiRows {
+class ApiBatchNorm : public ApiRowWise {
 protected:
   /// Runs training with all optional tensors, then the gradient from the
   /// statistics that training saved.

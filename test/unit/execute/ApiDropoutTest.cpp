@@ -1,6 +1,6 @@
 //===- ApiDropoutTest.cpp - Dropout, gated units, rotations on a device ---===//
 
-#include "test/unit/execute/ApiRowsFixture.h"
+#include "test/unit/execute/ApiRowWiseFixture.h"
 
 #include <cstring>
 
@@ -11,10 +11,10 @@ constexpr float kRate = 0.375f;
 constexpr double kScale = 1.6f; // 1 / (1 - kRate), rounded to a float.
 constexpr unsigned long long kSeed = 0x123456789abcdef1;
 
-class ApiDropout : public ApiRows {
+class ApiDropout : public ApiRowWise {
 protected:
   void SetUp() override {
-    ApiRows::SetUp();
+    ApiRowWise::SetUp();
     ASSERT_OK(miopenCreateDropoutDescriptor(&dropout));
     size_t bytes = 0;
     ASSERT_OK(miopenDropoutGetStatesSize(handle, &bytes));
@@ -22,7 +22,7 @@ protected:
   }
   void TearDown() override {
     EXPECT_OK(miopenDestroyDropoutDescriptor(dropout));
-    ApiRows::TearDown();
+    ApiRowWise::TearDown();
   }
   void set(bool useMask, bool evolves) {
     EXPECT_OK(miopenSetDropoutDescriptor(dropout, handle, kRate,

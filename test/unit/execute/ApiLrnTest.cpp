@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "test/unit/execute/ApiRowsFixture.h"
+#include "test/unit/execute/ApiRowWiseFixture.h"
 
 #include <cmath>
 
@@ -104,15 +104,15 @@ static void expectNear(const Values &expected, const Values &found,
   }
 }
 
-class ApiLrn : public ApiRows {
+class ApiLrn : public ApiRowWise {
 protected:
   void SetUp() override {
-    ApiRows::SetUp();
+    ApiRowWise::SetUp();
     ASSERT_OK(miopenCreateLRNDescriptor(&lrn));
   }
   void TearDown() override {
     EXPECT_OK(miopenDestroyLRNDescriptor(lrn));
-    ApiRows::TearDown();
+    ApiRowWise::TearDown();
   }
 
   void check(const Window &window, miopenDataType_t type, bool isChannelsLast) {

@@ -1,13 +1,13 @@
 //===- ApiMisalignedTest.cpp - Pointers into the middle of tensors --------===//
 //
 // A client may pass part of a tensor, whose begin is aligned to an element and
-// not to the widest access. dnn-sweep --misplaced tests this on random
+// not to the widest access. dnn-sweep --misaligned tests this on random
 // problems; here are the calls of a client, for whom it makes no difference.
 //
 //===----------------------------------------------------------------------===//
 
 #include "capi/lib/Common/Library.h"
-#include "test/unit/execute/ApiRowsFixture.h"
+#include "test/unit/execute/ApiRowWiseFixture.h"
 
 using namespace tessera;
 using namespace tessera::test;
@@ -15,17 +15,17 @@ using namespace tessera::test;
 static const float kOne = 1, kZero = 0;
 
 namespace {
-class ApiMisaligned : public ApiRows {
+class ApiMisaligned : public ApiRowWise {
 protected:
   void SetUp() override {
-    ApiRows::SetUp();
+    ApiRowWise::SetUp();
     ASSERT_OK(miopenCreateActivationDescriptor(&activation));
     ASSERT_OK(miopenSetActivationDescriptor(activation, miopenActivationRELU, 0,
                                             0, 0));
   }
   void TearDown() override {
     EXPECT_OK(miopenDestroyActivationDescriptor(activation));
-    ApiRows::TearDown();
+    ApiRowWise::TearDown();
   }
   miopenStatus_t activate(miopenTensorDescriptor_t desc, const void *x,
                           void *y) {

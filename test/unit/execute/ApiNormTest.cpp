@@ -1,13 +1,13 @@
 //===- ApiNormTest.cpp - Layer and group normalisation on a device --------===//
 
-#include "test/unit/execute/ApiRowsFixture.h"
+#include "test/unit/execute/ApiRowWiseFixture.h"
 
 using namespace tessera::test;
 
 static constexpr float kEpsilon = 0x1p-10f;
 
 namespace {
-class ApiNorm : public ApiRows {};
+class ApiNorm : public ApiRowWise {};
 } // namespace
 
 // Normalises over the last two dimensions, with and without weights and

@@ -1,6 +1,6 @@
 //===- ApiReduceTest.cpp - Softmax and reductions on a device -------------===//
 
-#include "test/unit/execute/ApiRowsFixture.h"
+#include "test/unit/execute/ApiRowWiseFixture.h"
 
 #include <algorithm>
 #include <cmath>
@@ -24,15 +24,15 @@ struct Reduced {
   std::vector<double> scalars = {1, 0};
 };
 
-class ApiReduce : public ApiRows {
+class ApiReduce : public ApiRowWise {
 protected:
   void SetUp() override {
-    ApiRows::SetUp();
+    ApiRowWise::SetUp();
     ASSERT_OK(miopenCreateReduceTensorDescriptor(&reduction));
   }
   void TearDown() override {
     EXPECT_OK(miopenDestroyReduceTensorDescriptor(reduction));
-    ApiRows::TearDown();
+    ApiRowWise::TearDown();
   }
 
   /// Expects that the results, all of role `role`, are what the reference

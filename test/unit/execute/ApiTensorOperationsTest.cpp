@@ -1,6 +1,6 @@
 //===- ApiTensorOperationsTest.cpp - Tensor operations on a device --------===//
 
-#include "test/unit/execute/ApiRowsFixture.h"
+#include "test/unit/execute/ApiRowWiseFixture.h"
 
 #include <cstring>
 
@@ -9,7 +9,7 @@ using namespace tessera::test;
 static const float kOne = 1, kZero = 0;
 
 namespace {
-class ApiTensorOperations : public ApiRows {
+class ApiTensorOperations : public ApiRowWise {
 protected:
   miopenStatus_t opTensor(int op, float alpha1, const ApiTensor &a,
                           float alpha2, const ApiTensor &b, float beta,
@@ -200,15 +200,15 @@ TEST_F(ApiTensorOperations, Cat) {
   for (int dim = 0; dim < 3; ++dim) {
     std::vector<int> lengths = {3, 4, 5}, sum = lengths;
     sum[dim] = 2 + 3 + 1;
-    std::vector<std::unique_ptr<ApiTensor>> parts;
+    std::vector<std::unique_ptr<ApiTensor>> splits;
     std::vector<miopenTensorDescriptor_t> descs;
     std::vector<const void *> data;
     for (int length : {2, 3, 1}) {
       lengths[dim] = length;
-      parts.push_back(std::make_unique<ApiTensor>(miopenHalf, lengths,
-                                                  std::vector<int>{90, 12, 2}));
-      descs.push_back(parts.back()->getDesc());
-      data.push_back(parts.back()->getData());
+      splits.push_back(std::make_unique<ApiTensor>(
+          miopenHalf, lengths, std::vector<int>{90, 12, 2}));
+      descs.push_back(splits.back()->getDesc());
+      data.push_back(splits.back()->getData());
     }
     ApiTensor y(miopenHalf, sum);
     y.poison();
@@ -216,7 +216,7 @@ TEST_F(ApiTensorOperations, Cat) {
                                y.getDesc(), y.getData(), dim));
     const std::vector<char> result = y.read();
     int begin = 0;
-    for (const auto &part : parts) {
+    for (const auto &part : splits) {
       const std::vector<int> &size = part->getLengths();
       for (int i = 0; i < size[0]; ++i)
         for (int j = 0; j < size[1]; ++j)

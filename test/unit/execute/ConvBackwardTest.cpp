@@ -197,7 +197,7 @@ TEST_F(ConvBackward, IsRightWithEveryTile) {
 // values and an epilogue that must follow the sum.
 TEST_F(ConvBackward, SplitsTheReductionExactly) {
   GemmTile tile = getTiles(getTarget(), DataType::F16).back();
-  tile.parts = 2;
+  tile.splits = 2;
   auto fixed = makeEngine(std::make_shared<FixedTileCompiler>(tile.toConfig()));
   ASSERT_NE(fixed, nullptr);
   for (int64_t batch : {64, 32, 6})
@@ -226,7 +226,7 @@ TEST_F(ConvBackward, AddsManySplitsExactly) {
   p.filter = {1, 1};
   p.pad = {0, 0};
   for (int splits : {22, 66}) {
-    tile.parts = splits;
+    tile.splits = splits;
     auto fixed =
         makeEngine(std::make_shared<FixedTileCompiler>(tile.toConfig()));
     ASSERT_NE(fixed, nullptr);
@@ -240,7 +240,7 @@ TEST_F(ConvBackward, AddsManySplitsExactly) {
 TEST_F(ConvBackward, AddsSplitsByAtomicsExactly) {
   for (DataType type : {DataType::F16, DataType::F32}) {
     GemmTile tile = getTiles(getTarget(), type).back();
-    tile.parts = 2;
+    tile.splits = 2;
     tile.isAtomic = true;
     auto fixed =
         makeEngine(std::make_shared<FixedTileCompiler>(tile.toConfig()));

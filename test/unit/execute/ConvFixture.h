@@ -1,4 +1,4 @@
-//===- ConvFixture.h - Compiles, runs and judges a convolution -*- C++ -*-===//
+//===- ConvFixture.h - Compiles, runs and judges a convolution -*- C++ -*--===//
 
 #ifndef TESSERA_TEST_UNIT_EXECUTE_CONVFIXTURE_H
 #define TESSERA_TEST_UNIT_EXECUTE_CONVFIXTURE_H

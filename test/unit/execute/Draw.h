@@ -1,4 +1,4 @@
-//===- Draw.h - Random choices that a seed repeats -------------*- C++ -*-===//
+//===- Draw.h - Random choices that a seed repeats -------------*- C++ -*--===//
 
 #ifndef TESSERA_TEST_UNIT_EXECUTE_DRAW_H
 #define TESSERA_TEST_UNIT_EXECUTE_DRAW_H

@@ -138,7 +138,7 @@ Problem tessera::drawAny(uint64_t seed, int64_t index,
                          const ProblemSpace &space) {
   constexpr int64_t kPeriod = 5;
   if (space.rows)
-    return drawRows(seed, index);
+    return drawRowWise(seed, index);
   if (!space.pooling)
     return drawProblem(seed, index, space);
   if (index % kPeriod == kPeriod - 1)

@@ -1,4 +1,4 @@
-//===- DrawProblem.h - Draws valid problems --------------------*- C++ -*-===//
+//===- DrawProblem.h - Draws valid problems --------------------*- C++ -*--===//
 //
 // The problems are small enough to be executed on the emulated device, and a
 // seed names the same problems on every machine.
@@ -45,7 +45,7 @@ PoolProblem drawPool(uint64_t seed, int64_t index);
 /// Draws a row-wise operation: operations and their modes repeat periodically;
 /// recipe, lengths, reduced dimensions, types, orders, gaps and broadcasts are
 /// random.
-RowProblem drawRows(uint64_t seed, int64_t index);
+RowWiseProblem drawRowWise(uint64_t seed, int64_t index);
 
 /// Draws convolutions and, if the space has them, poolings periodically among
 /// them.

@@ -1,7 +1,7 @@
 //===- DrawProblemTest.cpp - Drawn problems are valid and various ---------===//
 
 #include "test/unit/execute/DrawProblem.h"
-#include "runtime/Reference/RowRecipe.h"
+#include "runtime/Reference/RowWiseRecipe.h"
 
 #include <gtest/gtest.h>
 
@@ -76,17 +76,17 @@ TEST(DrawProblem, DrawsAnyProblem) {
 
 // Row-wise problems cover every operation and type; some are reduced, some
 // broadcast and some have gaps.
-TEST(DrawProblem, DrawsRows) {
-  std::set<RowOp> operations;
+TEST(DrawProblem, DrawsRowWise) {
+  std::set<RowWiseKind> operations;
   std::set<DataType> types;
   int reduced = 0, broadcast = 0, gaps = 0;
   for (int64_t i = 0; i < 600; ++i) {
-    const RowProblem p = drawRows(5, i);
+    const RowWiseProblem p = drawRowWise(5, i);
     ASSERT_TRUE(p.verify().isOk())
         << p.toNetworkConfig() << ": " << p.verify().getMessage();
     ASSERT_EQ(p, p.canonicalize());
-    ASSERT_EQ(p, drawRows(5, i));
-    const RowRecipe *recipe = findRowRecipe(p);
+    ASSERT_EQ(p, drawRowWise(5, i));
+    const RowWiseRecipe *recipe = findRowRecipe(p);
     ASSERT_TRUE(recipe) << p.toNetworkConfig();
     operations.insert(p.op);
     types.insert(p.tensors[0].type);
@@ -96,8 +96,8 @@ TEST(DrawProblem, DrawsRows) {
       broadcast += tensor.role == RowRole::Input &&
                    tensor.strides[p.rank - 1] == 0 && p.lengths[p.rank - 1] > 1;
   }
-  std::set<RowOp> all;
-  for (const RowRecipe &recipe : getRowRecipes())
+  std::set<RowWiseKind> all;
+  for (const RowWiseRecipe &recipe : getRowRecipes())
     all.insert(recipe.op);
   EXPECT_EQ(operations, all);
   EXPECT_GE(types.size(), 4u);

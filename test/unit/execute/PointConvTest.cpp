@@ -46,7 +46,7 @@ TEST_P(GeneralConvolution, MatchesTheReference) {
                         int64_t(1) << index % 4);
   if (p.direction == Direction::BackwardWeights) {
     tile.rows = getBlock(outputs, int64_t(1) << index % 3);
-    tile.parts = 1 + index % 5;
+    tile.splits = 1 + index % 5;
   }
   checkTile(p, tile.toConfig());
 }
@@ -105,7 +105,7 @@ TEST_P(DepthwiseConvolution, MatchesTheReference) {
   tile.rows = isWeights ? 1 + index % 2 : 1 + index % 3;
   tile.columns = 1 + index % 5;
   tile.threads = 64;
-  tile.parts = isWeights ? 1 + index % 4 : 1;
+  tile.splits = isWeights ? 1 + index % 4 : 1;
   bool isLast = p.xLayout == Layout::NHWC && p.yLayout == Layout::NHWC;
   // The model, too, offers several passes only in these cases.
   tile.turns = isWeights || isLast ? 1 + index % 3 : 1;
@@ -118,7 +118,7 @@ TEST_P(DepthwiseConvolution, MatchesTheReference) {
   }
   if (isWeights && index % 4 >= 2) {
     tile.summed = 2;
-    tile.parts += 1;
+    tile.splits += 1;
     tile.threads = 2 * groupBlocks;
   }
   tile.loadsAhead = isWeights && index % 5 >= 2;
@@ -126,7 +126,7 @@ TEST_P(DepthwiseConvolution, MatchesTheReference) {
   tile.resident = index % 4;
   if (isWeights && inputs * outputs == 1 && p.filter.h >= 2 && index % 2 == 0 &&
       (p.filter.h + 1) / 2 * p.dilation.h % p.stride.h == 0)
-    tile.tapParts = 2;
+    tile.tapSplits = 2;
   if (isBackward) {
     tile.rows *= p.stride.h;
     tile.columns *= p.stride.w;

@@ -28,7 +28,7 @@ struct BFloat16 {
 };
 
 struct Case {
-  FactorType type;
+  OperandType type;
   std::string instruction;
   int m, n, wavesM, wavesN;
   int rowBytes = 64;
@@ -92,15 +92,15 @@ protected:
 
   void check(const Case &test) {
     switch (test.type) {
-    case FactorType::F16:
+    case OperandType::F16:
       return check<_Float16, _Float16>(test, "f16", "f32", "f16");
-    case FactorType::BF16:
+    case OperandType::BF16:
       return check<BFloat16, float>(test, "bf16", "f32", "f32");
-    case FactorType::F32:
+    case OperandType::F32:
       return check<float, float>(test, "f32", "f32", "f32");
-    case FactorType::F64:
+    case OperandType::F64:
       return check<double, double>(test, "f64", "f64", "f64");
-    case FactorType::I8:
+    case OperandType::I8:
       return test.isFloatResult
                  ? check<int8_t, float>(test, "i8", "i32", "f32")
                  : check<int8_t, int32_t>(test, "i8", "i32", "i32");
@@ -173,16 +173,16 @@ private:
   }
 };
 
-constexpr FactorType kTypes[] = {FactorType::F16, FactorType::BF16,
-                                 FactorType::F32, FactorType::F64,
-                                 FactorType::I8};
+constexpr OperandType kTypes[] = {OperandType::F16, OperandType::BF16,
+                                  OperandType::F32, OperandType::F64,
+                                  OperandType::I8};
 } // namespace
 
 // Tests each matrix instruction of the chip with both assignments of lanes,
 // nested and flat reductions, and one, two and four fragments for each wave.
 // The data are integers, so that the results are exact.
 TEST_F(TileProgram, MultipliesByEveryInstruction) {
-  for (FactorType type : kTypes)
+  for (OperandType type : kTypes)
     for (std::string name : {"mfma32", "mfma16", "wmma16", "fma"}) {
       auto instruction = findMatrixInstruction(getTarget(), name, type);
       if (!instruction)
@@ -218,7 +218,7 @@ TEST_F(TileProgram, MultipliesByEveryInstruction) {
 
 // The i32 accumulators of i8 operands may be stored as f32.
 TEST_F(TileProgram, ConvertsIntegerAccumulators) {
-  Case test{FactorType::I8, "fma", 64, 64, 2, 2};
+  Case test{OperandType::I8, "fma", 64, 64, 2, 2};
   test.isFloatResult = true;
   check(test);
 }
@@ -228,10 +228,10 @@ TEST_F(TileProgram, ConvertsIntegerAccumulators) {
 TEST_F(TileProgram, CopiesDirectlyToLds) {
   if (getTarget().directLdsBytes < 16)
     GTEST_SKIP() << "the chip loads no 16 bytes a lane to LDS";
-  for (Case test : {Case{FactorType::F16, "mfma32", 128, 64, 2, 2},
-                    Case{FactorType::BF16, "mfma16", 128, 64, 2, 2},
-                    Case{FactorType::F32, "mfma32", 256, 64, 4, 1},
-                    Case{FactorType::I8, "mfma32", 64, 128, 2, 2}})
+  for (Case test : {Case{OperandType::F16, "mfma32", 128, 64, 2, 2},
+                    Case{OperandType::BF16, "mfma16", 128, 64, 2, 2},
+                    Case{OperandType::F32, "mfma32", 256, 64, 4, 1},
+                    Case{OperandType::I8, "mfma32", 64, 128, 2, 2}})
     for (auto [buffers, rowBytes] : {std::pair(2, 64), {4, 64}, {2, 128}}) {
       test.copy = "direct_to_lds";
       test.buffers = buffers;

@@ -1,4 +1,4 @@
-//===- TiledProgram.h - Runs text of stage `tiled` -------------*- C++ -*-===//
+//===- TiledProgram.h - Runs text of stage `tiled` -------------*- C++ -*--===//
 
 #ifndef TESSERA_TEST_UNIT_EXECUTE_TILEDPROGRAM_H
 #define TESSERA_TEST_UNIT_EXECUTE_TILEDPROGRAM_H

@@ -1,4 +1,4 @@
-//===- hipblas.h - hipBLAS's product, for benchmarks of MIOpen -*- C++ -*-===//
+//===- hipblas.h - hipBLAS's product, for benchmarks of MIOpen -*- C++ -*--===//
 //
 // Networks end in a matrix product, for which clients of MIOpen call hipBLAS,
 // another library that does not exist here. The two functions that they use are

@@ -3,7 +3,7 @@
 #include "compiler/Algorithms/ChooseTile.h"
 #include "compiler/Algorithms/Algorithm.h"
 #include "compiler/Algorithms/ImplicitGemm/GemmTile.h"
-#include "compiler/Algorithms/RowWise/RowsTile.h"
+#include "compiler/Algorithms/RowWise/RowWiseTile.h"
 #include "runtime/Base/TileSetting.h"
 
 #include <gtest/gtest.h>
@@ -71,7 +71,7 @@ TEST(ChooseTile, SplitsInsteadOfLoadingAgain) {
   ASSERT_TRUE(tile);
   ErrorOr<GemmTile> chosen = parseGemmTile(*tile);
   ASSERT_TRUE(chosen);
-  EXPECT_GT(chosen->parts, 1);
+  EXPECT_GT(chosen->splits, 1);
   EXPECT_GE(chosen->m * chosen->n, 64 * 64);
 }
 
@@ -592,13 +592,13 @@ TEST(ChooseTile, SkipsTapsBehindTma) {
 // stores of a wave go to the same lines again and again.
 TEST(ChooseTile, StoresShortBlocksToMisalignedTensors) {
   for (const char *text :
-       {"rows-activ_fwd-m3-33554432-r-i:f16:1-o:f16:1",
-        "rows-softmax_fwd-m1-32768x1024-r1-i:f16:1024:1-o:f16:1024:1"}) {
+       {"rowwise-activ_fwd-m3-33554432-r-i:f16:1-o:f16:1",
+        "rowwise-softmax_fwd-m1-32768x1024-r1-i:f16:1024:1-o:f16:1024:1"}) {
     const ErrorOr<Problem> problem = parseNetworkConfig(text);
     ASSERT_TRUE(problem) << problem.getStatus().getMessage();
     for (const char *chip : {"sm_90", "gfx942"}) {
       auto getVector = [&](const Problem &p) {
-        return parseRowsTile(*chooseTile(p, *findTarget(chip)))->vector;
+        return parseRowWiseTile(*chooseTile(p, *findTarget(chip)))->vector;
       };
       EXPECT_EQ(getVector(*problem), 8) << text << chip;
       EXPECT_LT(getVector(problem->asUnaligned()), 8) << text << chip;

@@ -16,7 +16,7 @@ TEST(DepthwiseBoxes, HaveAStableText) {
   tile.rows = 3;
   tile.columns = 2;
   tile.threads = 252;
-  tile.parts = 924;
+  tile.splits = 924;
   tile.summed = 7;
   tile.stages = 2;
   tile.resident = 1;
@@ -136,7 +136,7 @@ TEST(DepthwiseBoxes, AreChosenToFit) {
     EXPECT_EQ(p.groups % boxes.channels, 0);
     EXPECT_TRUE(tile->canSum());
     EXPECT_LE(
-        tile->getPartBlocks() * (p.groups / boxes.channels),
+        tile->getSplitBlocks() * (p.groups / boxes.channels),
         std::max<int64_t>(target.computeUnits, p.groups / boxes.channels));
     EXPECT_TRUE(parseDepthwiseTile(tile->toConfig()));
   }

@@ -12,7 +12,7 @@ static const GemmTile kTile{256, 128, 32, 2, 4, 3, "mfma32"};
 TEST(GemmTile, HasAStableText) {
   EXPECT_EQ(kTile.toConfig().toText(), "igemm-m256n128k32-w2x4-b3-mfma32");
   GemmTile split = kTile;
-  split.parts = 8;
+  split.splits = 8;
   EXPECT_EQ(split.toConfig().toText(), "igemm-m256n128k32-w2x4-b3-mfma32-s8");
   split.isAtomic = true;
   EXPECT_EQ(split.toConfig().toText(), "igemm-m256n128k32-w2x4-b3-mfma32-a8");
@@ -24,7 +24,7 @@ TEST(GemmTile, RoundTrips) {
   ASSERT_TRUE(read) << read.getStatus().getMessage();
   EXPECT_EQ(*read, kTile);
   GemmTile split = kTile;
-  split.parts = 8;
+  split.splits = 8;
   read = parseGemmTile(split.toConfig());
   ASSERT_TRUE(read) << read.getStatus().getMessage();
   EXPECT_EQ(*read, split);
@@ -40,13 +40,13 @@ TEST(GemmTile, RoundTripsWithHalo) {
   GemmTile tile = kTile;
   tile.isTma = tile.isPingPong = true;
   tile.mma = "wgmma";
-  tile.parts = 4;
+  tile.splits = 4;
   tile.halo = 2;
   EXPECT_EQ(tile.toConfig().toText(), "igemm-m256n128k32-w2x4-p3-wgmma-s4-h2");
   ErrorOr<GemmTile> read = parseGemmTile(tile.toConfig());
   ASSERT_TRUE(read) << read.getStatus().getMessage();
   EXPECT_EQ(*read, tile);
-  tile.isExchanged = true;
+  tile.isSwapped = true;
   EXPECT_EQ(tile.toConfig().toText(),
             "igemm-m256n128k32-w2x4-p3-wgmma-s4-h2-x");
   read = parseGemmTile(tile.toConfig());

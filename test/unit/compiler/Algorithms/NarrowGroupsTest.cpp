@@ -42,7 +42,7 @@ TEST(NarrowTile, HasAStableText) {
   EXPECT_EQ(tile.toConfig().toText(), "groups-h7w28-w2-r4b3");
   EXPECT_EQ(parseNarrowTile(tile.toConfig())->toConfig(), tile.toConfig());
   tile.run = 1;
-  tile.parts = 99;
+  tile.splits = 99;
   EXPECT_EQ(tile.toConfig().toText(), "groups-h7w28-w2-s99");
   ErrorOr<NarrowTile> read = parseNarrowTile(tile.toConfig());
   ASSERT_TRUE(read) << read.getStatus().getMessage();

@@ -97,10 +97,10 @@ TEST(TmaWeightTiles, SplitsUntilTheChipIsBusy) {
   ErrorOr<GemmTile> tile = parseGemmTile(*config);
   ASSERT_TRUE(tile);
   EXPECT_TRUE(tile->isTma);
-  EXPECT_GT(tile->parts, 1);
+  EXPECT_GT(tile->splits, 1);
   const double units = target.computeUnits;
   const int groups = (256 + tile->m - 1) / tile->m *
-                     ((2304 + tile->n - 1) / tile->n) * tile->parts;
+                     ((2304 + tile->n - 1) / tile->n) * tile->splits;
   EXPECT_GT(groups / units / std::ceil(groups / units), 0.8);
 
   for (const Candidate &candidate :
@@ -108,8 +108,8 @@ TEST(TmaWeightTiles, SplitsUntilTheChipIsBusy) {
     const GemmTile other = *parseGemmTile(candidate.tile);
     // A step is 64 pixels, or 64 positions with the padding between them.
     const int steps = other.halo > 0 ? 15 * 15 : 14 * 14;
-    const int share = (steps + other.parts - 1) / other.parts;
-    EXPECT_LT(share * (other.parts - 1), steps) << candidate.tile.toText();
+    const int share = (steps + other.splits - 1) / other.splits;
+    EXPECT_LT(share * (other.splits - 1), steps) << candidate.tile.toText();
   }
 }
 
@@ -146,7 +146,7 @@ TEST(TmaWeightTiles, LeavesFurtherTensorsToTheSum) {
   auto candidates = getTmaWeightCandidates(p, *findTarget("sm_90"));
   EXPECT_FALSE(candidates.empty());
   for (const Candidate &candidate : candidates)
-    EXPECT_GT(parseGemmTile(candidate.tile)->parts, 1)
+    EXPECT_GT(parseGemmTile(candidate.tile)->splits, 1)
         << candidate.tile.toText();
 }
 

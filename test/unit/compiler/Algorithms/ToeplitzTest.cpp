@@ -122,9 +122,9 @@ TEST(ToeplitzPlanes, LieInDifferentBanksOfStrips) {
     EXPECT_GE(planes.x.rowWords % 32, 7);
     EXPECT_LE(planes.x.rowWords % 32, 25);
     EXPECT_EQ(planes.y.rowWords % 8, 4);
-    EXPECT_EQ(planes.ringRows % tile.rows, 0);
-    EXPECT_GE(planes.ringRows, tile.rows + 6);
-    EXPECT_GE(planes.y.words, planes.ringRows * planes.y.rowWords);
+    EXPECT_EQ(planes.bufferRows % tile.rows, 0);
+    EXPECT_GE(planes.bufferRows, tile.rows + 6);
+    EXPECT_GE(planes.y.words, planes.bufferRows * planes.y.rowWords);
   }
 }
 

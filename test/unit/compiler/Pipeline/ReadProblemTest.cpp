@@ -3,7 +3,7 @@
 #include "compiler/Pipeline/ReadProblem.h"
 #include "compiler/Frontend/ConvFrontend.h"
 #include "compiler/Frontend/PoolFrontend.h"
-#include "compiler/Frontend/RowsFrontend.h"
+#include "compiler/Frontend/RowWiseFrontend.h"
 #include "dialect/IR/PointHints.h"
 #include "test/unit/Support/RandomProblem.h"
 
@@ -96,7 +96,7 @@ TEST_F(ReadProblem, RefusesTwoConvolutions) {
   text.insert(text.find("    return"), op);
   EXPECT_EQ(read(text).getStatus().getMessage(),
             "a module has one primitive (dnn.conv, dnn.pool or "
-            "dnn.rows), not 2");
+            "dnn.row_wise), not 2");
 }
 
 // Reads poolings of both directions, with and without indices, depth and gaps.
@@ -144,11 +144,11 @@ TEST_F(ReadProblem, Poolings) {
 // that computes something else than it names, or names nothing, is refused.
 TEST_F(ReadProblem, Rows) {
   for (const char *text :
-       {"rows-activ_fwd-m6-7x120-r-i:bf16:130:1-o:bf16:120:1",
-        "rows-op_tensor-m0-3x4-r-i:f32:4:1-i:f32:0:1-o:f32:4:1"}) {
+       {"rowwise-activ_fwd-m6-7x120-r-i:bf16:130:1-o:bf16:120:1",
+        "rowwise-op_tensor-m0-3x4-r-i:f32:4:1-i:f32:0:1-o:f32:4:1"}) {
     const ErrorOr<Problem> problem = parseNetworkConfig(text);
     ASSERT_TRUE(problem) << problem.getStatus().getMessage();
-    auto module = buildRowsModule(context, *problem->getRows(), "rows");
+    auto module = buildRowWiseModule(context, *problem->getRows(), "rowwise");
     ASSERT_TRUE(module) << module.getStatus().getMessage();
     ErrorOr<Problem> found = readProblem(**module);
     ASSERT_TRUE(found) << found.getStatus().getMessage();
@@ -159,15 +159,16 @@ TEST_F(ReadProblem, Rows) {
     ASSERT_TRUE(found) << found.getStatus().getMessage();
     EXPECT_EQ(*found, problem->asUnaligned());
     auto function = *(*module)->getOps<mlir::func::FuncOp>().begin();
-    function->setAttr(kProblemAttrName,
-                      mlir::StringAttr::get(
-                          &context, "rows-activ_fwd-m3-9-r-i:f32:1-o:f32:1"));
+    function->setAttr(
+        kProblemAttrName,
+        mlir::StringAttr::get(&context,
+                              "rowwise-activ_fwd-m3-9-r-i:f32:1-o:f32:1"));
     EXPECT_EQ(readProblem(**module).getStatus().getMessage(),
               "the function does not compute "
-              "rows-activ_fwd-m3-9-r-i:f32:1-o:f32:1, which it names");
+              "rowwise-activ_fwd-m3-9-r-i:f32:1-o:f32:1, which it names");
     function->removeAttr(kProblemAttrName);
     EXPECT_EQ(readProblem(**module).getStatus().getMessage(),
-              "a function with dnn.rows names its problem in the attribute "
+              "a function with dnn.row_wise names its problem in the attribute "
               "dnn.problem");
   }
 }

@@ -33,7 +33,7 @@ TEST(HaloLds, HoldsWholePasses) {
   HaloLds halo = HaloLds::make(/*pixels=*/242, /*lineBytes=*/64,
                                /*threads=*/256);
   EXPECT_EQ(halo.lines, 256);
-  EXPECT_EQ(halo.getZeroPlace(), 2 * 256 * 80);
+  EXPECT_EQ(halo.getZeroOffset(), 2 * 256 * 80);
   EXPECT_EQ(halo.getBytes(), 2 * 256 * 80 + 64);
 }
 

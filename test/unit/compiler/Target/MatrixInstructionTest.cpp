@@ -65,12 +65,12 @@ using Matrix = std::vector<std::vector<int>>;
 static void multiplyEntry(const MatrixInstruction &entry, const Registers &a,
                           const Registers &b, Matrix &accumulators) {
   int width = a.perRegister;
-  // The columns of one mma.sync are every pParts-th row of P if a lane's rows
+  // The columns of one mma.sync are every pRows-th row of P if a lane's rows
   // are neighbours, else consecutive rows.
   bool isInterleaved = entry.pStep == 1;
-  for (int part = 0; part < entry.pParts; ++part) {
+  for (int part = 0; part < entry.pRows; ++part) {
     int first = isInterleaved ? part : part * entry.accVector;
-    int distance = isInterleaved ? entry.pParts : 1;
+    int distance = isInterleaved ? entry.pRows : 1;
     Registers own(2, width);
     Matrix d(kLanes, std::vector<int>(4));
     for (int lane = 0; lane < kLanes; ++lane)
@@ -92,16 +92,15 @@ static Matrix multiplyChunks(const MatrixInstruction &entry, int elements,
   int width = entry.kPerLane / 2;
   Matrix accumulators(kLanes, std::vector<int>(entry.accRegs));
   for (int first = 0; first < elements; first += entry.kPerLane) {
-    Registers a(2 * entry.qParts, width), b(2 * entry.pParts, width);
+    Registers a(2 * entry.qRows, width), b(2 * entry.pRows, width);
     for (int lane = 0; lane < kLanes; ++lane) {
       int at = entry.getChunkOfLane().at(lane) * elements + first;
       for (int i = 0; i < entry.kPerLane; ++i) {
-        for (int part = 0; part < entry.pParts; ++part)
+        for (int part = 0; part < entry.pRows; ++part)
           b.values[lane][part * entry.kPerLane + i] =
               p[entry.getRowOfP().at(lane) + part * entry.pStep][at + i];
-        for (int part = 0; part < entry.qParts; ++part)
-          a.values[lane]
-                  [(i / width * entry.qParts + part) * width + i % width] =
+        for (int part = 0; part < entry.qRows; ++part)
+          a.values[lane][(i / width * entry.qRows + part) * width + i % width] =
               q[entry.getRowOfQ().at(lane) + part * entry.qStep][at + i];
       }
     }
@@ -135,7 +134,7 @@ static Matrix multiplyMatrices(const MatrixInstruction &entry, int elements,
   int width = elements / 4, chunks = static_cast<int>(p[0].size()) / elements;
   Matrix accumulators(kLanes, std::vector<int>(entry.accRegs));
   for (int chunk = 0; chunk < chunks; chunk += entry.kMatrixChunks) {
-    Registers a(4, width), b(2 * entry.pParts, width);
+    Registers a(4, width), b(2 * entry.pRows, width);
     for (int read = 0; read < entry.getMatrixReadsOfP(); ++read)
       readMatrices(p, entry.getMatrixRowOfP(), read * 2 * entry.pStep,
                    entry.getMatrixChunkOfP(), chunk, width, b, 4 * read);
@@ -176,12 +175,12 @@ static void expectProduct(const MatrixInstruction &entry,
 // rows of P are tested.
 TEST(MatrixInstruction, MmaMultipliesAsThePtxIsaSays) {
   std::mt19937 random(1);
-  for (auto [name, type, elements] : {std::tuple("mma16", FactorType::F16, 8),
-                                      {"mma16", FactorType::BF16, 8},
-                                      {"mma16", FactorType::I8, 16},
-                                       {"mma16_tf32", FactorType::F32, 4},
-                                      {"mma16t", FactorType::F16, 8},
-                                      {"mma16t", FactorType::BF16, 8}}) {
+  for (auto [name, type, elements] : {std::tuple("mma16", OperandType::F16, 8),
+                                      {"mma16", OperandType::BF16, 8},
+                                      {"mma16", OperandType::I8, 16},
+                                      {"mma16_tf32", OperandType::F32, 4},
+                                      {"mma16t", OperandType::F16, 8},
+                                      {"mma16t", OperandType::BF16, 8}}) {
     auto entry = findMatrixInstruction(*findTarget("sm_80"), name, type);
     ASSERT_TRUE(entry);
     auto fill = [&](int rows) {
@@ -201,7 +200,7 @@ TEST(MatrixInstruction, MmaMultipliesAsThePtxIsaSays) {
 // numbers are those of AMD's matrix instruction calculator.
 TEST(MatrixInstruction, MapsTheLanesOfMfma) {
   auto entry =
-      findMatrixInstruction(*findTarget("gfx942"), "mfma32", FactorType::F16);
+      findMatrixInstruction(*findTarget("gfx942"), "mfma32", OperandType::F16);
   ASSERT_TRUE(entry);
   for (int lane = 0; lane < 64; ++lane) {
     EXPECT_EQ(entry->getRowOfP().at(lane), lane % 32);
@@ -216,11 +215,12 @@ TEST(MatrixInstruction, MapsTheLanesOfMfma) {
 TEST(MatrixInstruction, MmaIsForHalvesAndBytesOfSm80AndLater) {
   for (const char *name : {"sm_80", "sm_86", "sm_89", "sm_90", "sm_120"}) {
     const GpuTarget &target = *findTarget(name);
-    for (FactorType type : {FactorType::F16, FactorType::BF16, FactorType::I8})
+    for (OperandType type :
+         {OperandType::F16, OperandType::BF16, OperandType::I8})
       EXPECT_TRUE(findMatrixInstruction(target, "mma16", type)) << name;
-    EXPECT_FALSE(findMatrixInstruction(target, "mma16", FactorType::F32));
-    EXPECT_TRUE(findMatrixInstruction(target, "fma", FactorType::F32));
+    EXPECT_FALSE(findMatrixInstruction(target, "mma16", OperandType::F32));
+    EXPECT_TRUE(findMatrixInstruction(target, "fma", OperandType::F32));
   }
   EXPECT_FALSE(
-      findMatrixInstruction(*findTarget("sm_75"), "mma16", FactorType::F16));
+      findMatrixInstruction(*findTarget("sm_75"), "mma16", OperandType::F16));
 }

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Base/Log.h"
-#include "runtime/Base/RowOp.h"
+#include "runtime/Base/RowWiseKind.h"
 #include "runtime/DriverCommand/DriverCommand.h"
 #include "runtime/DriverCommand/LogCommand.h"
 
@@ -124,8 +124,8 @@ static void expectLine(const Problem &problem, const std::string &begin) {
 }
 
 /// A problem of the operation; its other fields do not matter here.
-static Problem makeRows(RowOp op) {
-  RowProblem problem;
+static Problem makeRows(RowWiseKind op) {
+  RowWiseProblem problem;
   problem.op = op;
   return problem;
 }
@@ -147,14 +147,14 @@ TEST(LogDeathTest, NamesTheOperation) {
     ASSERT_TRUE(problem) << problem.getStatus().getMessage();
     expectLine(*problem, begin);
   }
-  for (auto [op, name] : {std::pair{RowOp::LrnBackwardSum, "LogCmdLRN"},
-                          {RowOp::DropoutMask, "LogCmdDropout"},
-                          {RowOp::GluForward, "LogCmdGLU"},
-                          {RowOp::PReluBackward, "LogCmdPReLU"},
-                          {RowOp::Rope, "LogCmdRoPE"},
-                          {RowOp::T5Backward, "LogCmdT5LayerNorm"}})
+  for (auto [op, name] : {std::pair{RowWiseKind::LrnBackwardSum, "LogCmdLRN"},
+                          {RowWiseKind::DropoutMask, "LogCmdDropout"},
+                          {RowWiseKind::GluForward, "LogCmdGLU"},
+                          {RowWiseKind::PReluBackward, "LogCmdPReLU"},
+                          {RowWiseKind::Rope, "LogCmdRoPE"},
+                          {RowWiseKind::T5Backward, "LogCmdT5LayerNorm"}})
     expectLine(makeRows(op),
-               std::string(name) + "\\] ./bin/MIOpenDriver rows-");
+               std::string(name) + "\\] ./bin/MIOpenDriver rowwise-");
 }
 
 // Calls are logged only on request.

@@ -81,7 +81,7 @@ TEST(Problem, RoundTripsThroughTheNetworkConfig) {
 TEST(Problem, NamesTensorsThatBeginAnywhere) {
   test::RandomProblem random;
   SCOPED_TRACE(testing::Message() << "TESSERA_TEST_SEED=" << random.getSeed());
-  RowProblem rows;
+  RowWiseProblem rows;
   rows.lengths[0] = 8;
   rows.tensorCount = 1;
   rows.tensors[0] = {DataType::F16, RowRole::Output, {1}};

@@ -402,10 +402,11 @@ TEST(DriverCommand, SaysWhatIsNotSupported) {
 // Each form of a normalisation has a line of MIOpenDriver that is parsed back
 // to the same problem; one with statistics of another type has none.
 TEST(DriverCommand, ReadsAndWritesNormalisations) {
-  EXPECT_EQ(getNetworkConfig("bnormfp16 -n 2 -c 6 -H 3 -W 5 -m 1 -r 1"),
-            "rows-bnorm_train-m16-2x6x15-r0,2-i:f16:90:15:1-i:f32:0:1:0-i:f32:"
-            "0:1:0-i:f32:0:1:0-i:f32:0:1:0-r:f32:0:1:0-r:f32:0:1:0-o:f16:90:15:"
-            "1");
+  EXPECT_EQ(
+      getNetworkConfig("bnormfp16 -n 2 -c 6 -H 3 -W 5 -m 1 -r 1"),
+      "rowwise-bnorm_train-m16-2x6x15-r0,2-i:f16:90:15:1-i:f32:0:1:0-i:f32:"
+      "0:1:0-i:f32:0:1:0-i:f32:0:1:0-r:f32:0:1:0-r:f32:0:1:0-o:f16:90:15:"
+      "1");
   for (const char *command :
        {"bnormfp16 -n 2 -c 6 -H 3 -W 5 -m 1 -r 1", "bnorm -n 4 -c 5 -F 2",
         "bnormbfp16 -L NHWC -c 8 -m 1 -F 0 -b 1 -s 1", "bnorm -s 1",
@@ -414,14 +415,14 @@ TEST(DriverCommand, ReadsAndWritesNormalisations) {
     const ErrorOr<Problem> problem = parseDriverCommand(command);
     ASSERT_TRUE(problem) << command;
     const std::string line = toDriverCommand(*problem);
-    EXPECT_FALSE(line.starts_with("rows-")) << line;
+    EXPECT_FALSE(line.starts_with("rowwise-")) << line;
     const ErrorOr<Problem> again = parseDriverCommand(line);
     ASSERT_TRUE(again) << line;
     EXPECT_EQ(*again, *problem) << line;
   }
-  const std::string ofHalf =
-      "rows-bnorm_infer-m0-2x3x4-r-i:f16:12:4:1-i:f32:0:1:0-i:f32:0:1:0-i:f16:"
-      "0:1:0-i:f16:0:1:0-o:f16:12:4:1";
+  const std::string ofHalf = "rowwise-bnorm_infer-m0-2x3x4-r-i:f16:12:4:1-i:"
+                             "f32:0:1:0-i:f32:0:1:0-i:f16:"
+                             "0:1:0-i:f16:0:1:0-o:f16:12:4:1";
   const ErrorOr<Problem> problem = parseNetworkConfig(ofHalf);
   ASSERT_TRUE(problem) << problem.getStatus().getMessage();
   EXPECT_EQ(toDriverCommand(*problem), ofHalf);

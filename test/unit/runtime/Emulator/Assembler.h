@@ -1,4 +1,4 @@
-//===- Assembler.h - AMDGPU assembly for tests -----------------*- C++ -*-===//
+//===- Assembler.h - AMDGPU assembly for tests -----------------*- C++ -*--===//
 
 #ifndef TESSERA_TEST_UNIT_RUNTIME_EMULATOR_ASSEMBLER_H
 #define TESSERA_TEST_UNIT_RUNTIME_EMULATOR_ASSEMBLER_H

@@ -1,4 +1,4 @@
-//===- KernelTester.h - Launch a kernel made of text -----------*- C++ -*-===//
+//===- KernelTester.h - Launch a kernel made of text -----------*- C++ -*--===//
 //
 // Assembles a complete kernel, loads it and launches it, for tests of launches
 // rather than of single instructions.

@@ -1,4 +1,4 @@
-//===- OpenClCompiler.h - Compiled kernels for tests -----------*- C++ -*-===//
+//===- OpenClCompiler.h - Compiled kernels for tests -----------*- C++ -*--===//
 //
 // What a check must find, or must not report, is easiest to express in the
 // language in which people write kernels.

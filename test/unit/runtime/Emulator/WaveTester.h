@@ -1,4 +1,4 @@
-//===- WaveTester.h - Run instructions on one wave -------------*- C++ -*-===//
+//===- WaveTester.h - Run instructions on one wave -------------*- C++ -*--===//
 //
 // Uses the real assembler, decoder and binder, so that a test covers what a
 // compiled kernel needs: only the launch is left out.

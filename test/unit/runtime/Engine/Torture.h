@@ -1,4 +1,4 @@
-//===- Torture.h - What processes that are ill-treated ask for -*- C++ -*-===//
+//===- Torture.h - What processes that are ill-treated ask for -*- C++ -*--===//
 
 #ifndef TESSERA_TEST_UNIT_RUNTIME_ENGINE_TORTURE_H
 #define TESSERA_TEST_UNIT_RUNTIME_ENGINE_TORTURE_H

@@ -5,7 +5,7 @@
 #include "runtime/DriverCommand/DriverCommand.h"
 #include "runtime/Reference/ConvCase.h"
 #include "runtime/Reference/PoolCase.h"
-#include "runtime/Reference/RowCase.h"
+#include "runtime/Reference/RowWiseCase.h"
 
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ static uint64_t countTensors(const Problem &problem) {
     return data.x.size() + data.y.size() + data.indices.size();
   }
   uint64_t bytes = 0;
-  for (const auto &tensor : RowCase(*problem.getRows(), 1).tensors)
+  for (const auto &tensor : RowWiseCase(*problem.getRows(), 1).tensors)
     bytes += tensor.size();
   return bytes;
 }
@@ -47,7 +47,7 @@ TEST(CaseMemory, CountsTheTensorsOfACase) {
         "residual",
         "pool-fwd-max-f16-nhwc,nhwc-n2c8h9w9-y3x3-p0x0-s1x1-iu16mask",
         "pool-bwd-avg-f32-nchw,nchw-n2c8h9w9-y3x3-p0x0-s1x1-inone",
-        "rows-softmax_fwd-m2-64x1000-r1-i:f16:1024:1-o:f32:1000:1"}) {
+        "rowwise-softmax_fwd-m2-64x1000-r1-i:f16:1024:1-o:f32:1000:1"}) {
     const Problem problem = parse(text);
     EXPECT_EQ(getCaseBytes(problem, {Purpose::Run, true}) -
                   getCaseBytes(problem, {Purpose::Run, false}),

@@ -1,4 +1,4 @@
-//===- FakeBench.h - Candidates that are only numbers ----------*- C++ -*-===//
+//===- FakeBench.h - Candidates that are only numbers ----------*- C++ -*--===//
 
 #ifndef TESSERA_TEST_UNIT_RUNTIME_TUNING_FAKEBENCH_H
 #define TESSERA_TEST_UNIT_RUNTIME_TUNING_FAKEBENCH_H

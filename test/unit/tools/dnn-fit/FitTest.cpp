@@ -106,9 +106,9 @@ static Problem makeRows(int64_t length, int64_t window) {
   const std::string other = std::to_string((1 << 22) / length);
   const std::string row = std::to_string(length);
   const std::string config =
-      window == 1 ? "rows-reduce-m0-" + row + "x" + other +
+      window == 1 ? "rowwise-reduce-m0-" + row + "x" + other +
                         "-r0-i:f32:" + other + ":1-r:f32:0:1"
-                  : "rows-softmax_fwd-m1-" + other + "x" + row +
+                  : "rowwise-softmax_fwd-m1-" + other + "x" + row +
                         "-r1-i:f16:" + row + ":1-o:f16:" + row + ":1";
   return *parseNetworkConfig(config);
 }
@@ -121,7 +121,7 @@ std::vector<Problem> FitTest::makeProblems() const {
         if (model.name == "pool")
           problems.emplace_back(
               makePool(GetParam(), direction, channels, window + 1));
-        else if (model.name == "rows")
+        else if (model.name == "rowwise")
           problems.push_back(makeRows(channels * 64, window));
         else
           problems.emplace_back(
@@ -175,16 +175,17 @@ static const std::vector<Direction> kWeights = {Direction::BackwardWeights};
 INSTANTIATE_TEST_SUITE_P(
     , FitTest,
     testing::Values(
-        FitCase{"wgmma",
-                "sm_90",
-                kData,
-                Layout::NHWC,
-                {{"products", 0.2}, {"exposedSums", 0.2}, {"windowBytes", 9}}},
+        FitCase{
+            "wgmma",
+            "sm_90",
+            kData,
+            Layout::NHWC,
+            {{"products", 0.2}, {"exposedStores", 0.2}, {"windowBytes", 9}}},
         FitCase{"wgmma-weights",
                 "sm_90",
                 kWeights,
                 Layout::NHWC,
-                {{"step.products", 0.2}, {"sumTurn", 8}, {"sumBytes", 0.1}}},
+                {{"step.products", 0.2}, {"sumPass", 8}, {"sumBytes", 0.1}}},
         FitCase{"gemm",
                 "sm_80",
                 kData,
@@ -215,7 +216,7 @@ INSTANTIATE_TEST_SUITE_P(
                 kData,
                 Layout::NCHW,
                 {{"cacheBytes", 0.1}, {"loadClocks", 10}, {"latency", 9}}},
-        FitCase{"rows",
+        FitCase{"rowwise",
                 "sm_90",
                 kForward,
                 Layout::NCHW,

@@ -76,12 +76,12 @@ TEST_F(ProblemFiles, Operations) {
   EXPECT_EQ(
       list("softmaxfp16 -n 2 -c 8 -H 1 -W 1 -F 1\nsum 3 reduce -D 4,6 -R 1\n"
            "bnorm -n 2 -c 4 -H 3 -W 3 -m 1 -F 2\nlayernorm -X 4x8 -o 1\n"
-           "softmax_row rows-softmax_fwd-m1-2x8-r1-i:f16:8:1-o:f16:8:1\n"),
-      (Lines{"rows-softmax_fwd-m1-2x8-r1-i:f16:8:1-o:f16:8:1 *2 @file:1",
-             "rows-reduce-m0-4x6-r1-i:f32:6:1-r:f32:1:0 *3 @file:2",
-             "rows-bnorm_infer-m0-2x4x9-r-i:f32:36:9:1-i:f32:0:1:0-"
+           "softmax_row rowwise-softmax_fwd-m1-2x8-r1-i:f16:8:1-o:f16:8:1\n"),
+      (Lines{"rowwise-softmax_fwd-m1-2x8-r1-i:f16:8:1-o:f16:8:1 *2 @file:1",
+             "rowwise-reduce-m0-4x6-r1-i:f32:6:1-r:f32:1:0 *3 @file:2",
+             "rowwise-bnorm_infer-m0-2x4x9-r-i:f32:36:9:1-i:f32:0:1:0-"
              "i:f32:0:1:0-i:f32:0:1:0-i:f32:0:1:0-o:f32:36:9:1 *1 @file:3",
-             "rows-norm_fwd-m24-4x8-r1-i:f32:8:1-r:f32:1:0-r:f32:1:0-"
+             "rowwise-norm_fwd-m24-4x8-r1-i:f32:8:1-r:f32:1:0-r:f32:1:0-"
              "o:f32:8:1 *1 @file:4"}));
 }
 

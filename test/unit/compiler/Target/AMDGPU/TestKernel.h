@@ -1,4 +1,4 @@
-//===- TestKernel.h - Assembly of an empty kernel --------------*- C++ -*-===//
+//===- TestKernel.h - Assembly of an empty kernel --------------*- C++ -*--===//
 
 #ifndef TESSERA_TEST_UNIT_COMPILER_TARGET_AMDGPU_TESTKERNEL_H
 #define TESSERA_TEST_UNIT_COMPILER_TARGET_AMDGPU_TESTKERNEL_H

@@ -1,0 +1,135 @@
+//===- SplitReduction.cpp - The launch that adds partial results ----------===//
+
+#include "compiler/Algorithms/Common/SplitReduction.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace mlir;
+using namespace tessera;
+
+static int64_t getProduct(ArrayRef<int64_t> sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), int64_t(1),
+                         std::multiplies<>());
+}
+
+Value tessera::addSplitsWorkspace(dnn::ConvOp conv, int64_t splits) {
+  SmallVector<int64_t> shape = {splits};
+  llvm::append_range(shape, ConvProgram(conv).getResult().getType().getShape());
+  return addSplitsWorkspace(conv, shape);
+}
+
+Value tessera::addSplitsWorkspace(dnn::ConvOp conv, ArrayRef<int64_t> shape) {
+  auto function = conv->getParentOfType<func::FuncOp>();
+  Builder b(conv.getContext());
+  Type element = ConvProgram(conv).getAccType();
+  int64_t bytes = getProduct(shape) * element.getIntOrFloatBitWidth() / 8;
+  DictionaryAttr attributes = b.getDictionaryAttr(
+      {b.getNamedAttr(dnn::kArgAttrName, b.getStringAttr("workspace")),
+       b.getNamedAttr(dnn::kBytesAttrName, b.getI64IntegerAttr(bytes))});
+  unsigned last = function.getNumArguments();
+  (void)function.insertArgument(last, MemRefType::get(shape, element),
+                                attributes, conv.getLoc());
+  return function.getArgument(last);
+}
+
+/// Creates an empty kernel function at `b` with the arguments of the function
+/// of `conv`.
+static func::FuncOp createKernel(OpBuilder b, dnn::ConvOp conv,
+                                 StringRef suffix) {
+  auto function = conv->getParentOfType<func::FuncOp>();
+  auto kernel = func::FuncOp::create(b, conv.getLoc(),
+                                     (function.getName() + suffix).str(),
+                                     function.getFunctionType());
+  kernel->setAttr(dnn::kKernelAttrName, b.getUnitAttr());
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    kernel.setArgAttrs(i, function.getArgAttrDict(i));
+  b.setInsertionPointToStart(kernel.addEntryBlock());
+  func::ReturnOp::create(b, conv.getLoc());
+  return kernel;
+}
+
+func::FuncOp tessera::appendKernel(dnn::ConvOp conv, StringRef suffix) {
+  OpBuilder after(conv.getContext());
+  after.setInsertionPointAfter(conv->getParentOp());
+  return createKernel(after, conv, suffix);
+}
+
+func::FuncOp tessera::prependKernel(dnn::ConvOp conv, StringRef suffix) {
+  return createKernel(OpBuilder(conv->getParentOp()), conv, suffix);
+}
+
+static constexpr int64_t kThreads = 256, kMaxWidth = 4;
+/// The number of elements, from several splits, that a thread loads before it
+/// adds the first one.
+static constexpr int64_t kLoaded = 64;
+
+/// The number of neighbouring elements that a thread adds. It is one if a small
+/// result has many splits: then each load in flight is of another split, and
+/// the chip still has enough threads for all elements.
+static int64_t chooseWidth(int64_t elements, int64_t splits) {
+  constexpr int64_t kFewThreads = 1 << 17, kFewSplits = kLoaded / kMaxWidth;
+  const bool isSmall = elements < kFewThreads * kMaxWidth;
+  return isSmall && splits > kFewSplits ? 1 : kMaxWidth;
+}
+
+int64_t tessera::countSumPasses(int64_t elements, int64_t splits) {
+  return llvm::divideCeilSigned(splits * chooseWidth(elements, splits),
+                                kLoaded);
+}
+
+void tessera::buildSplitReduction(dnn::ConvOp conv, Value workspace) {
+  ConvProgram program(conv);
+  func::FuncOp function = appendKernel(conv, "_sum");
+  OpBuilder b(function.getBody().front().getTerminator());
+  PointBuilder p(b, conv.getLoc());
+  auto type = cast<MemRefType>(workspace.getType());
+  Value memory =
+      function.getArgument(cast<BlockArgument>(workspace).getArgNumber());
+
+  // The workspace is packed, so its last dimension is the one for vectors.
+  int64_t last = type.getRank() - 1;
+  const int64_t splits = type.getDimSize(0);
+  const int64_t width = getAccessWidth(
+      type, last, chooseWidth(type.getNumElements() / splits, splits));
+  // A thread loads `atOnce` splits before it adds the first one: loaded one by
+  // one, each would wait for memory. A load past the last split gives zero.
+  const int64_t passes = llvm::divideCeilSigned(splits * width, kLoaded);
+  const int64_t atOnce = llvm::divideCeilSigned(splits, passes);
+  SmallVector<int64_t> sizes(type.getShape().drop_front());
+  sizes.back() /= width;
+  PointBuilder::Values indices(p.forEachPoint(sizes, kThreads));
+  indices.back() = p.mul(indices.back(), width);
+  Value zero = p.zero(type.getElementType(), width);
+  Value sum = p.loop(passes, zero, [&](Value pass, ValueRange carried) {
+    PointBuilder::Values blocks;
+    for (int64_t i = 0; i < atOnce; ++i) {
+      PointBuilder::Values from = {p.add(p.mul(pass, atOnce), i)};
+      from.append(indices.begin(), indices.end());
+      blocks.push_back(p.loadBlock(memory, last, width, from));
+    }
+    Value next = carried[0];
+    for (Value block : blocks)
+      next = p.addBlocks(next, block);
+    return PointBuilder::Values{next};
+  })[0];
+  emitResult(p, program, sum, last - 1, indices, function.getArguments());
+}
+
+void tessera::buildZeros(dnn::ConvOp conv, Value tensor) {
+  func::FuncOp function = prependKernel(conv, "_zero");
+  OpBuilder b(function.getBody().front().getTerminator());
+  PointBuilder p(b, conv.getLoc());
+  auto type = cast<MemRefType>(tensor.getType());
+  Value memory =
+      function.getArgument(cast<BlockArgument>(tensor).getArgNumber());
+  const int64_t last = type.getRank() - 1;
+  const int64_t width = getAccessWidth(type, last, kMaxWidth);
+  SmallVector<int64_t> sizes(type.getShape());
+  sizes.back() /= width;
+  PointBuilder::Values indices(p.forEachPoint(sizes, kThreads));
+  indices.back() = p.mul(indices.back(), width);
+  p.storeBlock(p.zero(type.getElementType(), width), memory, last, indices);
+}

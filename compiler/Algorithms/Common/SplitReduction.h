@@ -1,0 +1,44 @@
+//===- SplitReduction.h - The launch that adds partial results -*- C++ -*--===//
+//
+// Split-K: a reduction that is too long for the few elements it ends in is
+// split. The first launch writes the partial result of each split to a
+// workspace, and the second one, in the same code object, adds them in a fixed
+// order, so every run gives the same bits. Atomics do not: they add to one
+// result, which an earlier launch sets to zero.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_COMPILER_ALGORITHMS_COMMON_SPLITREDUCTION_H
+#define TESSERA_COMPILER_ALGORITHMS_COMMON_SPLITREDUCTION_H
+
+#include "compiler/Algorithms/Common/ConvProgram.h"
+
+namespace tessera {
+
+/// Appends a workspace for `splits` partial results to the arguments of the
+/// function of `conv`: a packed memref<splits x shape of the result> of the
+/// type of the accumulators. Callers that add partial results themselves may
+/// give another `shape`.
+mlir::Value addSplitsWorkspace(dnn::ConvOp conv, int64_t splits);
+mlir::Value addSplitsWorkspace(dnn::ConvOp conv, llvm::ArrayRef<int64_t> shape);
+
+/// Creates an empty kernel that is launched after (before) that of `conv` and
+/// has the same arguments.
+mlir::func::FuncOp appendKernel(dnn::ConvOp conv, llvm::StringRef suffix);
+mlir::func::FuncOp prependKernel(dnn::ConvOp conv, llvm::StringRef suffix);
+
+/// Appends the kernel that adds the partial results, applies the epilogue of
+/// `conv` and stores the result. Must be called before `conv` is erased.
+void buildSplitReduction(dnn::ConvOp conv, mlir::Value workspace);
+
+/// How often a thread of that kernel waits for memory if it adds a packed
+/// result of `elements`; for cost models.
+int64_t countSumPasses(int64_t elements, int64_t splits);
+
+/// Prepends a kernel that sets `tensor`, an argument of the function of `conv`,
+/// to zero.
+void buildZeros(dnn::ConvOp conv, mlir::Value tensor);
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_ALGORITHMS_COMMON_SPLITREDUCTION_H

@@ -1,0 +1,116 @@
+//===- RowWise.cpp - Row-wise operations in one launch --------------------===//
+//
+// The threads of a row group share a row, or a block of neighbouring rows; a
+// workgroup has one or several row groups. Where rows are contiguous, loads are
+// coalesced within a row group; where neighbouring elements belong to different
+// rows (a batch norm with channels last), they are coalesced across row groups.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Algorithms/Algorithm.h"
+#include "compiler/Algorithms/Registry.h"
+#include "compiler/Algorithms/RowWise/RowGroup.h"
+#include "compiler/Algorithms/RowWise/RowWiseModel.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tessera;
+
+namespace {
+class Rows final : public Algorithm {
+public:
+  std::string_view getName() const override { return "rowwise"; }
+  bool takesUnaligned() const override { return true; }
+  Status check(const Problem &problem, const GpuTarget &target) const override;
+  std::vector<Candidate> getCandidates(const Problem &problem,
+                                       const GpuTarget &target) const override;
+  LogicalResult build(Operation *primitive, const TileConfig &config,
+                      const GpuTarget &target) const override;
+};
+} // namespace
+
+Status Rows::check(const Problem &problem, const GpuTarget &) const {
+  const RowWiseProblem *rows = problem.getRows();
+  if (!rows)
+    return notSupported("solves row-wise operations only");
+  if (rows->getRowLength() == 1)
+    return notSupported("solves operations whose rows have more than one "
+                        "element");
+  return checkRowWiseReach(RowWiseGeometry(*rows));
+}
+
+/// Whether the number of points of a launch is within 32-bit arithmetic.
+static bool canLaunch(const RowWiseGeometry &g, const RowWiseTile &tile) {
+  constexpr int64_t kMaxPoints = int64_t(1) << 31;
+  return (g.getRowBlocks(tile.vector) + tile.groups) * tile.threads <
+         kMaxPoints;
+}
+
+/// Adds the tiles that divide workgroups of `size` threads into row groups.
+static void addTiles(const RowWiseGeometry &g, const GpuTarget &target,
+                     const RowWiseRates &rates, int vector, int size,
+                     std::vector<Candidate> &candidates) {
+  for (int threads = 1; threads <= size; threads *= 2) {
+    const RowWiseTile tile{vector, threads, size / threads};
+    const bool isIdle = threads > 1 && threads >= 2 * g.getBlocksOfRow(vector);
+    const bool lacksRows =
+        tile.groups > 1 && tile.groups >= 2 * g.getRowBlocks(vector);
+    if (!isIdle && !lacksRows && canLaunch(g, tile))
+      candidates.push_back(
+          {tile.toConfig("rowwise"), estimateRowWise(g, tile, target, rates)});
+  }
+}
+
+std::vector<Candidate>
+tessera::getRowWiseCandidates(const Problem &problem, const GpuTarget &target,
+                              const RowWiseRates &rates) {
+  const RowWiseGeometry g(problem);
+  const auto widest = static_cast<int>(g.getWidestVector());
+  std::vector<Candidate> candidates;
+  for (int vector = widest; vector >= 1; vector /= 2)
+    for (int size : {256, 512, 128, 64})
+      // On an H100, 512 threads with blocks of rows took 50 % longer than 256:
+      // their partial results fill the shared memory.
+      if (size < 512 || g.isVectorInRow())
+        addTiles(g, target, rates, vector, size, candidates);
+  // Problems of very few elements need workgroups of less than a wave.
+  for (int size = 32; size >= 1 && candidates.empty(); size /= 2)
+    addTiles(g, target, rates, widest, size, candidates);
+  return candidates;
+}
+
+std::vector<Candidate> Rows::getCandidates(const Problem &problem,
+                                           const GpuTarget &target) const {
+  return getRowWiseCandidates(problem, target, getRowWiseRates(target));
+}
+
+LogicalResult Rows::build(Operation *primitive, const TileConfig &config,
+                          const GpuTarget &) const {
+  FailureOr<RowWiseTile> tile = readRowWiseTile(primitive, config);
+  if (failed(tile))
+    return failure();
+  auto op = cast<dnn::RowWiseOp>(primitive);
+  OpBuilder b(op);
+  PointBuilder p(b, op.getLoc());
+  RowWiseProgram program(p, op, op->getBlock()->getArguments(), tile->vector);
+  const ThreadPosition position =
+      enterRowGroups(program, *tile, /*hasSplits=*/false);
+  RowGroup group(program, *tile, position);
+  group.reduceAll();
+  SmallVector<Lanes> values = program.finishRow();
+  if (!values.empty())
+    group.byFirstThread([&] { program.storeRowOutputs(values); });
+  if (op.hasMap())
+    group.forEachBlock(op.getMap(), {}, [&](RowWiseBlock &block, ValueRange) {
+      program.storeOutputs(block);
+      return PointBuilder::Values();
+    });
+  op.erase();
+  return success();
+}
+
+const Algorithm &tessera::getRows() {
+  static const Rows algorithm;
+  return algorithm;
+}

@@ -1,0 +1,367 @@
+//===- RowWiseRecipe.cpp - What operations on rows look like --------------===//
+
+#include "runtime/Reference/RowWiseRecipe.h"
+
+#include <algorithm>
+#include <bit>
+
+using namespace tessera;
+
+using Tensor = RowTensorRecipe;
+using enum RowRole;
+using enum RowExtent;
+using enum RowTypes;
+
+static const std::vector<uint32_t> kActivations{0, 1, 2, 3, 4, 5,
+                                                6, 7, 8, 9, 10};
+
+/// Appends alpha, beta and gamma of an activation to `before`.
+static std::vector<std::array<double, 2>>
+withActivation(std::vector<std::array<double, 2>> before) {
+  before.insert(before.end(), {{0.25, 1.5}, {0.5, 2}, {1.25, 2}});
+  return before;
+}
+
+static std::vector<RowWiseRecipe> makeActivation() {
+  return {{.op = RowWiseKind::ActivationForward,
+           .modes = kActivations,
+           .tensors = {{}, {.role = Output}},
+           .scalars = withActivation({})},
+          {.op = RowWiseKind::ActivationBackward,
+           .modes = kActivations,
+           .tensors = {{}, {}, {}, {.role = Output}},
+           .scalars = withActivation({})}};
+}
+
+/// Forms with and without the old result.
+static std::vector<RowWiseRecipe> makeTensorOperations() {
+  const std::array<double, 2> factor{-2, 2};
+  const Tensor broadcast{.extent = Any};
+  return {{.op = RowWiseKind::OpTensor,
+           .modes = {0, 1, 2, 3},
+           .tensors = {{}, broadcast, {.role = Output}},
+           .scalars = {factor, factor}},
+          {.op = RowWiseKind::OpTensor,
+           .modes = {0, 1, 2, 3},
+           .tensors = {{}, broadcast, {}, {.role = Output}},
+           .scalars = {factor, factor, factor}},
+          {.op = RowWiseKind::SetTensor,
+           .modes = {0},
+           .tensors = {{.role = Output}},
+           .scalars = {factor}},
+          {.op = RowWiseKind::ScaleTensor,
+           .modes = {0},
+           .tensors = {{}, {.role = Output}},
+           .scalars = {factor}},
+          {.op = RowWiseKind::TransformTensor,
+           .modes = {0, 1},
+           .tensors = {{}, {.role = Output}},
+           .scalars = {factor}},
+          {.op = RowWiseKind::TransformTensor,
+           .modes = {1},
+           .tensors = {{}, {}, {.role = Output}},
+           .scalars = {factor, factor}}};
+}
+
+/// Dropout itself is left out, because its states have other types.
+static std::vector<RowWiseRecipe> makeGlu() {
+  return {{.op = RowWiseKind::GluForward,
+           .modes = {0},
+           .tensors = {{}, {}, {.role = Output}},
+           .scalars = {}},
+          {.op = RowWiseKind::GluBackward,
+           .modes = {0},
+           .tensors = {{}, {}, {}, {.role = Output}, {.role = Output}},
+           .scalars = {}}};
+}
+
+static std::vector<RowWiseRecipe> makeRope() {
+  const Tensor angle{.extent = Any, .least = -1, .most = 1};
+  return {{.op = RowWiseKind::Rope,
+           .modes = {0, 1},
+           .tensors = {{},
+                       {},
+                       angle,
+                       angle,
+                       angle,
+                       angle,
+                       {.role = Output},
+                       {.role = Output}},
+           .scalars = {}}};
+}
+
+/// Forms with a gradient of the slopes, of the input, and of both.
+static std::vector<RowWiseRecipe> makePRelu() {
+  const Tensor slope{.extent = RowExtent::Row};
+  const Tensor sum{.role = RowOutput, .extent = RowExtent::Row};
+  const Tensor gradient{.role = Output};
+  std::vector<RowWiseRecipe> recipes;
+  for (int results : {1, 2, 3}) {
+    RowWiseRecipe &recipe = recipes.emplace_back();
+    recipe.op = RowWiseKind::PReluBackward;
+    recipe.reduces = results & 1;
+    recipe.modes = {0};
+    recipe.tensors = {{}, results & 1 ? slope : Tensor{.extent = Any}, {}};
+    if (results & 1)
+      recipe.tensors.push_back(sum);
+    if (results & 2)
+      recipe.tensors.push_back(gradient);
+  }
+  return recipes;
+}
+
+static std::vector<RowWiseRecipe> makeSoftmax() {
+  return {{.op = RowWiseKind::SoftmaxForward,
+           .reduces = true,
+           .modes = {0, 1, 2},
+           .tensors = {{}, {.role = Output}},
+           .scalars = {{0.5, 2}, {0, 0}}},
+          {.op = RowWiseKind::SoftmaxForward,
+           .reduces = true,
+           .modes = {0, 1, 2},
+           .tensors = {{}, {}, {.role = Output}},
+           .scalars = {{0.5, 2}, {-1, 1}}},
+          {.op = RowWiseKind::SoftmaxBackward,
+           .reduces = true,
+           .modes = {1, 2},
+           .tensors = {{}, {}, {.role = Output}},
+           .scalars = {{0.5, 2}, {0, 0}}},
+          {.op = RowWiseKind::SoftmaxBackward,
+           .reduces = true,
+           .modes = {0, 1, 2},
+           .tensors = {{}, {}, {}, {.role = Output}},
+           .scalars = {{0.5, 2}, {-1, 1}}}};
+}
+
+/// Sums and extremes, with and without the old result and indices, and products
+/// of numbers that stay in range.
+static std::vector<RowWiseRecipe> makeReduce() {
+  const Tensor old{.extent = RowExtent::Row, .types = Parameter};
+  const Tensor result{
+      .role = RowOutput, .extent = RowExtent::Row, .types = Parameter};
+  const Tensor indices{
+      .role = RowOutput, .extent = RowExtent::Row, .types = Index};
+  const Tensor element{.least = 0.9, .most = 1.1};
+  auto make = [](std::vector<uint32_t> modes, std::vector<Tensor> tensors) {
+    return RowWiseRecipe{.op = RowWiseKind::Reduce,
+                         .reduces = true,
+                         .modes = std::move(modes),
+                         .tensors = std::move(tensors),
+                         .scalars = {{0.5, 2}, {-1, 1}}};
+  };
+  return {make({0, 2, 3, 4, 5, 6, 7, 10, 11, 12, 32}, {{}, result}),
+          make({0, 2, 3, 4, 5, 6, 7}, {{}, old, result}),
+          make({1, 33}, {element, result}),
+          make({18, 19, 20, 26, 27, 28}, {{}, result, indices}),
+          make({18, 19, 20}, {{}, old, result, indices}),
+          make({66, 67}, {{}, indices})};
+}
+
+/// Returns `modes` combined with other bits of the mode.
+static std::vector<uint32_t> addBits(std::vector<uint32_t> modes,
+                                     uint32_t bits) {
+  for (uint32_t &mode : modes)
+    mode |= bits;
+  return modes;
+}
+
+static std::vector<RowWiseRecipe> makeBatchNormInference() {
+  const Tensor parameter{.extent = Any, .types = Parameter};
+  const Tensor statistic{.extent = Any, .types = Float};
+  Tensor variance = statistic;
+  variance.least = 0;
+  std::vector<RowWiseRecipe> recipes;
+  for (uint32_t inverse : {0, 16})
+    recipes.push_back(
+        {.op = RowWiseKind::BatchNormInference,
+         .modes = addBits(kActivations, inverse),
+         .tensors =
+             {{}, statistic, variance, parameter, parameter, {.role = Output}},
+         .scalars = withActivation({{1e-5, 1e-3}})});
+  return recipes;
+}
+
+/// Forms with running statistics, with saved ones, with both, and with neither.
+static std::vector<RowWiseRecipe> makeBatchNormTraining() {
+  const Tensor parameter{.extent = RowExtent::Row, .types = Parameter};
+  const Tensor statistic{.extent = RowExtent::Row, .types = Float};
+  const Tensor result{
+      .role = RowOutput, .extent = RowExtent::Row, .types = Float};
+  std::vector<RowWiseRecipe> recipes;
+  for (uint32_t bits : {0, 16, 32, 48}) {
+    RowWiseRecipe &recipe = recipes.emplace_back();
+    recipe.op = RowWiseKind::BatchNormTraining;
+    recipe.reduces = true;
+    recipe.modes = addBits(kActivations, bits);
+    recipe.tensors = {{}, parameter, parameter};
+    if (bits & 16)
+      recipe.tensors.insert(recipe.tensors.end(), 2, statistic);
+    recipe.tensors.insert(recipe.tensors.end(),
+                          (bits & 16 ? 2 : 0) + (bits & 32 ? 2 : 0), result);
+    recipe.tensors.push_back({.role = Output});
+    recipe.scalars = withActivation({{1e-5, 1e-3}, {0, 1}});
+  }
+  return recipes;
+}
+
+/// Forms with and without saved statistics, and with a bias only if there is an
+/// activation.
+static std::vector<RowWiseRecipe> makeBatchNormBackward() {
+  const Tensor parameter{.extent = RowExtent::Row, .types = Parameter};
+  const Tensor statistic{.extent = RowExtent::Row, .types = Float};
+  Tensor inverse = statistic;
+  inverse.least = 0.25;
+  const Tensor result{
+      .role = RowOutput, .extent = RowExtent::Row, .types = Parameter};
+  std::vector<RowWiseRecipe> recipes;
+  for (bool isActivated : {false, true})
+    for (uint32_t saved : {0, 16}) {
+      RowWiseRecipe &recipe = recipes.emplace_back();
+      recipe.op = RowWiseKind::BatchNormBackward;
+      recipe.reduces = true;
+      recipe.modes = {saved};
+      if (isActivated)
+        recipe.modes =
+            addBits({kActivations.begin() + 1, kActivations.end()}, saved);
+      recipe.tensors = {{}, {}, parameter};
+      if (isActivated)
+        recipe.tensors.push_back(parameter);
+      if (saved)
+        recipe.tensors.insert(recipe.tensors.end(), {statistic, inverse});
+      recipe.tensors.insert(recipe.tensors.end(), {result, result});
+      recipe.tensors.push_back({.role = Output});
+      recipe.scalars = withActivation({{1e-5, 1e-3}});
+    }
+  return recipes;
+}
+
+/// Forms of the forward direction whose windows hold elements or sums.
+static std::vector<RowWiseRecipe> makeLrnForward() {
+  const Tensor center{.extent = RowExtent::Row};
+  const Tensor result{.role = RowOutput, .extent = RowExtent::Row};
+  const Tensor sum{.role = RowOutput, .extent = RowExtent::Row, .types = Float};
+  std::vector<RowWiseRecipe> recipes{{.op = RowWiseKind::LrnSum,
+                                      .reduces = true,
+                                      .modes = {0},
+                                      .tensors = {{}, sum},
+                                      .scalars = {}}};
+  for (uint32_t mode : {0, 1, 2, 3}) {
+    RowWiseRecipe &recipe = recipes.emplace_back();
+    recipe.op = RowWiseKind::LrnForward;
+    recipe.reduces = true;
+    recipe.modes = {mode};
+    recipe.tensors = {{}, center, result};
+    if (mode & 1)
+      recipe.tensors[0] = {.types = Float, .least = 0};
+    if (mode & 2)
+      recipe.tensors.push_back(result);
+    recipe.scalars = {{0.01, 0.5}, {0.5, 1}, {1, 2}};
+  }
+  return recipes;
+}
+
+static std::vector<RowWiseRecipe> makeLrnBackward() {
+  const Tensor center{.extent = RowExtent::Row};
+  Tensor scale{.least = 0.5}, centerScale = center;
+  centerScale.least = 0.5;
+  const Tensor result{.role = RowOutput, .extent = RowExtent::Row};
+  const Tensor sum{.role = RowOutput, .extent = RowExtent::Row, .types = Float};
+  std::vector<RowWiseRecipe> recipes{{.op = RowWiseKind::LrnBackwardSum,
+                                      .reduces = true,
+                                      .modes = {0},
+                                      .tensors = {{}, {}, scale, sum},
+                                      .scalars = {}}};
+  recipes.push_back(
+      {.op = RowWiseKind::LrnBackward,
+       .reduces = true,
+       .modes = {0},
+       .tensors = {{}, {}, scale, center, center, centerScale, result},
+       .scalars = {{0.01, 0.5}, {0.5, 1}}});
+  recipes.push_back(
+      {.op = RowWiseKind::LrnBackward,
+       .reduces = true,
+       .modes = {1},
+       .tensors = {{.types = Float}, center, center, centerScale, result},
+       .scalars = {{0.01, 0.5}, {0.5, 1}}});
+  return recipes;
+}
+
+/// Forms without f64, for which there is no exponential.
+static std::vector<RowWiseRecipe> makeLrn() {
+  std::vector<RowWiseRecipe> recipes = makeLrnForward();
+  std::ranges::move(makeLrnBackward(), std::back_inserter(recipes));
+  for (RowWiseRecipe &recipe : recipes)
+    recipe.types = {DataType::F16, DataType::BF16, DataType::F32};
+  return recipes;
+}
+
+/// Layer, group and T5 norms with every choice of tensors.
+static std::vector<RowWiseRecipe> makeNorm() {
+  const Tensor parameter{.extent = Any};
+  const Tensor statistic{.extent = RowExtent::Row, .types = Float};
+  const Tensor result{
+      .role = RowOutput, .extent = RowExtent::Row, .types = Parameter};
+  std::vector<RowWiseRecipe> recipes;
+  for (uint32_t mode = 0; mode < 64; ++mode) {
+    constexpr uint32_t kMeanOfT5 = 32 | 8;
+    if ((mode & kMeanOfT5) == kMeanOfT5)
+      continue;
+    RowWiseRecipe &recipe = recipes.emplace_back();
+    recipe.op = RowWiseKind::NormForward;
+    recipe.reduces = true;
+    recipe.modes = {mode};
+    recipe.tensors = {{}};
+    if (mode & 1)
+      recipe.tensors.push_back({});
+    recipe.tensors.insert(recipe.tensors.end(), std::popcount(mode & 6),
+                          parameter);
+    recipe.tensors.insert(recipe.tensors.end(), std::popcount(mode & 24),
+                          result);
+    recipe.tensors.push_back({.role = Output});
+    recipe.scalars = {{1e-5, 1e-3}};
+  }
+  for (uint32_t mode : {0, 1}) {
+    RowWiseRecipe &recipe = recipes.emplace_back();
+    recipe.op = RowWiseKind::T5Backward;
+    recipe.reduces = true;
+    recipe.modes = {mode};
+    recipe.tensors = {{}, {}, statistic};
+    if (mode)
+      recipe.tensors.push_back(parameter);
+    recipe.tensors.push_back({.role = Output});
+  }
+  RowWiseRecipe &weight = recipes.emplace_back();
+  weight.op = RowWiseKind::T5BackwardWeight;
+  weight.reduces = true;
+  weight.modes = {0};
+  weight.tensors = {{}, {}, {.extent = Any, .types = Float}, result};
+  return recipes;
+}
+
+std::span<const RowWiseRecipe> tessera::getRowRecipes() {
+  static const std::vector<RowWiseRecipe> recipes = [] {
+    std::vector<RowWiseRecipe> all;
+    for (auto make :
+         {makeActivation, makeTensorOperations, makeGlu, makePRelu, makeRope,
+          makeSoftmax, makeReduce, makeBatchNormInference,
+          makeBatchNormTraining, makeBatchNormBackward, makeLrn, makeNorm})
+      std::ranges::move(make(), std::back_inserter(all));
+    return all;
+  }();
+  return recipes;
+}
+
+static bool follows(const RowWiseProblem &problem,
+                    const RowWiseRecipe &recipe) {
+  return problem.op == recipe.op &&
+         std::ranges::find(recipe.modes, problem.mode) != recipe.modes.end() &&
+         std::ranges::equal(problem.getTensors(), recipe.tensors, {},
+                            &RowTensor::role, &Tensor::role);
+}
+
+const RowWiseRecipe *tessera::findRowRecipe(const RowWiseProblem &problem) {
+  for (const RowWiseRecipe &recipe : getRowRecipes())
+    if (follows(problem, recipe))
+      return &recipe;
+  return nullptr;
+}
