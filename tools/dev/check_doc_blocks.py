@@ -161,7 +161,8 @@ def check(root):
 def make_root(root, build, work):
     """The folder in which a page runs."""
     for path in root.iterdir():
-        if path.name != "build" and not path.name.startswith("."):
+        is_own = path.name == "build" or (work / path.name).exists()
+        if not is_own and not path.name.startswith("."):
             (work / path.name).symlink_to(path)
     (work / "build").mkdir()
     for preset in ("dev", "release"):

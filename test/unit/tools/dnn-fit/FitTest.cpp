@@ -253,7 +253,7 @@ TEST(Fit, RefusesModels) {
                 .getStatus()
                 .getMessage()
                 .find("but there are: wgmma, wgmma-tf32, wgmma-weights, gemm, "
-                      "groups, stem, single, pool, rows"),
+                      "groups, stem, single, pool, rowwise"),
             std::string::npos);
   EXPECT_NE(makeModel("wgmma", *findTarget("gfx942"))
                 .getStatus()
