@@ -182,7 +182,7 @@ LogicalResult PointLowering::checkShared() {
     if (space && space.getValue() == gpu::AddressSpace::Workgroup &&
         shared.getType().hasStaticShape())
       continue;
-    shared.emitOpError("needs a size, and a place in a workgroup's memory");
+    shared.emitOpError("needs a size, and to be in a workgroup's memory");
     return failure();
   }
   return failure(result.wasInterrupted());

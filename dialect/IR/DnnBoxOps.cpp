@@ -1,4 +1,4 @@
-//===- DnnBoxOps.cpp - Verifiers of box copies and matrices ---------------===//
+//===- DnnBoxOps.cpp - Verifiers of TMA copies and matrices ---------------===//
 
 #include "dialect/IR/Dnn.h"
 

@@ -55,12 +55,12 @@ def RowWiseOp : Dnn_Op<"row_wise",
       row {
       ^bb0(%sum: f32):
         %one = arith.constant 1.0 : f32
-        %factor = arith.divf %one, %sum : f32
-        dnn.yield %sum, %factor : f32, f32
+        %scale = arith.divf %one, %sum : f32
+        dnn.yield %sum, %scale : f32, f32
       }
       map {
-      ^bb0(%e: f32, %sum: f32, %factor: f32):
-        %r = arith.mulf %e, %factor : f32
+      ^bb0(%e: f32, %sum: f32, %scale: f32):
+        %r = arith.mulf %e, %scale : f32
         dnn.yield %r : f32
       }
     ```

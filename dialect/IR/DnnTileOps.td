@@ -198,7 +198,7 @@ def TileStoreOp : Dnn_Op<"tile_store", []> {
     Example:
     ```mlir
     dnn.tile_store %acc, %d[%g, %m, %n] : <256x256xf32>, <1x12544x256xf16>
-    dnn.tile_store %acc, %parts[%g, %m, %n] atomic : <256x256xf32>, <4x256x64xf32>
+    dnn.tile_store %acc, %splits[%g, %m, %n] atomic : <256x256xf32>, <4x256x64xf32>
     dnn.tile_store %acc, %d[%g, %m, %n] epilogue {
     ^bb0(%v: f32):
       %zero = arith.constant 0.0 : f32

@@ -65,7 +65,7 @@ Status tessera::verifyTensor(const char *name, int64_t elementBytes,
     return tooLarge(name);
   if (isWritten && hasOverlap(dims))
     return invalidArgument(std::string("the strides of the ") + name +
-                           " put two of its elements in one place, but it is "
+                           " put two of its elements at one address, but it is "
                            "written");
   return Status::ok();
 }

@@ -110,7 +110,7 @@ static Status verifyRowTensor(const RowWiseProblem &p, int number) {
   std::vector<StridedDim> dims = getOwnDims(p, tensor);
   if (tensor.role != RowRole::Input && hasOverlap(dims))
     return invalidArgument("the strides of " + name +
-                           " put two of its elements in one place, but it is "
+                           " put two of its elements at one address, but it is "
                            "written");
   return Status::ok();
 }

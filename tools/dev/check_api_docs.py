@@ -39,7 +39,7 @@ FUNCTION = re.compile(
     r"^MIOPEN_EXPORT\s+([^;(]*?)\b(\w+)\s*\(([^;]*)\)\s*;", re.M | re.S)
 TAG = re.compile(r"^@(\w+)(?:\[([\w,]*)\])?\s*(\S*)\s*(.*)", re.S)
 
-Function = collections.namedtuple("Function", "place comment result name "
+Function = collections.namedtuple("Function", "location comment result name "
                                   "parameters")
 Parameter = collections.namedtuple("Parameter", "type name")
 Tag = collections.namedtuple("Tag", "word direction name text")
@@ -61,8 +61,8 @@ def find_functions(root):
         text = header.read_text()
         for match in FUNCTION.finditer(text):
             line = text.count("\n", 0, match.start(3)) + 1
-            place = f"{header.relative_to(root).as_posix()}:{line}"
-            functions.append(Function(place, match[1], match[2].strip(),
+            location = f"{header.relative_to(root).as_posix()}:{line}"
+            functions.append(Function(location, match[1], match[2].strip(),
                                       match[3], parse_parameters(match[4])))
     return functions
 
@@ -190,7 +190,7 @@ def check(root):
         found = check_function(function, objects, stubs, known)
         if function.name not in exported:
             found.append(f"is not in {EXPORTS}")
-        faults += [f"{function.place}: {function.name}: {fault}"
+        faults += [f"{function.location}: {function.name}: {fault}"
                    for fault in found]
         documented += not found
     return documented, len(exported), faults

@@ -97,7 +97,7 @@ NEXT = '''\
 @td@: what it does, Pre-condition, Post-condition, dependent dialects
 compiler/@folder@/@Name@.cpp: why it exists, in the head; the pass
 test/lit/@folder@/@kebab@.mlir and -errors.mlir: what it does and refuses
-compiler/Pipeline/Pipeline.cpp: addPass, with the reason for its place
+compiler/Pipeline/Pipeline.cpp: addPass, with the reason for its position
 then:
   ninja -C build/dev dnn-opt
   tools/dev/update_doc_ir.py --dnn-opt build/dev/bin/dnn-opt
@@ -117,7 +117,7 @@ def add_entry(text, entry):
 
 
 def add_source(text, name):
-    """CMakeLists.txt with one more source, in its place of the order."""
+    """CMakeLists.txt with one more source, in its position of the order."""
     sources = list(re.finditer(r"^  \S+\.cpp\n", text, re.M))
     line = f"  {name}.cpp\n"
     before = [source for source in sources if source[0] < line]

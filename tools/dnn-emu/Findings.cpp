@@ -41,7 +41,7 @@ static const char *getTitle(FaultKind kind) {
   return "fault";
 }
 
-static void printPlace(const Program &program, const Fault::Finding &finding) {
+static void printLocation(const Program &program, const Fault::Finding &finding) {
   const FaultSite &site = finding.site;
   if (site.wave < 0)
     return;
@@ -91,7 +91,7 @@ void tessera::emu::printFindings(const Launch &launch,
                 launch.kernel.name.c_str());
     std::printf("  %s\n", site.what.empty() ? finding.message.c_str()
                                             : site.what.c_str());
-    printPlace(launch.program, finding);
+    printLocation(launch.program, finding);
     if (site.address) {
       std::string argument = arguments.describe(site.address);
       std::printf("  address 0x%llx%s%s\n",

@@ -38,7 +38,7 @@ def add_c_api(site):
     """One page for each public header; breathe fills it from Doxygen's XML."""
     functions = {}
     for function in check_api_docs.find_functions(site.root):
-        header = function.place.rpartition(":")[0]
+        header = function.location.rpartition(":")[0]
         functions.setdefault(header, []).append(function)
     entries, rows = [], []
     include = site.root / check_api_docs.INCLUDE

@@ -71,11 +71,11 @@ struct TileLayout {
 struct TileWalk {
   int64_t size, width;
 
-  int64_t countTurns() const { return size * size / (kThreads * width); }
+  int64_t countIterations() const { return size * size / (kThreads * width); }
   /// The line, and the first element in it.
   std::pair<Value, Value> locate(PointBuilder &p, Value thread,
-                                 int64_t turn) const {
-    Value number = p.add(thread, turn * kThreads);
+                                 int64_t iteration) const {
+    Value number = p.add(thread, iteration * kThreads);
     const int64_t perLine = size / width;
     return {p.div(number, perLine), p.mul(p.rem(number, perLine), width)};
   }
@@ -90,8 +90,8 @@ static void loadTile(PointBuilder &p, Value source, Value shared,
   };
   // All loads are under way before the first is waited for.
   SmallVector<Loaded> loaded;
-  for (int64_t turn = 0; turn < walk.countTurns(); ++turn) {
-    auto [row, column] = walk.locate(p, thread, turn);
+  for (int64_t iteration = 0; iteration < walk.countIterations(); ++iteration) {
+    auto [row, column] = walk.locate(p, thread, iteration);
     loaded.push_back({row, column,
                       p.loadBlock(source, 2, walk.width,
                                   {corner[0], p.add(corner[1], row),
@@ -107,8 +107,8 @@ static void loadTile(PointBuilder &p, Value source, Value shared,
 static void storeTile(PointBuilder &p, Value shared, Value target,
                       ValueRange corner, Value thread, const TileWalk &walk,
                       const TileLayout &layout) {
-  for (int64_t turn = 0; turn < walk.countTurns(); ++turn) {
-    auto [column, row] = walk.locate(p, thread, turn);
+  for (int64_t iteration = 0; iteration < walk.countIterations(); ++iteration) {
+    auto [column, row] = walk.locate(p, thread, iteration);
     PointBuilder::Values elements;
     for (int64_t i = 0; i < walk.width; ++i)
       elements.push_back(

@@ -32,8 +32,8 @@ TileConfig DepthwiseTile::toConfig() const {
   std::string text = "g" + std::to_string(groups) + "p" + std::to_string(rows) +
                      "q" + std::to_string(columns) + "t" +
                      std::to_string(threads) + "s" + std::to_string(splits);
-  if (turns != 1)
-    text += "n" + std::to_string(turns);
+  if (iterations != 1)
+    text += "n" + std::to_string(iterations);
   if (summed != 1)
     text += "r" + std::to_string(summed);
   if (tapSplits != 1)
@@ -59,8 +59,8 @@ ErrorOr<DepthwiseTile> tessera::parseDepthwiseTile(const TileConfig &config) {
   scanner.expect("s").number(tile.splits);
   bool isPositive = true;
   if (scanner.consume("n")) {
-    scanner.number(tile.turns);
-    isPositive = tile.turns > 1; // 1 is not written.
+    scanner.number(tile.iterations);
+    isPositive = tile.iterations > 1; // 1 is not written.
   }
   if (scanner.consume("r")) {
     scanner.number(tile.summed);
@@ -84,7 +84,8 @@ ErrorOr<DepthwiseTile> tessera::parseDepthwiseTile(const TileConfig &config) {
   isPositive &= std::min({tile.groups, tile.rows, tile.columns, tile.threads,
                           tile.splits}) >= 1;
   if (!scanner.isDone() || !isPositive || tile.threads > 1024 ||
-      tile.turns > DepthwiseTile::kMaxTurns || config.algorithm != "depthwise")
+      tile.iterations > DepthwiseTile::kMaxIterations ||
+      config.algorithm != "depthwise")
     return invalidArgument("'" + config.toText() +
                            "' is not a tile, which looks like "
                            "'depthwise-g8p2q4t256s1'");
@@ -250,7 +251,7 @@ static bool canHaveBoxes(const ConvProgram &program, const DepthwiseTile &tile,
   const dnn::ConvDims &d = program.dims;
   const int64_t bytes = program.x.getElementType().getIntOrFloatBitWidth() / 8;
   return d.c == d.groups && d.k == d.groups && tile.summed > 1 &&
-         tile.tapSplits == 1 && tile.turns == 1 && !tile.loadsAhead &&
+         tile.tapSplits == 1 && tile.iterations == 1 && !tile.loadsAhead &&
          program.x.hasChannelsInnermost() && program.y.hasChannelsInnermost() &&
          DepthwiseBoxes(getWeightsRows(program, tile),
                         getWeightsColumns(program, tile), tile)
@@ -267,7 +268,8 @@ static bool sharesEvenly(const ConvProgram &program,
   const ConvTensor &result = isForward ? program.y : program.x;
   int64_t points =
       result.getType().getDimSize(0) *
-      llvm::divideCeilSigned(result.getSpatialSize(0), tile.rows * tile.turns) *
+      llvm::divideCeilSigned(result.getSpatialSize(0),
+                             tile.rows * tile.iterations) *
       llvm::divideCeilSigned(result.getSpatialSize(1), tile.columns) *
       (program.dims.groups / tile.groups);
   MemRefType filter = program.w.getType();

@@ -23,7 +23,7 @@ struct DepthwiseTile {
   /// Backward weights: how many splits a workgroup adds before it stores.
   int64_t summed = 1;
   int64_t tapSplits = 1; ///< Threads among which a filter's rows are divided.
-  int64_t turns = 1;    ///< Blocks, one below the other, that a thread walks.
+  int64_t iterations = 1; ///< Blocks, one below the other, that a thread walks.
   /// Workgroups of a compute unit among which its registers are divided. With 0
   /// the assembler decides, which saves registers and therefore loads late.
   int64_t resident = 0;
@@ -47,7 +47,7 @@ struct DepthwiseTile {
   /// The bytes of LDS through which a workgroup adds its splits.
   static constexpr int64_t kReductionBytes = 32768;
   /// The most blocks that a thread walks.
-  static constexpr int64_t kMaxTurns = 1024;
+  static constexpr int64_t kMaxIterations = 1024;
 
   /// The partial results that the second launch adds.
   int64_t getSplitBlocks() const { return (splits + summed - 1) / summed; }

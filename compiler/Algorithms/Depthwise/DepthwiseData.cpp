@@ -93,7 +93,8 @@ private:
 void DepthwiseProgram::makePoint() {
   int64_t groupBlocks = program.dims.groups / tile.groups;
   int64_t blocks[] = {
-      llvm::divideCeilSigned(result.getSpatialSize(0), tile.rows * tile.turns),
+      llvm::divideCeilSigned(result.getSpatialSize(0),
+                             tile.rows * tile.iterations),
       llvm::divideCeilSigned(result.getSpatialSize(1), tile.columns)};
   int64_t images = result.getType().getDimSize(0);
   ValueRange point =
@@ -295,8 +296,8 @@ void DepthwiseProgram::emitBlock() {
 void DepthwiseProgram::emit() {
   makePoint();
   filter.emplace(p, program, tile, flatFilter, groupBlock, thread);
-  Value firstBlock = p.mul(rowBlock, tile.turns);
-  p.loop(tile.turns, {},
+  Value firstBlock = p.mul(rowBlock, tile.iterations);
+  p.loop(tile.iterations, {},
          [&](Value iteration, ValueRange) -> PointBuilder::Values {
            rowBlock = p.add(firstBlock, iteration);
            emitBlock();

@@ -26,15 +26,12 @@ static bool hasChannelsLast(const ConvProblem &conv) {
 
 /// The number of threads of the main launch.
 static int64_t countPoints(const ConvProblem &conv, const DepthwiseTile &tile) {
-  auto divideUp = [](int64_t value, int64_t by) {
-    return (value + by - 1) / by;
-  };
   if (conv.direction == Direction::BackwardWeights)
     return conv.groups / tile.groups * tile.splits;
   TensorLengths result = conv.getResultLengths();
   return result.n * conv.groups / tile.groups *
-         divideUp(result.h, tile.rows * tile.turns) *
-         divideUp(result.w, tile.columns);
+         llvm::divideCeilSigned(result.h, tile.rows * tile.iterations) *
+         llvm::divideCeilSigned(result.w, tile.columns);
 }
 
 /// The number of threads that keep the memory of `target` busy: two waves per
@@ -90,9 +87,9 @@ static void setSplits(DepthwiseTile &tile, const ConvProblem &conv,
   int64_t columnBlocks = llvm::divideCeil(conv.getOutput().w, tile.columns);
   int64_t wide = conv.batch * columnBlocks;
   int64_t segments = std::clamp<int64_t>(splits / wide, 1, blocks);
-  tile.turns = std::min<int64_t>(DepthwiseTile::kMaxTurns,
-                                 llvm::divideCeil(blocks, segments));
-  int64_t strips = wide * llvm::divideCeil(blocks, tile.turns);
+  tile.iterations = std::min<int64_t>(DepthwiseTile::kMaxIterations,
+                                      llvm::divideCeil(blocks, segments));
+  int64_t strips = wide * llvm::divideCeil(blocks, tile.iterations);
   splits = std::clamp<int64_t>(splits, 1, strips);
   tile.splits = llvm::divideCeil(strips, llvm::divideCeil(strips, splits));
 }
@@ -250,11 +247,11 @@ static DepthwiseTile chooseLongTile(const ConvProblem &conv,
       keepsFilter && !isTall ? std::min(blocks, kMaxIterations) : 1;
   for (int64_t iterations = 2; iterations <= maxIterations; ++iterations) {
     DepthwiseTile longer = tile;
-    longer.turns = iterations;
+    longer.iterations = iterations;
     if (countPoints(conv, longer) < getResidentThreads(target))
       break;
     if (blocks % iterations == 0)
-      tile.turns = iterations;
+      tile.iterations = iterations;
   }
   tile.sharesFilters =
       countPoints(conv, tile) % tile.threads == 0 &&
@@ -358,7 +355,8 @@ static DepthwiseTile chooseResidentTile(const ConvProblem &conv,
     tile.summed = tile.splits;
   }
   constexpr int64_t kManyIterations = 5;
-  tile.loadsAhead = (!isHeavy || !isNarrow) && tile.turns >= kManyIterations;
+  tile.loadsAhead =
+      (!isHeavy || !isNarrow) && tile.iterations >= kManyIterations;
   if (earlyThreads)
     tile.resident = resident;
   // In larger tensors, lines that neighbouring workgroups share would be

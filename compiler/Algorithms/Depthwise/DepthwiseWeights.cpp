@@ -148,7 +148,7 @@ DepthwiseStrips::DepthwiseStrips(const ConvProgram &program,
           tile.columns * (tile.stages > 0 ? tile.summed : 1))) {
   int64_t blocks = llvm::divideCeilSigned(program.x.getSpatialSize(0),
                                           tile.rows * program.strides[0]);
-  perStrip = std::min(tile.turns, blocks);
+  perStrip = std::min(tile.iterations, blocks);
   segments = llvm::divideCeilSigned(blocks, perStrip);
   perSplit = llvm::divideCeilSigned(program.dims.n * segments * columnBlocks,
                                     tile.getSplitBlocks() *

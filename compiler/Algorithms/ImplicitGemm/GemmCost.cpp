@@ -2,14 +2,12 @@
 
 #include "compiler/Algorithms/ImplicitGemm/GemmCost.h"
 
+#include "llvm/Support/MathExtras.h"
+
 #include <algorithm>
 #include <cmath>
 
 using namespace tessera;
-
-static double divideUp(int64_t value, int64_t by) {
-  return static_cast<double>((value + by - 1) / by);
-}
 
 GemmRates tessera::getGemmRates(const GpuTarget &target) {
   switch (target.matrixUnit) {
@@ -31,8 +29,9 @@ double tessera::getMemoryBytesPerClock(const GpuTarget &target) {
 }
 
 double tessera::countTiles(const GemmSize &size, const GemmShape &shape) {
-  return size.groups * divideUp(size.rows, shape.m) *
-         divideUp(size.columns, shape.n);
+  return size.groups *
+         static_cast<double>(llvm::divideCeilSigned(size.rows, shape.m)) *
+         static_cast<double>(llvm::divideCeilSigned(size.columns, shape.n));
 }
 
 /// The instructions to copy a chunk of 16 bytes to LDS, beyond the one load and

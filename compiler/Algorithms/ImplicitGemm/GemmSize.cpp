@@ -2,14 +2,12 @@
 
 #include "compiler/Algorithms/ImplicitGemm/GemmSize.h"
 
+#include "llvm/Support/MathExtras.h"
+
 #include <algorithm>
 #include <numeric>
 
 using namespace tessera;
-
-static int64_t divideUp(int64_t value, int64_t by) {
-  return (value + by - 1) / by;
-}
 
 int64_t tessera::getVolume(const Spatial &sizes) {
   return sizes.d * sizes.h * sizes.w;
@@ -60,8 +58,9 @@ static GemmSize getBackwardDataSize(const ConvProblem &p) {
   int64_t channels = p.outChannels / p.groups;
   int64_t inChannels = p.inChannels / p.groups, taps = getVolume(p.filter);
   auto classes = static_cast<double>(getVolume(p.stride));
-  Spatial rows = {divideUp(p.in.h, p.stride.h), divideUp(p.in.w, p.stride.w),
-                  divideUp(p.in.d, p.stride.d)};
+  Spatial rows = {llvm::divideCeilSigned(p.in.h, p.stride.h),
+                  llvm::divideCeilSigned(p.in.w, p.stride.w),
+                  llvm::divideCeilSigned(p.in.d, p.stride.d)};
   bool areFiltersTogether = p.wLayout == Layout::NHWC || taps == 1;
   return {
       static_cast<double>(p.groups) * classes,

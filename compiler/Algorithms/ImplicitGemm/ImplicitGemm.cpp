@@ -197,7 +197,7 @@ static LogicalResult checkSplits(dnn::ConvOp conv, const GemmTile &tile) {
   Type element = conv.getElementType();
   if (tile.isAtomic && (element.isF64() || element.isInteger()))
     return conv.emitOpError()
-           << "is of " << element << ", whose sums have no atomics";
+           << "is of " << element << ", whose accumulators have no atomics";
   int64_t size = getSplitSize(ConvGeometry(conv), getReduction(tile));
   if (!tile.isTma && size % tile.splits != 0)
     return conv.emitOpError() << "needs splits that divide a reduction of "

@@ -12,14 +12,12 @@
 #include "compiler/Algorithms/Tma/TmaTiles.h"
 #include "compiler/Target/LaunchLds.h"
 
+#include "llvm/Support/MathExtras.h"
+
 #include <bit>
 #include <limits>
 
 using namespace tessera;
-
-static int64_t divideUp(int64_t value, int64_t by) {
-  return (value + by - 1) / by;
-}
 
 /// The numbers of splits worth trying: 1, and those that divide the reduction
 /// and keep its walk, up to two tiles for each compute unit.
@@ -74,12 +72,13 @@ static bool isReachable(const ConvProblem &problem, const GemmShape &tile) {
   };
   switch (problem.direction) {
   case Direction::Forward: {
-    int64_t images = divideUp(tile.m, getVolume(problem.getOutput()));
+    int64_t images =
+        llvm::divideCeilSigned(tile.m, getVolume(problem.getOutput()));
     return fitsAll(images, images, tile.n);
   }
   case Direction::BackwardData: {
-    int64_t images =
-        divideUp(tile.m, getVolume(problem.in)) * getVolume(problem.stride);
+    int64_t images = llvm::divideCeilSigned(tile.m, getVolume(problem.in)) *
+                     getVolume(problem.stride);
     return fitsAll(images, images, 0);
   }
   case Direction::BackwardWeights:
@@ -167,7 +166,8 @@ static bool fitsUnit(const GemmChoice &choice, const GpuTarget &target) {
   int64_t bytes = countLdsBytes(choice), most = getMaxLdsBytes(target);
   if (bytes > most || !choice.halo)
     return bytes <= most;
-  int64_t workgroups = divideUp(kLeastWaves, shape.wavesM * shape.wavesN);
+  int64_t workgroups =
+      llvm::divideCeilSigned(kLeastWaves, shape.wavesM * shape.wavesN);
   if (workgroups == 1)
     return true;
   return workgroups * (bytes + kSystemBytes) <= most + kSystemBytes &&

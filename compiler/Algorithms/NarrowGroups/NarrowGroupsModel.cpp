@@ -10,6 +10,8 @@
 #include "compiler/Algorithms/NarrowGroups/NarrowGroups.h"
 #include "compiler/Algorithms/Tma/TmaModel.h"
 
+#include "llvm/Support/MathExtras.h"
+
 #include <algorithm>
 #include <numeric>
 
@@ -17,8 +19,6 @@ using namespace tessera;
 
 static constexpr int64_t kPixelBytes = 144, kAlignment = 1024;
 static constexpr int64_t kFragment = 16; ///< The pixels of an mma.sync.
-
-static int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// Whether each block of 8 output channels reads input channels of its own,
 /// which no other block reads.
@@ -74,14 +74,14 @@ static void measureRun(const ConvProblem &p, const NarrowTile &tile,
       static_cast<double>((advance * tile.run + kept) * columns) / tile.run;
   work.sharedBytes =
       kAlignment + slots * columns * kPixelBytes + work.filterBytes;
-  work.fragments = tile.height * divideUp(tile.width, kFragment);
+  work.fragments = tile.height * llvm::divideCeilSigned(tile.width, kFragment);
   // Two blocks of 8 channels share what they read, unless a group has at most 8
   // channels. Then only the odd pieces of both are read together.
   const int64_t pieces = work.pieces / dims[0].filter;
   const int64_t readsOfLine =
       hasOwnPieces(p) ? pieces / 2 * 2 + pieces % 2 : pieces / 2;
   work.reads = static_cast<double>(readsOfLine * lines) / tile.height;
-  work.products = 2.0 * divideUp(pieces, 2) * dims[0].filter;
+  work.products = 2.0 * llvm::divideCeilSigned(pieces, 2) * dims[0].filter;
   // About as many as ptxas allocates: more for more lines, but at most 128,
   // with which two workgroups of 256 threads fit, if the filter leaves that
   // many.
@@ -109,16 +109,19 @@ static NarrowWork measure(const ConvProblem &p, const NarrowTile &tile) {
   work.sharedBytes =
       kAlignment +
       (isWeights ? std::max(2 * (windowBytes + work.pixels * kPixelBytes),
-                            (tile.waves - 1) * divideUp(work.pieces, 2) *
+                            (tile.waves - 1) *
+                                llvm::divideCeilSigned(work.pieces, 2) *
                                 kAccumulatorBytes)
                  : windowBytes + std::max(tile.persistent > 0 ? windowBytes : 0,
                                           work.filterBytes));
-  const int64_t lines = divideUp(getResultLength(p, dims[0]), tile.height);
+  const int64_t lines =
+      llvm::divideCeilSigned(getResultLength(p, dims[0]), tile.height);
   work.blocks = p.batch * (p.inChannels / NarrowTile::kBlock) *
-                divideUp(lines, tile.run) * tile.run *
-                divideUp(getResultLength(p, dims[1]), tile.width);
-  work.fragments = divideUp(work.pixels, kFragment);
-  const auto pairs = static_cast<double>(divideUp(work.pieces, 2));
+                llvm::divideCeilSigned(lines, tile.run) * tile.run *
+                llvm::divideCeilSigned(getResultLength(p, dims[1]), tile.width);
+  work.fragments = llvm::divideCeilSigned(work.pixels, kFragment);
+  const auto pairs =
+      static_cast<double>(llvm::divideCeilSigned(work.pieces, 2));
   work.reads = (hasOwnPieces(p) ? 2 : 1) * pairs + (isWeights ? 1 : 0);
   work.products = 2 * pairs;
   work.registers = 48 + work.pieces * (isWeights ? 4 : 2);
@@ -168,7 +171,8 @@ static double countMemory(const ConvProblem &p, const GpuTarget &target,
 /// The clocks that multiplying a block takes a workgroup.
 static double countMultiply(const NarrowTile &tile, const NarrowWork &work,
                             const NarrowRates &rates) {
-  return static_cast<double>(divideUp(work.fragments, tile.waves)) *
+  return static_cast<double>(
+             llvm::divideCeilSigned(work.fragments, tile.waves)) *
          (rates.latency + rates.perPair * work.products / 2);
 }
 
@@ -189,7 +193,7 @@ static double estimateWeights(const ConvProblem &p, const NarrowTile &tile,
   const double l2 =
       perSm * work.loadedPixels * NarrowTile::kBlock * 2 / rates.l2Bytes;
   const auto iterations =
-      static_cast<double>(divideUp(work.blocks, workgroups));
+      static_cast<double>(llvm::divideCeilSigned(work.blocks, workgroups));
   const double alone =
       rates.load + iterations * countMultiply(tile, work, rates);
   return overlap({countMemory(p, target, rates), l2,
@@ -236,8 +240,8 @@ static double estimateImages(const ConvProblem &p, const NarrowTile &tile,
                         (work.loadedPixels * NarrowTile::kBlock * 2 + filter) /
                         rates.copyBytes;
   const double busy = countBusy(work, target, rates);
-  const double alone =
-      estimateAlone(tile, work, divideUp(work.blocks, workgroups), rates);
+  const double alone = estimateAlone(
+      tile, work, llvm::divideCeilSigned(work.blocks, workgroups), rates);
   resident = std::min(resident, workgroups);
   const double share =
       std::min(1.0, rates.edge * static_cast<double>(resident) / blocks);
@@ -296,13 +300,14 @@ static void addRuns(const ConvProblem &p, NarrowTile tile,
                     const GpuTarget &target, const NarrowRates &rates,
                     std::vector<Candidate> &candidates) {
   const ConvDim dim = getImage(p)[0];
-  const int64_t blocks = divideUp(getResultLength(p, dim), tile.height);
+  const int64_t blocks =
+      llvm::divideCeilSigned(getResultLength(p, dim), tile.height);
   if (tile.height < 2 || see(dim, tile.height) < tile.height * dim.stride ||
-      tile.waves > divideUp(tile.width, kFragment))
+      tile.waves > llvm::divideCeilSigned(tile.width, kFragment))
     return;
   for (int64_t runs = 1; 2 * runs <= blocks; ++runs) {
-    tile.run = static_cast<int>(divideUp(blocks, runs));
-    if (divideUp(blocks, tile.run) != runs)
+    tile.run = static_cast<int>(llvm::divideCeilSigned(blocks, runs));
+    if (llvm::divideCeilSigned(blocks, tile.run) != runs)
       continue;
     for (int buffers : {3, 2}) {
       tile.buffers = buffers;
@@ -336,8 +341,8 @@ static void addWeights(const ConvProblem &p, NarrowTile tile,
         std::min(target.computeUnits * sharing / channelBlocks, steps);
     if (most < 2)
       break;
-    const auto splits =
-        static_cast<int>(divideUp(steps, divideUp(steps, most)));
+    const auto splits = static_cast<int>(
+        llvm::divideCeilSigned(steps, llvm::divideCeilSigned(steps, most)));
     if (splits == tile.splits)
       continue;
     tile.splits = splits;
@@ -357,13 +362,14 @@ std::vector<Candidate> tessera::getNarrowCandidates(const ConvProblem &p,
   const int64_t height = getResultLength(p, dims[0]);
   const int64_t width = getResultLength(p, dims[1]);
   NarrowTile tile;
-  tile.width = static_cast<int>(divideUp(width, divideUp(width, kMostWidth)));
+  tile.width = static_cast<int>(
+      llvm::divideCeilSigned(width, llvm::divideCeilSigned(width, kMostWidth)));
   std::vector<Candidate> candidates;
   for (int64_t h = 1; h <= std::min(height, kMostHeight); ++h) {
     // Only heights that divide the image as evenly as their number of blocks
     // allows.
     tile.height = static_cast<int>(h);
-    if (divideUp(height, divideUp(height, h)) != h)
+    if (llvm::divideCeilSigned(height, llvm::divideCeilSigned(height, h)) != h)
       continue;
     for (int waves : {1, 2}) {
       tile.waves = waves;

@@ -124,7 +124,7 @@ static Packing makeImagePacking(func::FuncOp function, Value source,
 
 static Value getFilterRow(PointBuilder &p, const PackedDim &dim, Value tap,
                           Value pixel) {
-  return p.add(p.add(p.mul(tap, dim.tapFactor), pixel), dim.tapOffset);
+  return p.add(p.add(p.mul(tap, dim.tapStep), pixel), dim.tapOffset);
 }
 
 namespace {

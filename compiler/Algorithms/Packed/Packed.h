@@ -43,10 +43,10 @@ struct PackedShape {
 /// has `taps` positions, beginning at position `first` + `step` * i. `fold`
 /// pixels of x are one position (forward and backward weights) or one window
 /// (backward data). Pixel a of these meets tap t of a window under row
-/// `tapFactor` * t + a + `tapOffset` of the filter, if the filter has that row.
+/// `tapStep` * t + a + `tapOffset` of the filter, if the filter has that row.
 struct PackedDim {
   int64_t fold = 1, step = 1, first = 0, taps = 1, count = 1;
-  int64_t tapFactor = 1, tapOffset = 0;
+  int64_t tapStep = 1, tapOffset = 0;
 };
 
 /// A tensor of images in the workspace. A block of foldH x foldW pixels with

@@ -26,7 +26,7 @@ static PackedDim makeImageDim(const ConvDim &dim) {
           .first = -before,
           .taps = llvm::divideCeilSigned(dim.filter + lead, dim.stride),
           .count = dim.out,
-          .tapFactor = dim.stride,
+          .tapStep = dim.stride,
           .tapOffset = -lead};
 }
 
@@ -42,7 +42,7 @@ static PackedDim makeDataDim(const ConvDim &dim, int64_t step) {
           .first = first,
           .taps = last - first + 1,
           .count = llvm::divideCeilSigned(dim.in, fold),
-          .tapFactor = -dim.stride,
+          .tapStep = -dim.stride,
           .tapOffset = dim.pad - dim.stride * first};
 }
 

@@ -3,13 +3,13 @@
 #include "compiler/Algorithms/Tma/TmaHaloTiles.h"
 #include "compiler/Algorithms/Common/HaloPositions.h"
 
+#include "llvm/Support/MathExtras.h"
+
 #include <algorithm>
 
 using namespace tessera;
 
 static constexpr int64_t kRowBytes = 128;
-
-static int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 TmaHalo tessera::measureHalo(const ConvProblem &p) {
   const bool isForward = p.direction == Direction::Forward;
@@ -23,14 +23,19 @@ TmaHalo tessera::measureHalo(const ConvProblem &p) {
     halo.around = halo.around * count + getReach(dim);
     halo.taps *= dim.filter;
   }
-  halo.steps = halo.taps * divideUp(isForward ? inputs : outputs, kTmaStep);
+  halo.steps = halo.taps *
+               llvm::divideCeilSigned(isForward ? inputs : outputs, kTmaStep);
   return halo;
 }
 
 int64_t TmaHalo::countRows(const TmaShape &shape) const {
   constexpr int64_t kBoxRows = 256, kSwizzleRows = 8;
-  const int64_t rows = shape.m + around, boxes = divideUp(rows, kBoxRows);
-  return boxes * divideUp(divideUp(rows, boxes), kSwizzleRows) * kSwizzleRows;
+  const int64_t rows = shape.m + around,
+                boxes = llvm::divideCeilSigned(rows, kBoxRows);
+  return boxes *
+         llvm::divideCeilSigned(llvm::divideCeilSigned(rows, boxes),
+                                kSwizzleRows) *
+         kSwizzleRows;
 }
 
 bool TmaHalo::filterStays(const TmaShape &shape) const {
@@ -55,7 +60,7 @@ static int countStages(const TmaHalo &halo, TmaShape shape,
       (shape.isSmall() ? kHalfSm : target.wgmmaSharedBytes) - kRest -
       (shape.halo * halo.countRows(shape) + warps * 16) * kRowBytes;
   // A stage holds whole blocks of 64 columns.
-  const int64_t columns = divideUp(shape.n, kTmaStep) * kTmaStep;
+  const int64_t columns = llvm::divideCeilSigned(shape.n, kTmaStep) * kTmaStep;
   const int64_t fitting = left < 0 ? 0 : left / (columns * kRowBytes);
   shape.stages = static_cast<int>(halo.steps);
   if (fitting >= halo.steps && halo.filterStays(shape))

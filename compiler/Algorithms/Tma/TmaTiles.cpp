@@ -6,12 +6,12 @@
 #include "compiler/Algorithms/Tma/TmaModel.h"
 #include "compiler/Algorithms/Tma/TmaWeightTiles.h"
 
+#include "llvm/Support/MathExtras.h"
+
 #include <algorithm>
 #include <utility>
 
 using namespace tessera;
-
-static int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 //===----------------------------------------------------------------------===//
 // What a tensor map can describe
@@ -123,9 +123,10 @@ static double countMemoryBytes(const ConvProblem &p, int64_t tileColumns,
 static TmaTraffic getTraffic(const ConvProblem &p, const TmaGemm &gemm,
                              const TmaShape &shape, double busy) {
   // The filter of backward data is copied in blocks of 64 columns.
-  const int64_t columns = p.direction == Direction::Forward || p.allowsTf32()
-                              ? shape.n
-                              : divideUp(shape.n, kTmaStep) * kTmaStep;
+  const int64_t columns =
+      p.direction == Direction::Forward || p.allowsTf32()
+          ? shape.n
+          : llvm::divideCeilSigned(shape.n, kTmaStep) * kTmaStep;
   TmaTraffic traffic{static_cast<double>(shape.m), static_cast<double>(columns),
                      hasWindow(p), isStrided(p), busy};
   if (shape.halo == 0)
@@ -136,9 +137,10 @@ static TmaTraffic getTraffic(const ConvProblem &p, const TmaGemm &gemm,
     traffic.columns = 0;
   // The last step of a tap ends with the instruction that has the last channel.
   constexpr int64_t kInstructionK = 16;
-  const int64_t read = divideUp(gemm.channels, kTmaStep) * kTmaStep;
+  const int64_t read =
+      llvm::divideCeilSigned(gemm.channels, kTmaStep) * kTmaStep;
   const int64_t multiplied =
-      divideUp(gemm.channels, kInstructionK) * kInstructionK;
+      llvm::divideCeilSigned(gemm.channels, kInstructionK) * kInstructionK;
   traffic.multiplied =
       static_cast<double>(multiplied) / static_cast<double>(read);
   return traffic;
@@ -149,12 +151,13 @@ static TmaTraffic getTraffic(const ConvProblem &p, const TmaGemm &gemm,
 /// most come first, and the others fill the units that these leave idle.
 static double countWaves(const TmaGemm &gemm, const TmaShape &shape,
                          const GpuTarget &target) {
-  const int64_t tiles = gemm.groups * divideUp(gemm.rows, shape.m) *
-                        divideUp(gemm.columns, shape.n);
+  const int64_t tiles = gemm.groups *
+                        llvm::divideCeilSigned(gemm.rows, shape.m) *
+                        llvm::divideCeilSigned(gemm.columns, shape.n);
   const int64_t sharing = shape.isSmall() ? 2 : 1;
   if (gemm.classes == 1)
-    return static_cast<double>(divideUp(tiles, target.computeUnits * sharing) *
-                               sharing);
+    return static_cast<double>(
+        llvm::divideCeilSigned(tiles, target.computeUnits * sharing) * sharing);
   return std::max(static_cast<double>(tiles) / target.computeUnits,
                   static_cast<double>(sharing * gemm.mostTaps * gemm.classes) /
                       static_cast<double>(gemm.taps));
@@ -166,10 +169,12 @@ static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
   if (shape.halo > 0)
     gemm.rows = measureHalo(p).positions;
   const double steps =
-      static_cast<double>(gemm.taps * divideUp(gemm.channels, getTmaStep(p))) /
+      static_cast<double>(
+          gemm.taps * llvm::divideCeilSigned(gemm.channels, getTmaStep(p))) /
       static_cast<double>(gemm.classes);
-  const int64_t tiles = gemm.groups * divideUp(gemm.rows, shape.m) *
-                        divideUp(gemm.columns, shape.n);
+  const int64_t tiles = gemm.groups *
+                        llvm::divideCeilSigned(gemm.rows, shape.m) *
+                        llvm::divideCeilSigned(gemm.columns, shape.n);
   const double waves = countWaves(gemm, shape, target);
   const double busy = static_cast<double>(tiles) /
                       (waves * static_cast<double>(target.computeUnits));
@@ -179,7 +184,8 @@ static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
                         (p.allowsTf32() ? 2 : 1); // f32 has twice the bytes.
   const double work = getWorkClocks(shape, waves, steps * step, stored);
   const double memory =
-      countMemoryBytes(p, divideUp(gemm.columns, shape.n), rates) /
+      countMemoryBytes(p, llvm::divideCeilSigned(gemm.columns, shape.n),
+                       rates) /
       (rates.memoryBytes * target.computeUnits);
   const double overlap =
       getOverlap(shape, step, rates) + rates.fewWaves / waves;
@@ -194,7 +200,7 @@ static int countStages(const ConvProblem &p, const TmaShape &shape,
   constexpr int64_t kRowBytes = kTmaStep * 2, kMostStages = 8;
   constexpr int64_t kWarps = 4, kStagingBytes = 2048, kOthers = 1024 + 256;
   constexpr int64_t kHalfSm = 115712; // For each of two workgroups.
-  const int64_t copied = divideUp(shape.n, kTmaStep) * kTmaStep;
+  const int64_t copied = llvm::divideCeilSigned(shape.n, kTmaStep) * kTmaStep;
   const int64_t staging = (shape.isPingPong ? 2 : shape.consumers) * kWarps *
                           kStagingBytes * shape.stagers;
   const int64_t available =
@@ -210,8 +216,8 @@ static void addShape(const ConvProblem &p, TmaShape shape,
                      const GpuTarget &target, std::vector<TmaShape> &shapes) {
   constexpr int kLeastStages = 3;
   const int64_t rows = shape.isPingPong ? shape.m : shape.m / shape.consumers;
-  const int64_t pieces =
-      divideUp(shape.n, getTmaStep(p)) * divideUp(rows, kTmaStep);
+  const int64_t pieces = llvm::divideCeilSigned(shape.n, getTmaStep(p)) *
+                         llvm::divideCeilSigned(rows, kTmaStep);
   int before = kLeastStages - 1;
   for (const int stagers : {2, 1}) {
     shape.stagers = stagers;
@@ -272,12 +278,15 @@ static std::vector<TmaShape> getSwappedShapes(const ConvProblem &p,
        n += kLeast) {
     int64_t before = 0;
     for (int64_t waves = 1; waves <= kMostWaves; ++waves) {
-      const int64_t columnTiles = gemm.groups * divideUp(gemm.columns, n);
+      const int64_t columnTiles =
+          gemm.groups * llvm::divideCeilSigned(gemm.columns, n);
       const int64_t rowTiles = waves * target.computeUnits / columnTiles;
       if (rowTiles == 0)
         continue;
       const int64_t m = std::max(
-          kLeast, divideUp(divideUp(gemm.rows, rowTiles), kUnit) * kUnit);
+          kLeast, llvm::divideCeilSigned(
+                      llvm::divideCeilSigned(gemm.rows, rowTiles), kUnit) *
+                      kUnit);
       const TmaShape shape{.m = static_cast<int>(std::min(m, kMost + 1)),
                            .n = static_cast<int>(n),
                            .consumers = 1,

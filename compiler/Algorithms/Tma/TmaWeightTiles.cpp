@@ -6,13 +6,13 @@
 #include "compiler/Algorithms/ImplicitGemm/GemmSize.h"
 #include "compiler/Algorithms/Tma/TmaModel.h"
 
+#include "llvm/Support/MathExtras.h"
+
 #include <algorithm>
 #include <numeric>
 #include <optional>
 
 using namespace tessera;
-
-static int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 namespace {
 /// Backward weights as a GEMM; sizes are those of one group.
@@ -22,7 +22,8 @@ struct WeightsGemm {
   int64_t groups;
 
   int64_t countTiles(const TmaShape &shape) const {
-    return groups * divideUp(rows, shape.m) * divideUp(columns, shape.n);
+    return groups * llvm::divideCeilSigned(rows, shape.m) *
+           llvm::divideCeilSigned(columns, shape.n);
   }
 };
 } // namespace
@@ -34,8 +35,10 @@ static WeightsGemm getGemm(const ConvProblem &p, bool hasTapRows = false) {
   const int64_t taps = getVolume(p.filter), inputs = p.inChannels / p.groups;
   WeightsGemm gemm = {
       p.outChannels / p.groups,
-      taps > 1 ? taps * divideUp(inputs, copied) * copied : inputs,
-      divideUp(p.batch * getVolume(p.getOutput()), copied), p.groups};
+      taps > 1 ? taps * llvm::divideCeilSigned(inputs, copied) * copied
+               : inputs,
+      llvm::divideCeilSigned(p.batch * getVolume(p.getOutput()), copied),
+      p.groups};
   if (hasTapRows)
     std::swap(gemm.rows, gemm.columns);
   return gemm;
@@ -67,7 +70,7 @@ static int countStages(const TmaShape &shape, const GpuTarget &target) {
   constexpr int64_t kHalfSm = 115712; // For each of two workgroups.
   const int64_t staging =
       (shape.isPingPong ? 2 : shape.consumers) * kWarps * kStagingBytes;
-  const int64_t copied = divideUp(shape.n, kTmaStep) * kTmaStep;
+  const int64_t copied = llvm::divideCeilSigned(shape.n, kTmaStep) * kTmaStep;
   const int64_t available =
       (shape.isSmall() ? kHalfSm : target.wgmmaSharedBytes) - staging - kOthers;
   return static_cast<int>(
@@ -117,8 +120,9 @@ static std::vector<int> getSplits(const ConvProblem &p, int64_t steps,
       std::min(kMaxSplits, kMaxBytes / (p.getFilterElements() * kF32Bytes));
   std::vector<int> all;
   auto add = [&](int64_t splits) {
-    const int64_t share = divideUp(steps, std::max<int64_t>(splits, 1));
-    const auto count = static_cast<int>(divideUp(steps, share));
+    const int64_t share =
+        llvm::divideCeilSigned(steps, std::max<int64_t>(splits, 1));
+    const auto count = static_cast<int>(llvm::divideCeilSigned(steps, share));
     if ((count > 1 || !mustSplit(p)) && (all.empty() || all.back() != count))
       all.push_back(count);
   };
@@ -227,10 +231,12 @@ static double estimateClocks(const ConvProblem &p, const WeightsGemm &gemm,
                              const TmaWeightRates &rates = kTmaWeightRates) {
   const int64_t sharing = shape.isSmall() ? 2 : 1;
   const auto waves = static_cast<double>(
-      divideUp(gemm.countTiles(shape) * splits, target.computeUnits * sharing) *
+      llvm::divideCeilSigned(gemm.countTiles(shape) * splits,
+                             target.computeUnits * sharing) *
       sharing);
   const TmaTraffic traffic = getTraffic(p, shape.m, shape.n);
-  const auto steps = static_cast<double>(divideUp(gemm.steps, splits));
+  const auto steps =
+      static_cast<double>(llvm::divideCeilSigned(gemm.steps, splits));
   double products = steps * getStepClocks(shape, traffic, rates.step);
   if (p.allowsTf32())
     products = std::max(products, steps * getTf32Clocks(shape, rates));
@@ -261,9 +267,9 @@ static void addSliding(const ConvProblem &p, const GpuTarget &target,
     return;
   const int64_t pitch = countInputPositions(width);
   const int64_t positions = p.batch * countInputPositions(height) * pitch;
-  const int64_t steps = divideUp(positions, kTmaStep);
-  const int64_t ahead =
-      divideUp(getReach(height) * pitch + getReach(width), kTmaStep);
+  const int64_t steps = llvm::divideCeilSigned(positions, kTmaStep);
+  const int64_t ahead = llvm::divideCeilSigned(
+      getReach(height) * pitch + getReach(width), kTmaStep);
   // Beside the chunks that a step reads there are some in flight, and as many
   // stages.
   constexpr int64_t kInFlight = 4, kStages = 4, kRowBytes = 128, kRest = 2048;
@@ -279,9 +285,9 @@ static void addSliding(const ConvProblem &p, const GpuTarget &target,
   tile.halo = static_cast<int>(ahead + 1 + kInFlight);
   tile.mma = "wgmma";
   tile.isTma = true;
-  const int64_t tiles = p.groups *
-                        divideUp(p.outChannels / p.groups, kTmaStep) *
-                        divideUp(p.inChannels / p.groups, kTmaStep);
+  const int64_t tiles =
+      p.groups * llvm::divideCeilSigned(p.outChannels / p.groups, kTmaStep) *
+      llvm::divideCeilSigned(p.inChannels / p.groups, kTmaStep);
   // Pixels and gradients are copied once for all taps. If they are whole cache
   // lines, the products always take longer, so copies do not count.
   const TmaTraffic traffic = getTraffic(p, kTmaStep, kTmaStep);
@@ -293,10 +299,11 @@ static void addSliding(const ConvProblem &p, const GpuTarget &target,
     tile.splits = splits;
     const double step = std::max(
         double(tile.m) * tile.n * tile.k / rates.slidingProducts, copied);
-    const double products = static_cast<double>(divideUp(steps, splits)) * step;
+    const double products =
+        static_cast<double>(llvm::divideCeilSigned(steps, splits)) * step;
     const double stored = tile.m * tile.n / rates.step.exposedStores;
-    const auto waves =
-        static_cast<double>(divideUp(tiles * splits, target.computeUnits));
+    const auto waves = static_cast<double>(
+        llvm::divideCeilSigned(tiles * splits, target.computeUnits));
     candidates.push_back(
         {tile.toConfig(),
          addUp(p, waves * (products + (splits > 1 ? 2 : 1) * stored),
@@ -337,7 +344,7 @@ static std::vector<TmaShape> getTapRowShapes(int64_t columns,
                                         {128, 0, 2, false, 0},
                                         {128, 0, 1, true, 0}};
   constexpr int kLeast = 64, kMost = 256, kUnit = 16, kLeastStages = 3;
-  const int64_t filled = divideUp(columns, kUnit) * kUnit;
+  const int64_t filled = llvm::divideCeilSigned(columns, kUnit) * kUnit;
   std::vector<TmaShape> shapes;
   for (TmaShape shape : kKinds)
     for (shape.n = kLeast; shape.n <= kMost; shape.n += kUnit) {
@@ -391,7 +398,7 @@ static double getCopyClocks(const ConvProblem &p, const GemmTile &tile,
   constexpr double kRowBytes = 128;
   const auto ofWindows = static_cast<double>(chunks * kTmaStep);
   const auto gradients =
-      static_cast<double>(divideUp(tile.n, kTmaStep) * kTmaStep);
+      static_cast<double>(llvm::divideCeilSigned(tile.n, kTmaStep) * kTmaStep);
   return (ofWindows * countCacheLines(p, p.inChannels) +
           gradients * countCacheLines(p, p.outChannels)) *
          kRowBytes / kTmaWeightRates.step.windowBytes;
@@ -401,8 +408,8 @@ static double getCopyClocks(const ConvProblem &p, const GemmTile &tile,
 static double getLineClocks(const ConvProblem &p, const GemmTile &tile,
                             const TmaWeightRates &rates) {
   constexpr double kRowBytes = 128, kWgmmaRows = 64;
-  const auto written =
-      static_cast<double>(kTmaStep + divideUp(tile.n, kTmaStep) * kTmaStep);
+  const auto written = static_cast<double>(
+      kTmaStep + llvm::divideCeilSigned(tile.n, kTmaStep) * kTmaStep);
   const double read = tile.m / kWgmmaRows * (kWgmmaRows + tile.n) + written;
   return std::max({double(tile.m) * tile.n * tile.k / rates.slidingProducts,
                    read * kRowBytes / rates.step.readBytes,
@@ -411,7 +418,8 @@ static double getLineClocks(const ConvProblem &p, const GemmTile &tile,
 
 /// The chunks after its own that a step reads.
 static int64_t countAhead(const ConvProblem &p) {
-  return divideUp(getReach(getConvDims(p)[1]) * p.getOutput().w, kTmaStep);
+  return llvm::divideCeilSigned(getReach(getConvDims(p)[1]) * p.getOutput().w,
+                                kTmaStep);
 }
 
 /// The tile of `consumers`; none if too few chunks and stages fit.
@@ -422,8 +430,9 @@ static std::optional<GemmTile> makeLineTile(const ConvProblem &p, int consumers,
   constexpr int64_t kRowBytes = 128, kRest = 2048, kStages = 4, kInFlight = 4;
   const int64_t ahead = countAhead(p);
   const int64_t staged = consumers * 4 * 2 * 16;
-  const int64_t rows = kTmaStep * (ahead + 2 + kInFlight) +
-                       kStages * divideUp(n, kTmaStep) * kTmaStep + staged;
+  const int64_t rows =
+      kTmaStep * (ahead + 2 + kInFlight) +
+      kStages * llvm::divideCeilSigned(n, kTmaStep) * kTmaStep + staged;
   if (rows * kRowBytes + kRest > target.wgmmaSharedBytes)
     return std::nullopt;
   GemmTile tile;
@@ -443,20 +452,21 @@ static void addLineTile(const ConvProblem &p, const GemmTile &tile,
                         std::vector<Candidate> &candidates) {
   const TmaWeightRates rates = getPackedRates(p);
   const ConvDim height = getConvDims(p)[1];
-  const int64_t steps = divideUp(
+  const int64_t steps = llvm::divideCeilSigned(
       p.batch * countInputPositions(height) * p.getOutput().w, kTmaStep);
-  const int64_t tiles =
-      divideUp(p.inChannels, kTmaStep) * divideUp(p.outChannels, tile.n);
+  const int64_t tiles = llvm::divideCeilSigned(p.inChannels, kTmaStep) *
+                        llvm::divideCeilSigned(p.outChannels, tile.n);
   for (int splits : getSplits(p, steps, tiles, target.computeUnits)) {
     GemmTile split = tile;
     split.splits = splits;
     // The first step waits for all chunks that it reads.
     const double begin = getCopyClocks(p, tile, countAhead(p) + 1, rates);
-    const double products = static_cast<double>(divideUp(steps, splits)) *
-                            getLineClocks(p, tile, rates);
+    const double products =
+        static_cast<double>(llvm::divideCeilSigned(steps, splits)) *
+        getLineClocks(p, tile, rates);
     const double stored = tile.m * tile.n / rates.step.exposedStores;
-    const auto waves =
-        static_cast<double>(divideUp(tiles * splits, target.computeUnits));
+    const auto waves = static_cast<double>(
+        llvm::divideCeilSigned(tiles * splits, target.computeUnits));
     candidates.push_back(
         {split.toConfig(), addUp(p, waves * (begin + products + stored),
                                  rates.slidingOverlap, splits, target, rates)});
@@ -468,8 +478,8 @@ std::vector<Candidate> tessera::getLineCandidates(const ConvProblem &problem,
   constexpr int64_t kUnit = 16, kLeast = 64, kMost = 256;
   std::vector<Candidate> candidates;
   const int64_t lines = problem.filter.h;
-  const int64_t columns =
-      std::max(kLeast, divideUp(problem.outChannels, kUnit) * kUnit);
+  const int64_t columns = std::max(
+      kLeast, llvm::divideCeilSigned(problem.outChannels, kUnit) * kUnit);
   if (!fitsTma(problem, target) || problem.filter.w > 1 || lines == 1)
     return candidates;
   for (int consumers = kLeastConsumers; consumers <= kMostConsumers;
@@ -502,7 +512,8 @@ tessera::getTmaWeightCandidates(const ConvProblem &problem,
          getSplits(problem, gemm.steps, gemm.countTiles(shape), atOnce)) {
       // No step needs more stages than a split has steps.
       constexpr int64_t kFewStages = 6;
-      if (shape.stages > std::max(kFewStages, divideUp(gemm.steps, splits)))
+      if (shape.stages >
+          std::max(kFewStages, llvm::divideCeilSigned(gemm.steps, splits)))
         continue;
       candidates.push_back(
           {shape.getTile(problem, splits).toConfig(),

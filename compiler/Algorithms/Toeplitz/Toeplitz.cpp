@@ -38,8 +38,8 @@ TileConfig ToeplitzTile::toConfig() const {
   std::string text = "c" + std::to_string(channels) + "b" +
                      std::to_string(bands) + "r" + std::to_string(rows) + "q" +
                      std::to_string(blocks) + "t" + std::to_string(threads);
-  if (turns != 1)
-    text += "n" + std::to_string(turns);
+  if (iterations != 1)
+    text += "n" + std::to_string(iterations);
   if (stages != 0)
     text += "s" + std::to_string(stages);
   return {"toeplitz", text};
@@ -51,12 +51,12 @@ static bool isTile(const ToeplitzTile &tile) {
   // One instruction reads four matrices of a box, each of 8 channels.
   const int64_t maxChannels = tile.stages > 0 ? 32 : 64;
   return std::min({tile.channels, tile.bands, tile.rows, tile.blocks,
-                   tile.threads, tile.turns}) >= 1 &&
+                   tile.threads, tile.iterations}) >= 1 &&
          tile.channels % kOctet == 0 && tile.channels <= maxChannels &&
          llvm::isPowerOf2_64(tile.channels) &&
          std::max(tile.bands, tile.blocks) <= kMaxBlocks &&
          tile.rows <= 4 * kMaxRows && tile.threads % kWarp == 0 &&
-         tile.threads <= kMaxThreads && tile.turns <= kMaxIterations &&
+         tile.threads <= kMaxThreads && tile.iterations <= kMaxIterations &&
          tile.stages >= 0 && tile.stages <= kMaxStages &&
          tile.channels % (tile.threads / kWarp) == 0;
 }
@@ -69,8 +69,8 @@ ErrorOr<ToeplitzTile> tessera::parseToeplitzTile(const TileConfig &config) {
   scanner.expect("t").number(tile.threads);
   bool isCanonical = true;
   if (scanner.consume("n")) {
-    scanner.number(tile.turns);
-    isCanonical = tile.turns > 1; // 1 is not written.
+    scanner.number(tile.iterations);
+    isCanonical = tile.iterations > 1; // 1 is not written.
   }
   if (scanner.consume("s")) {
     scanner.number(tile.stages);
@@ -174,7 +174,7 @@ struct Shape {
     return {tile, filterRows, padRows};
   }
   int64_t countWorkgroups(const ToeplitzTile &tile) const {
-    return llvm::divideCeilSigned(countTiles(tile), tile.turns) *
+    return llvm::divideCeilSigned(countTiles(tile), tile.iterations) *
            (channels / tile.channels);
   }
   /// The planes of a channel in LDS: that of the source, or for backward
@@ -314,12 +314,12 @@ static std::optional<ToeplitzTile> chooseTile(const Shape &shape) {
 }
 
 /// Divides the tiles among the workgroups that are resident at a time.
-static void setTurns(const Shape &shape, ToeplitzTile &tile) {
+static void setIterations(const Shape &shape, ToeplitzTile &tile) {
   int64_t resident = kMaxThreads / tile.threads * shape.multiprocessors;
   int64_t wanted =
       std::max<int64_t>(1, resident / (shape.channels / tile.channels));
   int64_t tiles = shape.countTiles(tile);
-  tile.turns = std::min<int64_t>(
+  tile.iterations = std::min<int64_t>(
       kMaxIterations, llvm::divideCeilSigned(tiles, std::min(tiles, wanted)));
 }
 
@@ -328,7 +328,7 @@ static double getClocks(const Shape &shape, const ToeplitzTile &tile,
                         const ToeplitzRates &rates) {
   const bool hasStrips = shape.hasStrips(tile);
   const int64_t iterations =
-      tile.turns + (hasStrips ? shape.getStrips(tile).lead : 0);
+      tile.iterations + (hasStrips ? shape.getStrips(tile).lead : 0);
   const int64_t tiles =
       iterations * llvm::divideCeilSigned(shape.countWorkgroups(tile),
                                           shape.multiprocessors);
@@ -375,7 +375,7 @@ static std::optional<ToeplitzTile> chooseBoxTile(const Shape &shape,
         for (tile.bands =
                  shape.isWeights ? 1 : std::min(bands, kWindows / tile.blocks);
              tile.bands > 0; --tile.bands) {
-          setTurns(shape, tile);
+          setIterations(shape, tile);
           if (fits(shape, tile) && hasFewInFlight(shape, tile) &&
               (!best ||
                getClocks(shape, tile, rates) < getClocks(shape, *best, rates)))
@@ -403,7 +403,7 @@ tessera::getToeplitzCandidates(const ConvProblem &conv, const GpuTarget &target,
   if (!tile || shape.isWeights) {
     std::optional<ToeplitzTile> other = chooseTile(shape);
     if (other)
-      setTurns(shape, *other);
+      setIterations(shape, *other);
     if (!tile || (other && getClocks(shape, *other, rates) <
                                getClocks(shape, *tile, rates)))
       tile = other;

@@ -40,7 +40,7 @@ struct ToeplitzTile {
   int64_t rows = 1;      ///< The rows of a band (backward weights: of x).
   int64_t blocks = 1;    ///< Blocks of columns, side by side.
   int64_t threads = 128;
-  int64_t turns = 1;  ///< Tiles of a workgroup, one after another.
+  int64_t iterations = 1; ///< Tiles of a workgroup, one after another.
   int64_t stages = 0; ///< Stages that TMA copies fill; 0: per-thread copies.
 
   int64_t countRows() const { return bands * rows; }

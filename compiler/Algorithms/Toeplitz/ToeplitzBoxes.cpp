@@ -105,19 +105,19 @@ void ToeplitzBoxProgram::emit() {
                   to.getSpatialSize(1), program.dims.groups);
   sources = makeBuffer(tile.stages, products.shape.source);
   result = makeBuffer(1, products.shape.result);
-  for (int64_t i = 0; i < std::min(tile.stages, tile.turns); ++i)
+  for (int64_t i = 0; i < std::min(tile.stages, tile.iterations); ++i)
     copyIn(p.index(i));
   products.begin();
-  p.loop(tile.turns, {}, [&](Value iteration, ValueRange) {
+  p.loop(tile.iterations, {}, [&](Value iteration, ValueRange) {
     Value slot = p.rem(iteration, tile.stages);
     dnn::BoxWaitOp::create(p.b, p.loc, sources, slot,
                            p.div(iteration, tile.stages));
     spread(slot);
     p.barrier();
     Value later = p.add(iteration, tile.stages);
-    if (tile.turns > tile.stages)
+    if (tile.iterations > tile.stages)
       p.branch(arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::ult,
-                                     later, p.index(tile.turns)),
+                                     later, p.index(tile.iterations)),
                {}, [&] {
                  copyIn(later);
                  return PointBuilder::Values();

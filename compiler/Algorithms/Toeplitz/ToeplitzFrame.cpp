@@ -144,7 +144,8 @@ ToeplitzStrips::ToeplitzStrips(const ToeplitzTile &tile, int64_t filterRows,
 int64_t ToeplitzFrame::countWarps() const { return tile.threads / kWarp; }
 
 int64_t ToeplitzFrame::countSplits() const {
-  return llvm::divideCeilSigned(images * rowTiles * columnTiles, tile.turns);
+  return llvm::divideCeilSigned(images * rowTiles * columnTiles,
+                                tile.iterations);
 }
 
 /// Neighbouring workgroups have different channels of the same pixels, which
@@ -158,7 +159,7 @@ void ToeplitzFrame::makePoint(int64_t numImages, int64_t rows, int64_t columns,
       {countSplits(), channels / tile.channels, tile.threads}, tile.threads);
   // So many threads are enough for a multiprocessor, with 128 registers each.
   constexpr int64_t kResident = 512;
-  if (tile.turns > 1 || tile.stages > 0)
+  if (tile.iterations > 1 || tile.stages > 0)
     mlir::cast<BlockArgument>(point.front())
         .getOwner()
         ->getParentOp()
@@ -269,21 +270,22 @@ PointBuilder::Values ToeplitzFrame::forEachTile(ValueRange init,
   setTile(p.index(0));
   PointBuilder::Values values = steps.load();
   const size_t count = values.size();
-  if (tile.turns == 1) {
+  if (tile.iterations == 1) {
     steps.store(values);
     p.barrier();
     return steps.body(init);
   }
   llvm::append_range(values, init);
-  values = p.loop(tile.turns, values, [&](Value iteration, ValueRange carried) {
-    steps.store(carried.take_front(count));
-    p.barrier();
-    setTile(p.add(iteration, 1));
-    PointBuilder::Values next = steps.load();
-    setTile(iteration);
-    llvm::append_range(next, steps.body(carried.drop_front(count)));
-    p.barrier();
-    return next;
-  });
+  values =
+      p.loop(tile.iterations, values, [&](Value iteration, ValueRange carried) {
+        steps.store(carried.take_front(count));
+        p.barrier();
+        setTile(p.add(iteration, 1));
+        PointBuilder::Values next = steps.load();
+        setTile(iteration);
+        llvm::append_range(next, steps.body(carried.drop_front(count)));
+        p.barrier();
+        return next;
+      });
   return PointBuilder::Values(ArrayRef(values).drop_front(count));
 }

@@ -35,7 +35,7 @@ private:
     Value image, row, column; ///< The first row of x, the first column of y.
     Value hasProducts;        ///< Else the strip copies only gradients.
   };
-  int64_t countIterations() const { return strips.lead + tile.turns; }
+  int64_t countIterations() const { return strips.lead + tile.iterations; }
   Strip getStrip(Value iteration) const;
   Value makeBuffer(const ToeplitzPlane &plane);
   void copyIn(Value iteration);
@@ -64,7 +64,7 @@ ToeplitzWeightBoxProgram::getStrip(Value iteration) const {
       llvm::divideCeilSigned(program.x.getSpatialSize(0), tile.rows);
   const int64_t columnTiles =
       llvm::divideCeilSigned(program.y.getSpatialSize(1), tile.countColumns());
-  Value number = p.add(p.add(p.mul(frame.split, tile.turns), iteration),
+  Value number = p.add(p.add(p.mul(frame.split, tile.iterations), iteration),
                        strips.lead * (perImage * columnTiles - 1));
   Value down = p.add(p.rem(number, perImage), -strips.above);
   number = p.div(number, perImage);

@@ -147,7 +147,7 @@ static int64_t countSplits(const ConvProgram &program,
   const int64_t tiles =
       llvm::divideCeilSigned(program.dims.n, kPair) * rows *
       llvm::divideCeilSigned(program.y.getSpatialSize(1), tile.countColumns());
-  return llvm::divideCeilSigned(tiles, tile.turns);
+  return llvm::divideCeilSigned(tiles, tile.iterations);
 }
 
 void tessera::buildToeplitzWeights(const ConvProgram &program,

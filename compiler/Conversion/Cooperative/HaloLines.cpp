@@ -10,7 +10,7 @@ using namespace tessera;
 // What a tile sees
 //===----------------------------------------------------------------------===//
 
-/// Whether rows lie in the order of memory, whole pixels apart.
+/// Whether rows lie in the order of memory, at a distance of whole pixels.
 static bool isInOrder(const AccessSpace &rows, int64_t pixelBytes) {
   int64_t inner = 0;
   for (int64_t d = std::ssize(rows.sizes) - 1; d >= 0; --d) {
@@ -32,7 +32,7 @@ LogicalResult tessera::matchHaloLines(dnn::TileLoadOp load, int64_t threads,
   halo.pixelBytes = rows.getInnermostStep();
   if (halo.pixelBytes <= 0 || !isInOrder(rows, halo.pixelBytes))
     return load.emitOpError("has a halo, which needs rows in the order of "
-                            "memory, whole pixels apart");
+                            "memory, at a distance of whole pixels");
   if (channels.getInnermostStep() != access.getElementBytes() ||
       !channels.isLinear() || channels.getExtent() % tile[1] != 0)
     return load.emitOpError("has a halo, which needs channels that lie "

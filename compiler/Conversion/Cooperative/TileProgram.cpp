@@ -177,7 +177,7 @@ static LogicalResult checkSizes(TileProgram &program) {
   if (m[0] != extents[0] || n[0] != extents[0] || m[1] != extents[1] ||
       n[1] != extents[2])
     return program.store.emitOpError(
-        "needs a view of the rows of both factors");
+        "needs a view of the rows of both operands");
   return success();
 }
 

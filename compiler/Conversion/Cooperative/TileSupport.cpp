@@ -108,9 +108,9 @@ static LogicalResult chooseInstruction(TileProgram &program,
   if (!type || !isSumOf(element, mma.getAcc().getType().getElementType(),
                         program.store.getView().getType().getElementType()))
     return mma.emitOpError(
-        "needs factors of f16, bf16 or f32 with a sum of f32, of f64 with one "
-        "of f64, or of i8 with one of i32, and a result of the factors' or the "
-        "sum's type");
+        "needs operands of f16, bf16 or f32 with accumulators of f32, of f64 "
+        "with some of f64, or of i8 with some of i32, and a result of the "
+        "operands' or the accumulators' type");
   auto instruction = findInstruction(program, *type, target);
   if (!instruction)
     return mma.emitOpError()
@@ -343,8 +343,9 @@ static LogicalResult checkTurns(TileProgram &program) {
   if (!workgroups)
     return success();
   if (program.walk.kind != ReductionWalk::Kind::Nested && !program.hasHalo())
-    return program.tiles.emitOpError("is persistent, which needs an innermost "
-                                     "dimension that turns of the loop divide");
+    return program.tiles.emitOpError(
+        "is persistent, which needs an innermost "
+        "dimension that iterations of the loop divide");
   int64_t tiles = getProduct(program.tiles.getCounts());
   if (static_cast<int64_t>(*workgroups) > tiles)
     return program.tiles.emitOpError()
@@ -360,10 +361,10 @@ static LogicalResult checkDirectCopy(TileProgram &program,
     return success();
   auto pipeline = program.pipeline;
   if (!program.walk.hasTaps())
-    return pipeline.emitOpError()
-           << "has copy direct_to_lds, which needs a reduction of two turns or "
-              "more whose innermost dimension "
-           << pipeline.getStep() << " divides";
+    return pipeline.emitOpError() << "has copy direct_to_lds, which needs a "
+                                     "reduction of two iterations or "
+                                     "more whose innermost dimension "
+                                  << pipeline.getStep() << " divides";
   constexpr int64_t kMaxLoadsInFlight = 63;
   int64_t loads = 0;
   for (dnn::TileLoadOp load : {program.loadM, program.loadN}) {

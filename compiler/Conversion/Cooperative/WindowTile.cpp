@@ -177,9 +177,9 @@ LogicalResult tessera::matchWindow(dnn::TileLoadOp load, dnn::TileLoadOp filter,
   // want aligned.
   if (window.elementStep * window.elementBytes % 4 != 0)
     return load.emitOpError()
-           << "is loaded as a whole, which needs pixels that lie dwords apart, "
-              "but has some "
-           << window.elementStep * window.elementBytes << " bytes apart";
+           << "is loaded as a whole, which needs a distance of whole dwords "
+              "between pixels, but some have one of "
+           << window.elementStep * window.elementBytes << " bytes";
   choosePitch(c, window);
   window.groupSpace = makeSpace(c, 0, c.firstRow);
   window.rowSpace = makeSpace(c, c.firstRow, height);

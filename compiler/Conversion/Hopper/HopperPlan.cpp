@@ -134,7 +134,7 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
   if (program.mma.getInstruction() == kWgmmaTf32 && order != TmaWalk::Pixels &&
       (a->isTransposed() || b->isTransposed()))
     return program.mma.emitOpError(
-        "multiplies tf32, of which wgmma reads no transposed factors");
+        "multiplies tf32, of which wgmma reads no transposed operands");
   std::optional<ResultMap> result = makeResultMap(program.store, *nameD);
   if (failed(checkRowTensors(program, /*storesRows=*/!result)))
     return failure();

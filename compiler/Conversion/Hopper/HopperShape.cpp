@@ -74,9 +74,10 @@ static LogicalResult checkTypes(TileProgram &program) {
                               : element.isF16() || element.isBF16();
   if (!hasFactors || (result != element && !result.isF32()) ||
       !mma.getAcc().getType().getElementType().isF32())
-    return mma.emitOpError("needs factors of f16 or bf16, or of f32 for tf32, "
-                           "a sum of f32, and a result of one of the two for "
-                           "wgmma");
+    return mma.emitOpError(
+        "needs operands of f16 or bf16, or of f32 for tf32, "
+        "accumulators of f32, and a result of one of the two for "
+        "wgmma");
   return success();
 }
 
@@ -118,7 +119,8 @@ static LogicalResult checkRegisters(TileProgram &program,
       shape.transposesPixels ? shape.blocks * kFragment : 0;
   if (sums + fragments + kOthers > shape.getConsumerRegisters())
     return mma.emitOpError()
-           << "has " << sums << " sums a thread, more than its registers hold";
+           << "has " << sums
+           << " accumulators a thread, more than its registers hold";
   return success();
 }
 
@@ -147,7 +149,7 @@ static LogicalResult checkRoles(TileProgram &program, const GpuTarget &target,
                   : consumers > (halo.slides ? kMostSliding : kMost)))
     return program.mma.emitOpError(
         "needs wgmma, and waves for the consumers: up to three that share a "
-        "tile's rows (five of a halo that slides), or two that take turns");
+        "tile's rows (five of a halo that slides), or two in ping-pong");
   if (program.loadM.getType().getElementType().getIntOrFloatBitWidth() / 8 *
           static_cast<int64_t>(pipeline.getStep()) !=
       kRowBytes)
@@ -209,7 +211,7 @@ FailureOr<HopperShape> tessera::getHopperShape(TileProgram &program,
   const HopperShape shape = makeShape(program, target, halo);
   if (shape.transposesPixels && shape.isPingPong)
     return program.mma.emitOpError(
-        "multiplies tf32 by pixels, which consumers that take turns do not");
+        "multiplies tf32 by pixels, which consumers in ping-pong do not");
   if (failed(checkTypes(program)) || failed(checkTile(program, shape)) ||
       failed(checkColumns(program, shape)) ||
       failed(checkExchanged(program, shape)) ||

@@ -94,7 +94,7 @@ module attributes {dnn.target = "sm_90"} {
 
 !raw = memref<1x8x32xbf16, #gpu.address_space<workgroup>>
 module attributes {dnn.target = "sm_90"} {
-  func.func @place(%x: memref<9x64xbf16> {dnn.arg = "x"}) attributes {dnn.kernel} {
+  func.func @indices(%x: memref<9x64xbf16> {dnn.arg = "x"}) attributes {dnn.kernel} {
     dnn.for_each_point [32] threads 32 {
     ^bb0(%i: index):
       %zero = arith.constant 0 : index

@@ -118,7 +118,7 @@ module attributes {dnn.target = "gfx942"} {
   func.func @private() attributes {dnn.kernel} {
     dnn.for_each_point [64] threads 64 {
     ^bb0(%i: index):
-      // expected-error@+1 {{needs a size, and a place in a workgroup's memory}}
+      // expected-error@+1 {{needs a size, and to be in a workgroup's memory}}
       %m = memref.alloca() : memref<64xf32>
     }
     return

@@ -594,7 +594,7 @@ module attributes {dnn.target = "gfx950"} {
        : memref<64x14x14x256xf16> -> <1x12544x256xf16>
     dnn.for_each_tile [1, 49, 1] of [256, 256] {
     ^bb0(%g: index, %m: index, %n: index):
-      // expected-error@+1 {{has copy direct_to_lds, which needs a reduction of two turns or more whose innermost dimension 32 divides}}
+      // expected-error@+1 {{has copy direct_to_lds, which needs a reduction of two iterations or more whose innermost dimension 32 divides}}
       %acc = dnn.pipeline reduce [3, 3, 208] step 32 buffers 4 copy direct_to_lds
           sync barrier schedule pinned load {
       ^bb0(%k: index):

@@ -89,7 +89,7 @@ func.func @element(%b: memref<8x32xf16>, %v: vector<4x2xbf16>, %i: index) {
 
 // -----
 
-func.func @place(%b: memref<8x32xbf16>, %i: index) {
+func.func @indices(%b: memref<8x32xbf16>, %i: index) {
   // expected-error@+1 {{has 1 coordinates, but its buffer is 'memref<8x32xbf16>'}}
   %v = dnn.load_matrices %b[%i] : memref<8x32xbf16> -> vector<4x2xbf16>
   return

@@ -62,8 +62,8 @@ func.func @kinds(%x: memref<3x7xf64>, %b: memref<3x1xi8>, %v: memref<3x1xf64>, %
     }
     row {
     ^bb0(%k: i32, %mean: f64, %m2: f64, %max: f64, %at: i32, %sum: i32):
-      %place = arith.extsi %at : i32 to i64
-      dnn.yield %m2, %place : f64, i64
+      %index = arith.extsi %at : i32 to i64
+      dnn.yield %m2, %index : f64, i64
     }
   return
 }
@@ -82,12 +82,12 @@ func.func @normalize(%x: memref<64x1000xf16>, %s: memref<64x1xf32>, %y: memref<6
     row {
     ^bb0(%sum: f32):
       %one = arith.constant 1.0 : f32
-      %factor = arith.divf %one, %sum : f32
-      dnn.yield %sum, %factor : f32, f32
+      %scale = arith.divf %one, %sum : f32
+      dnn.yield %sum, %scale : f32, f32
     }
     map {
-    ^bb0(%e: f32, %sum: f32, %factor: f32):
-      %r = arith.mulf %e, %factor : f32
+    ^bb0(%e: f32, %sum: f32, %scale: f32):
+      %r = arith.mulf %e, %scale : f32
       dnn.yield %r : f32
     }
   // EXAMPLE-END

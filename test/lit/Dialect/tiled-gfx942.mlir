@@ -66,11 +66,11 @@ module attributes {dnn.target = "gfx942"} {
   // CHECK: dnn.tile_store %{{.*}}, %{{.*}}[{{.*}}] epilogue {
   // CHECK: dnn.tile_store %{{.*}}, %{{.*}}[{{.*}}] ins(%{{.*}} : !dnn.view<1x12544x256xf16>) epilogue {
   func.func @stores(%acc: !dnn.tile<256x256xf32>, %d: !dnn.view<1x12544x256xf16>,
-                    %parts: !dnn.view<4x256x64xf32>, %bias: !dnn.view<1x12544x256xf16>,
+                    %splits: !dnn.view<4x256x64xf32>, %bias: !dnn.view<1x12544x256xf16>,
                     %alpha: f32, %g: index, %m: index, %n: index) {
     // EXAMPLE: dnn.tile_store
     dnn.tile_store %acc, %d[%g, %m, %n] : <256x256xf32>, <1x12544x256xf16>
-    dnn.tile_store %acc, %parts[%g, %m, %n] atomic : <256x256xf32>, <4x256x64xf32>
+    dnn.tile_store %acc, %splits[%g, %m, %n] atomic : <256x256xf32>, <4x256x64xf32>
     dnn.tile_store %acc, %d[%g, %m, %n] epilogue {
     ^bb0(%v: f32):
       %zero = arith.constant 0.0 : f32

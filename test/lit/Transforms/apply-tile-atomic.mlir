@@ -39,7 +39,7 @@ func.func @in_place(%x: memref<64x7x7x8xf32>, %w: memref<64x3x3x8xf32>, %y: memr
 
 // The lowering has no atomic additions of f64, or of the i32 sums of i8.
 func.func @doubles(%x: memref<64x7x7x8xf64>, %w: memref<64x3x3x8xf64>, %y: memref<64x7x7x64xf64>) attributes {dnn.kernel} {
-  // expected-error@+1 {{is of 'f64', whose sums have no atomics}}
+  // expected-error@+1 {{is of 'f64', whose accumulators have no atomics}}
   dnn.conv backward_weights x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
       pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
       : memref<64x7x7x8xf64>, memref<64x3x3x8xf64>, memref<64x7x7x64xf64>

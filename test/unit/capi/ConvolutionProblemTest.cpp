@@ -193,7 +193,7 @@ TEST(ConvolutionProblem, WrittenTensorsMayNotOverlap) {
   setStrides(o.x, {2, 8, 14, 15}, {8 * 14 * 15, 14 * 15, 7, 1});
   EXPECT_TRUE(o.make().getStatus().isOk());
   EXPECT_EQ(o.getText(Direction::BackwardData),
-            "the strides of the input put two of its elements in one place, "
+            "the strides of the input put two of its elements at one address, "
             "but it is written");
 }
 

@@ -108,7 +108,7 @@ TEST_P(DepthwiseConvolution, MatchesTheReference) {
   tile.splits = isWeights ? 1 + index % 4 : 1;
   bool isLast = p.xLayout == Layout::NHWC && p.yLayout == Layout::NHWC;
   // The model, too, offers several passes only in these cases.
-  tile.turns = isWeights || isLast ? 1 + index % 3 : 1;
+  tile.iterations = isWeights || isLast ? 1 + index % 3 : 1;
   // A workgroup that shares filters or sums splits covers all groups.
   int64_t groupBlocks = groups / tile.groups;
   if (!isWeights && isLast && index % 2 == 1 &&

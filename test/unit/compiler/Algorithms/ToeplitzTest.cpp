@@ -35,7 +35,7 @@ TEST(ToeplitzTile, HasAStableText) {
   ToeplitzTile tile{16, 4, 7, 4, 256};
   EXPECT_EQ(tile.toConfig().toText(), "toeplitz-c16b4r7q4t256");
   EXPECT_EQ(parseToeplitzTile(tile.toConfig())->toConfig(), tile.toConfig());
-  tile.turns = 3;
+  tile.iterations = 3;
   EXPECT_EQ(tile.toConfig().toText(), "toeplitz-c16b4r7q4t256n3");
   tile.stages = 2;
   EXPECT_EQ(tile.toConfig().toText(), "toeplitz-c16b4r7q4t256n3s2");

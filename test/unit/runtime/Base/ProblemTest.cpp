@@ -261,7 +261,7 @@ TEST(Problem, RefusesOverlappingResults) {
   EXPECT_TRUE(p.verify().isOk());
   p.yStrides.h -= 1;
   EXPECT_EQ(p.verify().getMessage(),
-            "the strides of the output put two of its elements in one place, "
+            "the strides of the output put two of its elements at one address, "
             "but it is written");
   p.yStrides.h = 0;
   EXPECT_EQ(p.verify().getMessage(),

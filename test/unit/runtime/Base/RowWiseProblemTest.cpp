@@ -242,9 +242,10 @@ TEST(RowWiseProblem, NamesTheRuleThatIsBroken) {
       getMessage(
           [](RowWiseProblem &p) { p.tensors[1].role = RowRole::RowOutput; }),
       "tensor 1 has one element a row, but a stride in reduced dimension 1");
-  EXPECT_EQ(getMessage([](RowWiseProblem &p) { p.tensors[1].strides[0] = 0; }),
-            "the strides of tensor 1 put two of its elements in one place, but "
-            "it is written");
+  EXPECT_EQ(
+      getMessage([](RowWiseProblem &p) { p.tensors[1].strides[0] = 0; }),
+      "the strides of tensor 1 put two of its elements at one address, but "
+      "it is written");
   EXPECT_EQ(getMessage(
                 [](RowWiseProblem &p) { p.tensors[0].strides[1] = INT64_MAX; }),
             "tensor 0 has more bytes than 64 bits can count");
