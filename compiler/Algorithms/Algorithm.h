@@ -46,6 +46,13 @@ public:
   /// Point programs do: they then access blocks element by element.
   virtual bool takesUnaligned() const { return false; }
 
+  /// Whether the kernel of a convolution with `tile`, one of its own, needs a
+  /// workspace. True where that is not known.
+  virtual bool needsWorkspace(const ConvProblem & /*conv*/,
+                              const TileConfig & /*tile*/) const {
+    return true;
+  }
+
   /// Ok, or NotSupported with the reason. `problem` must be valid.
   virtual Status check(const Problem &problem,
                        const GpuTarget &target) const = 0;

@@ -27,6 +27,19 @@ Status tessera::checkAlgorithm(const Algorithm &algorithm,
   return algorithm.check(problem, target);
 }
 
+/// The candidates that the caller's workspace, or its lack, allows.
+static std::vector<Candidate> getCandidates(const Algorithm &algorithm,
+                                            const Problem &problem,
+                                            const GpuTarget &target) {
+  std::vector<Candidate> candidates = algorithm.getCandidates(problem, target);
+  if (const ConvProblem *conv = problem.getConv();
+      conv && problem.isWithoutWorkspace())
+    std::erase_if(candidates, [&](const Candidate &candidate) {
+      return algorithm.needsWorkspace(*conv, candidate.tile);
+    });
+  return candidates;
+}
+
 ErrorOr<std::vector<Candidate>> tessera::rankTiles(const Problem &problem,
                                                    const GpuTarget &target) {
   if (Status status = problem.verify(); !status.isOk())
@@ -39,7 +52,7 @@ ErrorOr<std::vector<Candidate>> tessera::rankTiles(const Problem &problem,
     Status status = checkAlgorithm(*algorithm, problem, target);
     std::vector<Candidate> candidates;
     if (status.isOk())
-      candidates = algorithm->getCandidates(problem, target);
+      candidates = getCandidates(*algorithm, problem, target);
     if (candidates.empty()) {
       reasons += reasons.empty() ? "" : "; ";
       reasons += std::string(algorithm->getName()) + ": " +

@@ -14,12 +14,15 @@ Problem Problem::canonicalize() const {
       [](const auto &problem) { return Problem(problem.canonicalize()); },
       value);
   canonical.unaligned = unaligned;
+  canonical.withoutWorkspace = withoutWorkspace;
   return canonical;
 }
 
 std::string Problem::toNetworkConfig() const {
   std::string text = std::visit(
       [](const auto &problem) { return problem.toNetworkConfig(); }, value);
+  if (withoutWorkspace)
+    text += kNoWorkspaceSuffix;
   if (unaligned)
     text += kUnalignedSuffix;
   return text;
@@ -99,7 +102,7 @@ static void mix(Mixer &mixer, const RowWiseProblem &p) {
 
 uint64_t Problem::getHash() const {
   Mixer mixer;
-  mixer.addSmall(value.index(), unaligned);
+  mixer.addSmall(value.index(), unaligned, withoutWorkspace);
   std::visit([&](const auto &problem) { mix(mixer, problem); }, value);
   return mixer.hash;
 }

@@ -50,6 +50,16 @@ public:
     return copy;
   }
 
+  /// Whether the kernel must do without a workspace, since the caller has none
+  /// or too small a one; the network config then has "-noworkspace" behind the
+  /// problem. It counts for convolutions.
+  bool isWithoutWorkspace() const { return withoutWorkspace; }
+  Problem asWithoutWorkspace() const {
+    Problem copy = *this;
+    copy.withoutWorkspace = true;
+    return copy;
+  }
+
   /// Returns InvalidArgument with the first rule that is broken, else ok.
   Status verify() const;
   Problem canonicalize() const;
@@ -63,7 +73,12 @@ public:
 private:
   std::variant<ConvProblem, PoolProblem, RowWiseProblem> value;
   bool unaligned = false;
+  bool withoutWorkspace = false;
 };
+
+/// The end of the network config of a problem without a workspace; that of an
+/// unaligned one follows.
+inline constexpr std::string_view kNoWorkspaceSuffix = "-noworkspace";
 
 /// The end of an unaligned problem's network config.
 inline constexpr std::string_view kUnalignedSuffix = "-unaligned";

@@ -57,9 +57,16 @@ bool tessera::isNetworkConfig(std::string_view word) {
 }
 
 ErrorOr<Problem> tessera::parseNetworkConfig(std::string_view text) {
-  const bool isUnaligned = text.ends_with(kUnalignedSuffix);
-  TextScanner scanner(text.substr(
-      0, text.size() - (isUnaligned ? kUnalignedSuffix.size() : 0)));
+  std::string_view plain = text;
+  auto consumeSuffix = [&](std::string_view suffix) {
+    const bool hasSuffix = plain.ends_with(suffix);
+    if (hasSuffix)
+      plain.remove_suffix(suffix.size());
+    return hasSuffix;
+  };
+  const bool isUnaligned = consumeSuffix(kUnalignedSuffix);
+  const bool isWithoutWorkspace = consumeSuffix(kNoWorkspaceSuffix);
+  TextScanner scanner(plain);
   bool hasDepth = namesDepth(text);
   Problem problem;
   if (scanner.consume("pool-"))
@@ -70,6 +77,8 @@ ErrorOr<Problem> tessera::parseNetworkConfig(std::string_view text) {
     problem = scanConvProblem(scanner.expect("conv-"), hasDepth);
   if (isUnaligned)
     problem = problem.asUnaligned();
+  if (isWithoutWorkspace)
+    problem = problem.asWithoutWorkspace();
   if (!scanner.isDone() || problem.toNetworkConfig() != text)
     return invalidArgument("'" + std::string(text) +
                            "' is not a network config, which looks like '" +

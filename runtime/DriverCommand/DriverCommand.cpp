@@ -143,7 +143,7 @@ ErrorOr<Problem> tessera::parseDriverCommand(std::string_view command) {
 }
 
 std::string tessera::toDriverCommand(const Problem &problem) {
-  if (problem.isUnaligned())
+  if (problem.isUnaligned() || problem.isWithoutWorkspace())
     return problem.toNetworkConfig();
   if (const PoolProblem *pool = problem.getPool())
     return toLine(*pool);

@@ -20,6 +20,8 @@ extern "C" {
 
 /**
  * Gets the size of the workspace that miopenConvolutionBackwardWeights() needs.
+ * With a smaller one another kernel runs, which needs none and may be slower;
+ * where there is no such kernel, the call fails.
  *
  * @param[in]  handle         Supplies the device.
  * @param[in]  dyDesc         Gradient of the output: N, K, [[D,] H,] W; any
@@ -84,8 +86,8 @@ MIOPEN_EXPORT miopenStatus_t miopenConvolutionBackwardWeightsGetWorkSpaceSize(
  * @retval miopenStatusBadParm         A pointer other than `workSpace` is NULL,
  *                                     `requestAlgoCount` is below 1, or the
  *                                     problem is inconsistent.
- * @retval miopenStatusUnknownError    The kernel needs more workspace than was
- *                                     given.
+ * @retval miopenStatusUnknownError    Every kernel needs more workspace than
+ *                                     was given.
  * @retval miopenStatusNotImplemented  No kernel covers the problem.
  * @retval miopenStatusAllocFailed     Host or device memory ran out.
  * @retval miopenStatusInternalError   The compiler, the driver or the device

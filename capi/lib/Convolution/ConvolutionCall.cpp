@@ -22,12 +22,13 @@ namespace {
 /// A kernel that is about to run, with the arguments of its launch.
 struct ReadyKernel {
   const LoadedKernel *kernel;
+  bool isBest; ///< Else the best one has no workspace.
   LaunchArgs args;
 };
 } // namespace
 
-static ErrorOr<const LoadedKernel *>
-prepareProblem(const ConvolutionCall &call, const ConvProblem &problem) {
+static ErrorOr<const LoadedKernel *> prepareProblem(const ConvolutionCall &call,
+                                                    const Problem &problem) {
   ErrorOr<const LoadedKernel *> kernel = call.handle.engine.prepare(problem);
   if (!kernel || call.operands.conv.deterministic == 0)
     return kernel;
@@ -58,6 +59,27 @@ static LaunchArgs getArgs(const ConvolutionCall &call,
   return args;
 }
 
+static bool fits(const LoadedKernel &kernel, const ConvolutionData &data) {
+  return checkWorkspace(kernel, data.workspace, data.workspaceBytes).isOk();
+}
+
+/// Prepares the kernel of a call that brings the workspace of `data`: the best
+/// one, or, if its workspace is larger, the best one without a workspace. If
+/// there is none, the caller learns how large a workspace is missing.
+static ErrorOr<ReadyKernel> prepareFitting(const ConvolutionCall &call,
+                                           const ConvolutionData &data,
+                                           const Problem &problem) {
+  const ErrorOr<const LoadedKernel *> best = prepareProblem(call, problem);
+  if (!best)
+    return best.getStatus();
+  if (fits(**best, data))
+    return ReadyKernel{*best, /*isBest=*/true, {}};
+  const ErrorOr<const LoadedKernel *> other =
+      prepareProblem(call, problem.asWithoutWorkspace());
+  const bool isBest = !other || !fits(**other, data);
+  return ReadyKernel{isBest ? *best : *other, isBest, {}};
+}
+
 /// Prepares the kernel of a call that will run it. Only such calls are written
 /// to the log of MIOPEN_ENABLE_LOGGING_CMD.
 static ErrorOr<ReadyKernel> prepareToRun(const ConvolutionCall &call,
@@ -68,10 +90,10 @@ static ErrorOr<ReadyKernel> prepareToRun(const ConvolutionCall &call,
     return problem.getStatus();
   problem->epilogue = scaling.epilogue;
   logCommand(*problem);
-  const ErrorOr<const LoadedKernel *> kernel = prepareProblem(call, *problem);
-  if (!kernel)
-    return kernel.getStatus();
-  return ReadyKernel{*kernel, getArgs(call, data, scaling)};
+  ErrorOr<ReadyKernel> ready = prepareFitting(call, data, *problem);
+  if (ready)
+    ready->args = getArgs(call, data, scaling);
+  return ready;
 }
 
 /// Checks the workspace, then launches on the handle's stream.
@@ -111,7 +133,8 @@ static ErrorOr<ReadyKernel> findKernel(const ConvolutionCall &call,
   Engine &engine = call.handle.engine;
   cleanForFind(engine, *problem, settings);
   ErrorOr<ReadyKernel> ready = prepareToRun(call, data);
-  if (!ready)
+  // What a search finds may need the workspace that this call does not have.
+  if (!ready || !ready->isBest)
     return ready;
   const ErrorOr<const LoadedKernel *> found =
       searchForFind(engine, *problem, *ready->kernel, isSearchAsked, settings);

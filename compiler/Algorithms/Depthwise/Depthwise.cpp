@@ -176,6 +176,10 @@ class Depthwise final : public Algorithm {
 public:
   std::string_view getName() const override { return "depthwise"; }
   bool takesUnaligned() const override { return true; }
+  bool needsWorkspace(const ConvProblem &conv,
+                      const TileConfig &) const override {
+    return conv.direction == Direction::BackwardWeights;
+  }
   Status check(const Problem &problem, const GpuTarget &target) const override;
   std::vector<Candidate> getCandidates(const Problem &problem,
                                        const GpuTarget &target) const override;

@@ -52,6 +52,11 @@ class GeneralConv final : public Algorithm {
 public:
   std::string_view getName() const override { return "general"; }
   bool takesUnaligned() const override { return true; }
+  bool needsWorkspace(const ConvProblem &,
+                      const TileConfig &config) const override {
+    ErrorOr<GeneralTile> tile = parseGeneralTile(config);
+    return !tile || tile->splits > 1;
+  }
   Status check(const Problem &problem, const GpuTarget &target) const override;
   std::vector<Candidate> getCandidates(const Problem &problem,
                                        const GpuTarget &target) const override;
@@ -136,7 +141,7 @@ std::vector<Candidate>
 GeneralConv::getCandidates(const Problem &problem,
                            const GpuTarget &target) const {
   std::vector<Candidate> all = getGeneralCandidates(*problem.getConv(), target);
-  if (!problem.isUnaligned())
+  if (!problem.isUnaligned() && !problem.isWithoutWorkspace())
     return all;
   // A misaligned problem runs this tile in place of another one, whose
   // workspace may be too small for the partial results of a split.

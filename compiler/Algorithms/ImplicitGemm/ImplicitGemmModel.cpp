@@ -191,6 +191,14 @@ namespace {
 class ImplicitGemm final : public Algorithm {
 public:
   std::string_view getName() const override { return "igemm"; }
+  /// For splits, and for the transposed filter of backward data in tf32.
+  bool needsWorkspace(const ConvProblem &conv,
+                      const TileConfig &config) const override {
+    ErrorOr<GemmTile> tile = parseGemmTile(config);
+    return !tile || tile->splits > 1 ||
+           (conv.direction == Direction::BackwardData && tile->isTma &&
+            tile->isTf32());
+  }
   Status check(const Problem &problem, const GpuTarget &target) const override;
   std::vector<Candidate> getCandidates(const Problem &problem,
                                        const GpuTarget &target) const override;

@@ -68,6 +68,10 @@ namespace {
 class NarrowGroups final : public Algorithm {
 public:
   std::string_view getName() const override { return "groups"; }
+  bool needsWorkspace(const ConvProblem &conv,
+                      const TileConfig &) const override {
+    return conv.direction == Direction::BackwardWeights;
+  }
   Status check(const Problem &problem, const GpuTarget &target) const override;
   std::vector<Candidate> getCandidates(const Problem &problem,
                                        const GpuTarget &target) const override {

@@ -215,6 +215,9 @@ namespace {
 class Stem final : public Algorithm {
 public:
   std::string_view getName() const override { return "stem"; }
+  bool needsWorkspace(const ConvProblem &, const TileConfig &) const override {
+    return false;
+  }
   Status check(const Problem &problem, const GpuTarget &target) const override;
   std::vector<Candidate> getCandidates(const Problem &problem,
                                        const GpuTarget &target) const override;

@@ -91,6 +91,10 @@ ErrorOr<ToeplitzTile> tessera::parseToeplitzTile(const TileConfig &config) {
 namespace {
 class Toeplitz final : public Algorithm {
 public:
+  bool needsWorkspace(const ConvProblem &conv,
+                      const TileConfig &) const override {
+    return conv.direction == Direction::BackwardWeights;
+  }
   std::string_view getName() const override { return "toeplitz"; }
   Status check(const Problem &problem, const GpuTarget &target) const override;
   std::vector<Candidate> getCandidates(const Problem &problem,

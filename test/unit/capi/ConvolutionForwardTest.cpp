@@ -139,6 +139,27 @@ TEST_F(ConvolutionForward, WorkspaceIsCheckedBeforeTheLaunch) {
   EXPECT_EQ(engine->launches.back().args.workspace, &dataWorkspace);
 }
 
+// Where the workspace is too small, a kernel without one runs, and Find reports
+// it.
+TEST_F(ConvolutionForward, RunsWithoutAWorkspace) {
+  FakeKernel other;
+  engine->withoutWorkspace = &other;
+  engine->kernel.kernel.workspaceBytes = 64;
+  ASSERT_EQ(execute(63, &dataWorkspace), miopenStatusSuccess);
+  EXPECT_TRUE(engine->problems.back().isWithoutWorkspace());
+  ASSERT_EQ(execute(64, &dataWorkspace), miopenStatusSuccess);
+  EXPECT_FALSE(engine->problems.back().isWithoutWorkspace());
+  EXPECT_EQ(engine->launches.size(), 2u);
+  miopenConvAlgoPerf_t result;
+  int count = 0;
+  ASSERT_EQ(miopenFindConvolutionForwardAlgorithm(handle, x, xData, w, wData,
+                                                  conv, y, yData, 1, &count,
+                                                  &result, nullptr, 0, false),
+            miopenStatusSuccess);
+  ASSERT_EQ(count, 1);
+  EXPECT_EQ(result.memory, 0u);
+}
+
 // Null data, null descriptors and unknown algorithms are refused before the
 // engine is called.
 TEST_F(ConvolutionForward, ExecuteChecksItsArguments) {

@@ -53,6 +53,8 @@ inline GpuApi makeFakeGpu() {
 class FakeEngine : public Engine {
 public:
   FakeKernel kernel;
+  /// The kernel of problems without a workspace; `kernel` if null.
+  FakeKernel *withoutWorkspace = nullptr;
   Status prepareStatus; ///< Returned by prepare() if it is a failure.
   Status launchStatus;
   /// The problems that were prepared, in order.
@@ -68,7 +70,8 @@ public:
     problems.push_back(problem);
     if (!prepareStatus.isOk())
       return prepareStatus;
-    return &kernel;
+    return problem.isWithoutWorkspace() && withoutWorkspace ? withoutWorkspace
+                                                            : &kernel;
   }
   ErrorOr<std::unique_ptr<LoadedKernel>>
   prepareTile(const Problem &, const TileConfig &) override {

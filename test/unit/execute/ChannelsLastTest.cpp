@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Algorithms/Algorithm.h"
+#include "compiler/Algorithms/ChooseTile.h"
 #include "compiler/Algorithms/Registry.h"
 #include "test/unit/execute/ConvFixture.h"
 #include "test/unit/execute/DrawProblem.h"
@@ -91,6 +91,24 @@ TEST(ChannelsLastTiles, AreExactOnIntegers) {
         for (int64_t channels : {72, 75})
           checkTransposed(makeProblem(direction, type, channels, size),
                           reference::DataKind::Integer);
+}
+
+// Where the caller has no workspace, the choice is a kernel that needs none.
+TEST(ChannelsLastTiles, AreNotChosenWithoutAWorkspace) {
+  for (Direction direction : kDirections)
+    for (DataType type : {DataType::F16, DataType::F32}) {
+      const ConvProblem problem = makeProblem(direction, type, 64, 9);
+      auto ranked =
+          rankTiles(Problem(problem).asWithoutWorkspace(), getTarget());
+      ASSERT_TRUE(ranked) << ranked.getStatus().getMessage();
+      auto engine =
+          makeEngine(std::make_shared<FixedTileCompiler>(ranked->front().tile));
+      ASSERT_NE(engine, nullptr);
+      auto kernel = engine->prepare(problem);
+      ASSERT_TRUE(kernel) << kernel.getStatus().getMessage();
+      EXPECT_EQ((*kernel)->getKernel().workspaceBytes, 0u);
+      checkConv(*engine, problem, reference::DataKind::Uniform);
+    }
 }
 
 // The workspace has the partial results in front of the tensors.

@@ -102,6 +102,27 @@ TEST(Problem, NamesTensorsThatBeginAnywhere) {
   EXPECT_FALSE(parseNetworkConfig("-unaligned"));
 }
 
+// A convolution whose kernel must do without a workspace is another problem.
+TEST(Problem, NamesTheMissingWorkspace) {
+  test::RandomProblem random;
+  SCOPED_TRACE(testing::Message() << "TESSERA_TEST_SEED=" << random.getSeed());
+  const Problem any(random.nextOfAll());
+  const Problem without = any.asWithoutWorkspace();
+  EXPECT_TRUE(without.isWithoutWorkspace() && !any.isWithoutWorkspace());
+  EXPECT_NE(without, any);
+  EXPECT_NE(without.getHash(), any.getHash());
+  EXPECT_NE(without.getHash(), any.asUnaligned().getHash());
+  EXPECT_TRUE(without.canonicalize().isWithoutWorkspace());
+  EXPECT_EQ(without.toNetworkConfig(), any.toNetworkConfig() + "-noworkspace");
+  for (const Problem &problem : {without, without.asUnaligned()}) {
+    ErrorOr<Problem> read = parseDriverCommand(toDriverCommand(problem));
+    ASSERT_TRUE(read) << read.getStatus().getMessage();
+    EXPECT_EQ(*read, problem);
+  }
+  EXPECT_FALSE(
+      parseNetworkConfig(any.asUnaligned().toNetworkConfig() + "-noworkspace"));
+}
+
 // Every field that changes the answer changes the text.
 // Tf32 is a word for f32 with another math type, which other types do not have.
 TEST(Problem, NamesTheMathTypeOfF32) {
