@@ -183,14 +183,16 @@ public:
       addWorkspace(operand);
   }
 
-  /// Moves the tensor behind `bytes` of the workspace, and itself behind them.
+  /// Moves the tensor behind `bytes` of the workspace, and `bytes` behind it.
   void place(int64_t &bytes) {
     if (!workspace)
       return;
     constexpr int64_t kAlignment = 256;
     const int64_t element = packed.getElementTypeBitWidth() / 8;
     const int64_t begin = llvm::alignTo(bytes, kAlignment);
-    bytes = begin + packed.getNumElements() * element;
+    // Some clients count a workspace in dwords.
+    bytes =
+        llvm::alignTo(begin + packed.getNumElements() * element, kAlignment);
     SmallVector<int64_t> strides;
     int64_t offset = 0;
     (void)packed.getStridesAndOffset(strides, offset);

@@ -1,8 +1,9 @@
 //===- TransposeKernel.cpp - A launch that transposes matrices ------------===//
 //
-// A workgroup moves a square tile through LDS: it loads rows and stores
-// columns, both with neighbouring threads at neighbouring addresses, and up to
-// 16 bytes a thread where the lengths allow it.
+// A workgroup moves a tile through LDS: it loads rows and stores columns, both
+// with neighbouring threads at neighbouring addresses, and up to 16 bytes a
+// thread where the lengths allow it. The tile is square unless one side of the
+// matrices is short, as the taps of a filter are.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,11 +37,17 @@ static void reshape(func::FuncOp kernel, BlockArgument argument,
 }
 
 namespace {
-/// Where LDS has the elements of a tile of `size` rows and columns. Threads
-/// write along rows and read `readWidth` rows of one column each; the pitch
-/// keeps the rows that are read at once in different banks.
+struct TileShape {
+  int64_t rows, columns;
+
+  int64_t countElements() const { return rows * columns; }
+};
+
+/// Where LDS has the elements of a tile. Threads write along rows and read
+/// `readWidth` rows of one column each; the pitch keeps the rows that are read
+/// at once in different banks.
 struct TileLayout {
-  int64_t size;
+  TileShape tile;
   int64_t readWidth;
   int64_t elementBytes;
 
@@ -56,27 +63,31 @@ struct TileLayout {
     return isSkewed() ? width : std::min(width, getBankElements());
   }
   int64_t countElements() const {
-    return isSkewed() ? size * size + size / readWidth * getUnit()
-                      : size * (size + getBankElements());
+    return isSkewed() ? tile.countElements() + tile.rows / readWidth * getUnit()
+                      : tile.rows * (tile.columns + getBankElements());
   }
   Value locate(PointBuilder &p, Value row, Value column) const {
     if (!isSkewed())
-      return p.add(p.mul(row, size + getBankElements()), column);
-    return p.add(p.add(p.mul(row, size), column),
+      return p.add(p.mul(row, tile.columns + getBankElements()), column);
+    return p.add(p.add(p.mul(row, tile.columns), column),
                  p.mul(p.div(row, readWidth), getUnit()));
   }
 };
 
-/// A thread's share of a tile that all threads walk along its lines.
+/// A thread's share of a tile that all threads walk along its lines, rows or
+/// columns of `length` elements.
 struct TileWalk {
-  int64_t size, width;
+  TileShape tile;
+  int64_t length, width;
 
-  int64_t countIterations() const { return size * size / (kThreads * width); }
+  int64_t countIterations() const {
+    return tile.countElements() / (kThreads * width);
+  }
   /// The line, and the first element in it.
   std::pair<Value, Value> locate(PointBuilder &p, Value thread,
                                  int64_t iteration) const {
     Value number = p.add(thread, iteration * kThreads);
-    const int64_t perLine = size / width;
+    const int64_t perLine = length / width;
     return {p.div(number, perLine), p.mul(p.rem(number, perLine), width)};
   }
 };
@@ -118,6 +129,18 @@ static void storeTile(PointBuilder &p, Value shared, Value target,
   }
 }
 
+/// 4096 elements, or 1024 of eight bytes: 64 by 64, or a short side of 16.
+static TileShape chooseTile(const MatrixBatch &matrices, int64_t elementBytes) {
+  constexpr int64_t kSide = 64, kSideOfF64 = 32, kShort = 16, kLongest = 4;
+  const int64_t side = elementBytes > kLongest ? kSideOfF64 : kSide;
+  const int64_t longer = side * side / kShort;
+  if (matrices.columns <= kShort)
+    return {longer, kShort};
+  if (matrices.rows <= kShort)
+    return {kShort, longer};
+  return {side, side};
+}
+
 void tessera::emitTranspose(func::FuncOp kernel, BlockArgument source,
                             BlockArgument target, const MatrixBatch &matrices) {
   const auto [batch, rows, columns] = matrices;
@@ -125,22 +148,22 @@ void tessera::emitTranspose(func::FuncOp kernel, BlockArgument source,
   reshape(kernel, target, {batch, columns, rows});
   auto type = cast<MemRefType>(source.getType());
   const int64_t bytes = type.getElementTypeBitWidth() / 8;
-  constexpr int64_t kSize = 64, kSizeOfF64 = 32, kLongest = 4;
-  const int64_t size = bytes > kLongest ? kSizeOfF64 : kSize;
   const int64_t unit = kAccessBytes / bytes;
-  const TileWalk loads{size, getAccessWidth(type, 2, unit)};
+  const TileShape tile = chooseTile(matrices, bytes);
+  const TileWalk loads{tile, tile.columns, getAccessWidth(type, 2, unit)};
   const TileWalk stores{
-      size, getAccessWidth(cast<MemRefType>(target.getType()), 2, unit)};
-  const TileLayout layout{size, stores.width, bytes};
+      tile, tile.rows,
+      getAccessWidth(cast<MemRefType>(target.getType()), 2, unit)};
+  const TileLayout layout{tile, stores.width, bytes};
 
   OpBuilder b(kernel.getBody().front().getTerminator());
   PointBuilder p(b, kernel.getLoc());
   ValueRange point =
-      p.forEachPoint({batch, llvm::divideCeilSigned(columns, size),
-                      llvm::divideCeilSigned(rows, size), kThreads},
+      p.forEachPoint({batch, llvm::divideCeilSigned(columns, tile.columns),
+                      llvm::divideCeilSigned(rows, tile.rows), kThreads},
                      kThreads);
-  PointBuilder::Values corner = {point[0], p.mul(point[2], size),
-                                 p.mul(point[1], size)};
+  PointBuilder::Values corner = {point[0], p.mul(point[2], tile.rows),
+                                 p.mul(point[1], tile.columns)};
   Value thread = point[3];
   Value shared = p.makeShared(type.getElementType(), {layout.countElements()});
   loadTile(p, source, shared, corner, thread, loads, layout);
