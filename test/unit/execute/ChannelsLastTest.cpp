@@ -43,7 +43,6 @@ INSTANTIATE_TEST_SUITE_P(Random, ChannelsLast, testing::Range(0, 48));
 TEST_P(ChannelsLast, MatchesTheReference) {
   const int index = GetParam();
   ProblemSpace space;
-  space.types = {DataType::F16, DataType::BF16, DataType::F32};
   space.strided = false;
   space.maxFlops = 4e6;
   ConvProblem p = drawProblem(getSeed() + 31, index, space);
