@@ -156,13 +156,6 @@ static int64_t countWorkspace(ModuleOp module) {
   return bytes;
 }
 
-static void setArgumentType(func::FuncOp function, unsigned index, Type type) {
-  function.getArgument(index).setType(type);
-  function.setFunctionType(
-      FunctionType::get(function.getContext(),
-                        function.getBody().front().getArgumentTypes(), {}));
-}
-
 namespace {
 /// A tensor of the convolution that is computed with channels last.
 class Tensor {
@@ -178,7 +171,7 @@ public:
     std::rotate(shape.begin() + 1, shape.begin() + 2, shape.end());
     packed = MemRefType::get(shape, type.getElementType());
     if (matrices.rows == 1 || matrices.columns == 1)
-      setArgumentType(function, original, packed);
+      setArgumentType(function.getArgument(original), packed);
     else
       addWorkspace(operand);
   }
@@ -199,7 +192,7 @@ public:
     MLIRContext *context = function.getContext();
     if (begin > 0)
       setArgumentType(
-          function, *workspace,
+          function.getArgument(*workspace),
           MemRefType::get(
               packed.getShape(), packed.getElementType(),
               StridedLayoutAttr::get(context, begin / element, strides)));

@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Algorithms/ChannelsLast/TransposeKernel.h"
-#include "compiler/Algorithms/Common/PointBuilder.h"
+#include "compiler/Algorithms/Common/ConvProgram.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -19,9 +19,8 @@ using namespace tessera;
 
 static constexpr int64_t kThreads = 256, kAccessBytes = 16, kBankBytes = 4;
 
-/// Gives a packed argument another shape; a kernel sees an address.
-static void reshape(func::FuncOp kernel, BlockArgument argument,
-                    ArrayRef<int64_t> shape) {
+/// Gives a packed argument another shape.
+static void reshape(BlockArgument argument, ArrayRef<int64_t> shape) {
   auto type = cast<MemRefType>(argument.getType());
   SmallVector<int64_t> strides;
   int64_t offset = 0;
@@ -29,11 +28,10 @@ static void reshape(func::FuncOp kernel, BlockArgument argument,
   strides.assign(shape.size(), 1);
   for (size_t d = shape.size() - 1; d > 0; --d)
     strides[d - 1] = strides[d] * shape[d];
-  argument.setType(MemRefType::get(
-      shape, type.getElementType(),
-      StridedLayoutAttr::get(kernel.getContext(), offset, strides)));
-  kernel.setFunctionType(FunctionType::get(
-      kernel.getContext(), kernel.getBody().front().getArgumentTypes(), {}));
+  setArgumentType(argument,
+                  MemRefType::get(shape, type.getElementType(),
+                                  StridedLayoutAttr::get(type.getContext(),
+                                                         offset, strides)));
 }
 
 namespace {
@@ -144,8 +142,8 @@ static TileShape chooseTile(const MatrixBatch &matrices, int64_t elementBytes) {
 void tessera::emitTranspose(func::FuncOp kernel, BlockArgument source,
                             BlockArgument target, const MatrixBatch &matrices) {
   const auto [batch, rows, columns] = matrices;
-  reshape(kernel, source, {batch, rows, columns});
-  reshape(kernel, target, {batch, columns, rows});
+  reshape(source, {batch, rows, columns});
+  reshape(target, {batch, columns, rows});
   auto type = cast<MemRefType>(source.getType());
   const int64_t bytes = type.getElementTypeBitWidth() / 8;
   const int64_t unit = kAccessBytes / bytes;

@@ -57,15 +57,19 @@ Type ConvProgram::getAccType() const {
   return element.isF64() ? element : Float32Type::get(context);
 }
 
-Value tessera::flattenArgument(Value argument) {
-  auto type = cast<MemRefType>(argument.getType());
+Value tessera::setArgumentType(Value argument, MemRefType type) {
+  argument.setType(type);
   auto function = cast<func::FuncOp>(argument.getParentBlock()->getParentOp());
-  argument.setType(
-      MemRefType::get({type.getNumElements()}, type.getElementType()));
   function.setFunctionType(
       FunctionType::get(function.getContext(),
                         function.getBody().front().getArgumentTypes(), {}));
   return argument;
+}
+
+Value tessera::flattenArgument(Value argument) {
+  auto type = cast<MemRefType>(argument.getType());
+  return setArgumentType(argument, MemRefType::get({type.getNumElements()},
+                                                   type.getElementType()));
 }
 
 //===----------------------------------------------------------------------===//

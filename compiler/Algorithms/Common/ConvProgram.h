@@ -76,8 +76,11 @@ private:
   dnn::ConvOp conv;
 };
 
-/// Gives a packed argument of a kernel function a one-dimensional type. Callers
+/// Gives an argument of a kernel function another type, and returns it. Callers
 /// do not notice, because a kernel receives only the address.
+mlir::Value setArgumentType(mlir::Value argument, mlir::MemRefType type);
+
+/// Gives a packed argument of a kernel function a one-dimensional type.
 mlir::Value flattenArgument(mlir::Value argument);
 
 /// Stores what the epilogue makes of `accumulators`: a block of the result that

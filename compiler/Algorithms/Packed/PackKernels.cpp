@@ -26,17 +26,6 @@ static Value getArgument(func::FuncOp function, Value argument) {
   return function.getArgument(cast<BlockArgument>(argument).getArgNumber());
 }
 
-/// Gives an argument of a kernel another type. That is safe because a kernel
-/// only gets an address.
-static Value setType(func::FuncOp function, Value argument, MemRefType type) {
-  Value memory = getArgument(function, argument);
-  memory.setType(type);
-  function.setFunctionType(
-      FunctionType::get(function.getContext(),
-                        function.getBody().front().getArgumentTypes(), {}));
-  return memory;
-}
-
 static MemRefType getMemRefType(Value memory) {
   return cast<MemRefType>(memory.getType());
 }
@@ -104,9 +93,10 @@ static void packChannels(PointBuilder &p, Value source, Value target,
 static Packing makeImagePacking(func::FuncOp function, Value source,
                                 Value target, const PackedImages &images) {
   Value from = getArgument(function, source);
-  Value to = setType(function, target,
-                     images.getType(getMemRefType(target).getElementType(),
-                                    getOffset(target)));
+  Value to =
+      setArgumentType(getArgument(function, target),
+                      images.getType(getMemRefType(target).getElementType(),
+                                     getOffset(target)));
   SmallVector<int64_t> points = {images.batch, images.rows, images.columns};
   if (!images.isSmall())
     points.append({images.foldH, images.foldW, images.channelStep / kUnit});
@@ -175,8 +165,8 @@ static Packing makeFilterPacking(func::FuncOp function, Value source,
   SmallVector<int64_t> strides(shape.size(), 1);
   for (size_t d = shape.size() - 1; d > 0; --d)
     strides[d - 1] = strides[d] * shape[d];
-  Value to = setType(
-      function, target,
+  Value to = setArgumentType(
+      getArgument(function, target),
       MemRefType::get(shape, getMemRefType(target).getElementType(),
                       StridedLayoutAttr::get(function.getContext(),
                                              getOffset(target), strides)));

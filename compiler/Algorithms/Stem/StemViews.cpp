@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Algorithms/Common/ConvProgram.h"
 #include "compiler/Algorithms/Stem/Stem.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -35,11 +36,7 @@ static Value mergeLastDims(Value tensor) {
   SmallVector<int64_t> shape(type.getShape());
   int64_t last = shape.pop_back_val();
   shape.back() *= last;
-  tensor.setType(MemRefType::get(shape, type.getElementType()));
-  auto function = cast<func::FuncOp>(tensor.getParentBlock()->getParentOp());
-  function.setFunctionType(FunctionType::get(
-      tensor.getContext(), function.getBody().front().getArgumentTypes(), {}));
-  return tensor;
+  return setArgumentType(tensor, MemRefType::get(shape, type.getElementType()));
 }
 
 namespace {
