@@ -335,7 +335,7 @@ TEST(DriverCommand, NamesTheWrongWord) {
        "'--in_strides' needs 4 numbers with commas between, not '1,2,3'"},
       {{"conv", "-_", "3", "--fil_strides", "1,2,3,4"}, "needs 5 numbers"},
       {{"conv", "--out_strides", "1,2,3,x"}, "'--out_strides' needs 4"},
-      {{"conv", "--out_strides", "1,1,1,1"}, "two of its elements in one"},
+      {{"conv", "--out_strides", "1,1,1,1"}, "two of its elements at one"},
       {{"conv", "--epilogue", "relu+bias"}, "flag '--epilogue' must be some"},
       {{"conv", "--epilogue", "alpha+"}, "flag '--epilogue' must be some"},
       {{"conv", "--result_type", "fp32"}, "is one of convint8 only"},
