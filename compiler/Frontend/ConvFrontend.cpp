@@ -175,12 +175,15 @@ static void buildBody(OpBuilder &builder, const ConvProblem &p,
     SmallVector<int64_t> values{window.d, window.h, window.w};
     return p.hasDepth() ? values : SmallVector<int64_t>{window.h, window.w};
   };
+  DenseI64ArrayAttr padsAfter;
+  if (p.hasUnequalPads())
+    padsAfter = builder.getDenseI64ArrayAttr(orderWindow(p.getPadAfter()));
   auto conv = dnn::ConvOp::create(
       builder, function.getLoc(), getDirection(p.direction),
       findArg(KernelArg::X), findArg(KernelArg::W), findArg(KernelArg::Y),
       tensors[0].layout, tensors[1].layout, tensors[2].layout,
-      orderWindow(p.pad), orderWindow(p.stride), orderWindow(p.dilation),
-      p.groups, p.allowsTf32(), operands);
+      orderWindow(p.pad), padsAfter, orderWindow(p.stride),
+      orderWindow(p.dilation), p.groups, p.allowsTf32(), operands);
   if (!p.epilogue.isEmpty())
     fillEpilogue(builder, conv, p.epilogue, extras, findArg);
 }

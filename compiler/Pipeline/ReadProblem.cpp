@@ -79,6 +79,7 @@ static ConvProblem readShape(dnn::ConvOp conv) {
   problem.in = {d.h, d.w, d.d};
   problem.filter = {d.y, d.x, d.z};
   problem.pad = {d.padH, d.padW, d.padD};
+  problem.setPadAfter({d.padAfterH, d.padAfterW, d.padAfterD});
   problem.stride = {d.strideH, d.strideW, d.strideD};
   problem.dilation = {d.dilationH, d.dilationW, d.dilationD};
   return problem;

@@ -74,9 +74,12 @@ struct ConvDims {
   int64_t ho;   ///< Output height.
   int64_t wo;   ///< Output width.
   int64_t groups;
-  int64_t padD;
+  int64_t padD; ///< Before the first element, as padH and padW.
   int64_t padH;
   int64_t padW;
+  int64_t padAfterD; ///< After the last element.
+  int64_t padAfterH;
+  int64_t padAfterW;
   int64_t strideD;
   int64_t strideH;
   int64_t strideW;

@@ -66,6 +66,8 @@ ConvDims ConvOp::getDims() {
   LogicalShape filter = getLogicalShape(getW().getType(), getWLayout());
   LogicalShape out = getLogicalShape(getY().getType(), getYLayout());
   auto [padD, padH, padW] = getWindow(getPads(), 0);
+  auto [padAfterD, padAfterH, padAfterW] =
+      getWindow(getPadsAfter().value_or(getPads()), 0);
   auto [strideD, strideH, strideW] = getWindow(getStrides(), 1);
   auto [dilationD, dilationH, dilationW] = getWindow(getDilations(), 1);
   return {
@@ -85,6 +87,9 @@ ConvDims ConvOp::getDims() {
       .padD = padD,
       .padH = padH,
       .padW = padW,
+      .padAfterD = padAfterD,
+      .padAfterH = padAfterH,
+      .padAfterW = padAfterW,
       .strideD = strideD,
       .strideH = strideH,
       .strideW = strideW,
@@ -204,8 +209,8 @@ static LogicalResult verifyTensors(ConvOp op) {
 // Window and channels
 //===----------------------------------------------------------------------===//
 
-/// Checks conv_c7 and one of conv_c8 to conv_c10: there is an entry for each
-/// spatial dimension, and none is less than `least`.
+/// Checks conv_c7 and one of conv_c8 to conv_c10, or conv_c26: there is an
+/// entry for each spatial dimension, and none is less than `least`.
 static LogicalResult verifyWindow(ConvOp op, StringRef name,
                                   ArrayRef<int64_t> values, int64_t least) {
   auto needed = static_cast<size_t>(op.getNumSpatialDims());
@@ -250,20 +255,21 @@ static LogicalResult verifyChannels(ConvOp op) {
   return success();
 }
 
-/// The number of window positions along one dimension. It is 1 if the window is
-/// larger than the padded input, as in MIOpen; taps outside then read zero.
-static int64_t getOutputSize(int64_t in, int64_t filter, int64_t pad,
+/// The number of window positions along one dimension, where `pads` is the
+/// padding of both ends together. It is 1 if the window is larger than the
+/// padded input, as in MIOpen; taps outside then read zero.
+static int64_t getOutputSize(int64_t in, int64_t filter, int64_t pads,
                              int64_t stride, int64_t dilation) {
-  int64_t range = in + 2 * pad - (1 + dilation * (filter - 1));
+  int64_t range = in + pads - (1 + dilation * (filter - 1));
   return range < 0 ? 1 : range / stride + 1;
 }
 
 static LogicalResult verifyOutputSize(ConvOp op) {
   ConvDims d = op.getDims();
   std::array<int64_t, 3> needed{
-      getOutputSize(d.d, d.z, d.padD, d.strideD, d.dilationD),
-      getOutputSize(d.h, d.y, d.padH, d.strideH, d.dilationH),
-      getOutputSize(d.w, d.x, d.padW, d.strideW, d.dilationW)};
+      getOutputSize(d.d, d.z, d.padD + d.padAfterD, d.strideD, d.dilationD),
+      getOutputSize(d.h, d.y, d.padH + d.padAfterH, d.strideH, d.dilationH),
+      getOutputSize(d.w, d.x, d.padW + d.padAfterW, d.strideW, d.dilationW)};
   std::array<int64_t, 3> found{d.dOut, d.ho, d.wo};
   if (needed == found) /*conv_c17*/
     return success();
@@ -334,6 +340,9 @@ static LogicalResult verifyEpilogue(ConvOp op) {
 
 LogicalResult ConvOp::verify() {
   if (failed(verifyTensors(*this)))
+    return failure();
+  if (getPadsAfter() && failed(verifyWindow(*this, "pads after",
+                                            *getPadsAfter(), 0))) /*conv_c26*/
     return failure();
   if (failed(verifyWindow(*this, "pads", getPads(), 0)) ||         /*conv_c8*/
       failed(verifyWindow(*this, "strides", getStrides(), 1)) ||   /*conv_c9*/

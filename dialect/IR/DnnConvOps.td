@@ -27,6 +27,10 @@ def ConvOp : Dnn_Op<"conv",
     semantics and the reason for each constraint are in
     docs/spec/convolution.md.
 
+    `pads` are at both ends of each spatial dimension. Where the padding differs,
+    they are the padding before the first element, and `after` has that after
+    the last one: `pads [1, 0] after [1, 2]`.
+
     With `tf32`, operands of f32 may be rounded to ten bits of mantissa before
     they are multiplied, if the target has faster instructions for it.
 
@@ -60,6 +64,7 @@ def ConvOp : Dnn_Op<"conv",
     Dnn_LayoutAttr:$wLayout,
     Dnn_LayoutAttr:$yLayout,
     DenseI64ArrayAttr:$pads /*conv_c7, conv_c8*/,
+    OptionalAttr<DenseI64ArrayAttr>:$padsAfter /*conv_c26*/,
     DenseI64ArrayAttr:$strides /*conv_c7, conv_c9*/,
     DenseI64ArrayAttr:$dilations /*conv_c7, conv_c10*/,
     I64Attr:$groups /*conv_c11, conv_c12, conv_c13*/,
@@ -72,7 +77,7 @@ def ConvOp : Dnn_Op<"conv",
     custom<EnumWord>($direction) `x` `(` $x `)` `w` `(` $w `)` `y` `(` $y `)`
     `layouts` `(` custom<EnumWord>($xLayout) `,` custom<EnumWord>($wLayout) `,`
                   custom<EnumWord>($yLayout) `)`
-    `pads` $pads `strides` $strides `dilations` $dilations `groups` $groups
+    `pads` $pads (`after` $padsAfter^)? `strides` $strides `dilations` $dilations `groups` $groups
     (`tf32` $tf32^)?
     (`epilogue` (`ins` `(` $extras^ `:` type($extras) `)`)? $epilogue^)?
     attr-dict `:` type($x) `,` type($w) `,` type($y)

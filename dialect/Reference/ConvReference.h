@@ -44,7 +44,9 @@ struct ConvShape {
   int64_t z = 1;
   int64_t y = 1;
   int64_t x = 1;
-  Pads pad{};
+  Pads pad{}; ///< Before the first element.
+  /// How much longer the padding after the last element is; may be negative.
+  Pads extraPad{};
   Steps stride{};
   Steps dilation{};
   int64_t groups = 1;

@@ -13,22 +13,23 @@
 
 using namespace tessera::reference;
 
-static int64_t getWindowPositions(int64_t in, int64_t filter, int64_t pad,
+/// `pads` is the padding of both ends together.
+static int64_t getWindowPositions(int64_t in, int64_t filter, int64_t pads,
                                   int64_t stride, int64_t dilation) {
-  const int64_t last = in + 2 * pad - (1 + dilation * (filter - 1));
+  const int64_t last = in + pads - (1 + dilation * (filter - 1));
   return last < 0 ? 1 : last / stride + 1;
 }
 
 int64_t ConvShape::getOutputDepth() const {
-  return getWindowPositions(d, z, pad.d, stride.d, dilation.d);
+  return getWindowPositions(d, z, 2 * pad.d + extraPad.d, stride.d, dilation.d);
 }
 
 int64_t ConvShape::getOutputHeight() const {
-  return getWindowPositions(h, y, pad.h, stride.h, dilation.h);
+  return getWindowPositions(h, y, 2 * pad.h + extraPad.h, stride.h, dilation.h);
 }
 
 int64_t ConvShape::getOutputWidth() const {
-  return getWindowPositions(w, x, pad.w, stride.w, dilation.w);
+  return getWindowPositions(w, x, 2 * pad.w + extraPad.w, stride.w, dilation.w);
 }
 
 /// The number of taps that reach a pixel: every (s / gcd(s, d))-th does.

@@ -26,15 +26,25 @@ bool tessera::isTranscendental(Activation activation) {
   __builtin_unreachable();
 }
 
+Pads ConvProblem::getPadAfter() const {
+  return {pad.h + extraPad.h, pad.w + extraPad.w, pad.d + extraPad.d};
+}
+
+void ConvProblem::setPadAfter(const Pads &after) {
+  extraPad = {after.h - pad.h, after.w - pad.w, after.d - pad.d};
+}
+
 Spatial ConvProblem::getOutput() const {
-  return {getOutputLength(in.h, filter.h, pad.h, stride.h, dilation.h),
-          getOutputLength(in.w, filter.w, pad.w, stride.w, dilation.w),
-          getOutputLength(in.d, filter.d, pad.d, stride.d, dilation.d)};
+  const Pads after = getPadAfter();
+  return {
+      getOutputLength(in.h, filter.h, pad.h + after.h, stride.h, dilation.h),
+      getOutputLength(in.w, filter.w, pad.w + after.w, stride.w, dilation.w),
+      getOutputLength(in.d, filter.d, pad.d + after.d, stride.d, dilation.d)};
 }
 
 bool ConvProblem::hasDepth() const {
-  return in.d != 1 || filter.d != 1 || pad.d != 0 || stride.d != 1 ||
-         dilation.d != 1;
+  return in.d != 1 || filter.d != 1 || pad.d != 0 || extraPad.d != 0 ||
+         stride.d != 1 || dilation.d != 1;
 }
 
 TensorLengths ConvProblem::getInputLengths() const {
@@ -110,9 +120,14 @@ static Status verifyAllLengths(const ConvProblem &p) {
                         {"the horizontal dilation", p.dilation.w}});
   if (!status.isOk())
     return status;
-  return verifyLengths(0, {{"the padding of the depth", p.pad.d},
-                           {"the vertical padding", p.pad.h},
-                           {"the horizontal padding", p.pad.w}});
+  const Pads after = p.getPadAfter();
+  return verifyLengths(0,
+                       {{"the padding of the depth", p.pad.d},
+                        {"the vertical padding", p.pad.h},
+                        {"the horizontal padding", p.pad.w},
+                        {"the padding after the depth", after.d},
+                        {"the vertical padding after the image", after.h},
+                        {"the horizontal padding after the image", after.w}});
 }
 
 static Status verifyGroups(const ConvProblem &problem) {
@@ -171,11 +186,30 @@ Status ConvProblem::verify() const {
   return status;
 }
 
+/// The `extraPad` of canonicalize() for one dimension.
+static int64_t canonicalizePad(const ConvProblem &p, int64_t Spatial::*at,
+                               int64_t Pads::*pad) {
+  const int64_t in = p.in.*at, filter = p.filter.*at, before = p.pad.*pad;
+  const int64_t stride = p.stride.*at, dilation = p.dilation.*at;
+  const int64_t out = p.getOutput().*at;
+  if (getOutputLength(in, filter, 2 * before, stride, dilation) == out)
+    return 0;
+  // A window that is larger than the padded input has one position anyway.
+  const int64_t needed =
+      out == 1 ? 0
+               : (out - 1) * stride + 1 + dilation * (filter - 1) - in - before;
+  return std::max<int64_t>(needed, 0) - before;
+}
+
 ConvProblem ConvProblem::canonicalize() const {
   ConvProblem result = *this;
+  if (hasUnequalPads())
+    result.extraPad = {canonicalizePad(*this, &Spatial::h, &Pads::h),
+                       canonicalizePad(*this, &Spatial::w, &Pads::w),
+                       canonicalizePad(*this, &Spatial::d, &Pads::d)};
   // One image plane under one tap uses no stride and no dilation along the
   // depth.
-  if (in.d == 1 && filter.d == 1 && pad.d == 0)
+  if (in.d == 1 && filter.d == 1 && pad.d == 0 && result.extraPad.d == 0)
     result.stride.d = result.dilation.d = 1;
   if (dataType != DataType::I8)
     result.int8Result = DataType::I32;

@@ -71,15 +71,27 @@ struct ConvProblem {
   int64_t groups = 1;
   Spatial in;
   Spatial filter;
-  Pads pad;
+  Pads pad; ///< Before the first element of each dimension.
+  /// How much longer the padding after the last element is; negative where it
+  /// is shorter. MIOpen's descriptors have the same padding at both ends.
+  Pads extraPad;
   Spatial stride;
   Spatial dilation;
   Epilogue epilogue;
 
   friend bool operator==(const ConvProblem &, const ConvProblem &) = default;
 
-  /// Output size: (in + 2 pad - (1 + dilation (filter - 1))) / stride + 1, at
-  /// least 1 (MIOpen, src/convolution.cpp).
+  /// The padding after the last element of each dimension.
+  Pads getPadAfter() const;
+
+  /// Sets the padding after the last elements.
+  void setPadAfter(const Pads &after);
+
+  /// Whether the padding differs between the ends of a dimension.
+  bool hasUnequalPads() const { return extraPad != Pads(); }
+
+  /// Output size: (in + padding of both ends - (1 + dilation (filter - 1))) /
+  /// stride + 1, at least 1 (MIOpen, src/convolution.cpp).
   Spatial getOutput() const;
 
   /// Whether depth means anything. Without it the problem is a 2-D one.
@@ -118,12 +130,15 @@ struct ConvProblem {
   Status verify() const;
 
   /// The same problem in the one form that has one text: a layout's word where
-  /// one fits, a neutral depth where depth means nothing.
+  /// one fits, a neutral depth where depth means nothing. The padding after the
+  /// last element matters only for the output size: it is that before the first
+  /// element if this gives the same size, else the least that does.
   ConvProblem canonicalize() const;
 
   /// The network config, e.g.
   /// "conv-fwd-f16-nhwc,nhwc,nhwc-n64c256h14w14-k256y3x3-p1x1-s1x1-d1x1-g1".
   /// With depth "c256d4h14w14", "z3y3x3" and three numbers in p, s and d;
+  /// padding that differs between the ends of a dimension "p1x0:2";
   /// strided tensors "s50176:196:14:1"; i8 with its result "i8,i32"; f32 that
   /// may be multiplied as tf32 "tf32"; an epilogue as
   /// "-ealpha+beta+bias+residual+relu" at the end.

@@ -8,9 +8,9 @@
 using namespace tessera;
 
 Spatial PoolProblem::getOutput() const {
-  return {getOutputLength(in.h, window.h, pad.h, stride.h, 1),
-          getOutputLength(in.w, window.w, pad.w, stride.w, 1),
-          getOutputLength(in.d, window.d, pad.d, stride.d, 1)};
+  return {getOutputLength(in.h, window.h, 2 * pad.h, stride.h, 1),
+          getOutputLength(in.w, window.w, 2 * pad.w, stride.w, 1),
+          getOutputLength(in.d, window.d, 2 * pad.d, stride.d, 1)};
 }
 
 bool PoolProblem::hasDepth() const {

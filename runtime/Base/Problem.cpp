@@ -69,6 +69,8 @@ static void mix(Mixer &mixer, const ConvProblem &p) {
   mixer.add(p.in);
   mixer.add(p.filter);
   mixer.add(p.pad);
+  if (p.hasUnequalPads())
+    mixer.add(p.extraPad);
   mixer.add(p.stride);
   mixer.add(p.dilation);
   mixer.add(p.xLayout, p.xStrides);

@@ -70,8 +70,8 @@ Status tessera::verifyTensor(const char *name, int64_t elementBytes,
   return Status::ok();
 }
 
-int64_t tessera::getOutputLength(int64_t in, int64_t filter, int64_t pad,
+int64_t tessera::getOutputLength(int64_t in, int64_t filter, int64_t pads,
                                  int64_t stride, int64_t dilation) {
-  int64_t range = in + 2 * pad - (1 + dilation * (filter - 1));
+  int64_t range = in + pads - (1 + dilation * (filter - 1));
   return std::max<int64_t>(1, range / stride + 1);
 }

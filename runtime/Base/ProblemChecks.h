@@ -40,9 +40,10 @@ struct StridedDim {
 /// whose strides must not be negative and whose reach must fit 64 bits.
 bool hasOverlap(std::span<StridedDim> dims);
 
-/// The number of positions of a window along one dimension, at least 1.
-int64_t getOutputLength(int64_t in, int64_t filter, int64_t pad, int64_t stride,
-                        int64_t dilation);
+/// The number of positions of a window along one dimension, at least 1. `pads`
+/// is the padding of both ends together.
+int64_t getOutputLength(int64_t in, int64_t filter, int64_t pads,
+                        int64_t stride, int64_t dilation);
 
 } // namespace tessera
 

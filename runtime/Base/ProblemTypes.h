@@ -51,7 +51,7 @@ struct Lengths {
 
 /// Sizes, strides, dilations.
 using Spatial = Lengths<1>;
-/// Padding, the same at both ends.
+/// Padding, the same at both ends unless it says which end.
 using Pads = Lengths<0>;
 
 /// The lengths of one tensor, by meaning; see Strides for a filter.

@@ -42,14 +42,17 @@ public:
   template <typename Int>
   TextScanner &number(Int &value) {
     const char *end = rest.data() + rest.size();
-    auto [stop, error] = std::from_chars(rest.data(), end, value);
+    Int parsed{};
+    auto [stop, error] = std::from_chars(rest.data(), end, parsed);
     size_t length = stop - rest.data();
     bool isCanonical =
         rest.starts_with('0') ? length == 1 : !rest.starts_with('-');
     if (error != std::errc() || !isCanonical)
       failed = true;
-    else
-      rest.remove_prefix(length);
+    if (failed)
+      return *this;
+    value = parsed;
+    rest.remove_prefix(length);
     return *this;
   }
 

@@ -68,6 +68,10 @@ static constexpr DriverFlag kFlags[] = {
     {'T', "out_cast_type", "-1", "type that the output is cast to"},
     {'R', "wei_cast_type", "-1", "type that the filter is cast to"},
     // MIOpenDriver lacks these flags.
+    {0, "pad_after_d", "",
+     "padding after the depth, if not that of --pad_d (3-D only)"},
+    {0, "pad_after_h", "", "the same of the height"},
+    {0, "pad_after_w", "", "the same of the width"},
     {0, "in_strides", "",
      "distances of the input's elements, as n,c,h,w or n,c,d,h,w"},
     {0, "fil_strides", "", "the same of the filter, as k,c,h,w or k,c,d,h,w"},
@@ -130,6 +134,8 @@ static Status applyPadMode(std::string_view mode, ConvProblem &problem) {
   // MIOpenDriver ignores the padding mode if the filter is dilated.
   if (problem.dilation != Spatial() && problem.filter != Spatial())
     return Status::ok();
+  if (mode != "default")
+    problem.extraPad = {};
   if (mode == "valid")
     problem.pad = {};
   if (mode == "same")
@@ -209,6 +215,14 @@ static void readLengths(FlagValues &flags, Request &request) {
   problem.in = get(Spatial(), "in");
   problem.filter = get(Spatial(), "fil");
   problem.pad = get(Pads(), "pad");
+  const Pads after = get(Pads(), "pad_after");
+  Pads &extra = problem.extraPad;
+  if (flags.isGiven("pad_after_h"))
+    extra.h = after.h - problem.pad.h;
+  if (flags.isGiven("pad_after_w"))
+    extra.w = after.w - problem.pad.w;
+  if (flags.isGiven("pad_after_d") && request.hasDepth)
+    extra.d = after.d - problem.pad.d;
   problem.stride = get(Spatial(), "conv_stride");
   problem.dilation = get(Spatial(), "dilation");
   request.outputPad = get(Pads(), "trans_output_pad");
@@ -244,8 +258,9 @@ static ErrorOr<Request> readRequest(FlagValues &flags, DataType dataType) {
 
 /// The length of a transposed convolution's result: the input of the
 /// convolution whose output is `in`. Every number is at most 2^31.
+/// `pads` is the padding of both ends together.
 static ErrorOr<int64_t> getTransposedLength(int64_t in, int64_t filter,
-                                            int64_t pad, int64_t stride,
+                                            int64_t pads, int64_t stride,
                                             int64_t dilation,
                                             int64_t outputPad) {
   if (outputPad < 0 || outputPad >= stride)
@@ -253,7 +268,7 @@ static ErrorOr<int64_t> getTransposedLength(int64_t in, int64_t filter,
         "the output padding is " + std::to_string(outputPad) +
         ", but must be below the stride " + std::to_string(stride));
   int64_t length =
-      stride * (in - 1) + 1 + dilation * (filter - 1) - 2 * pad + outputPad;
+      stride * (in - 1) + 1 + dilation * (filter - 1) - pads + outputPad;
   if (length < 1)
     return invalidArgument("the padding leaves nothing of the transposed "
                            "convolution's result");
@@ -272,8 +287,8 @@ static ErrorOr<ConvProblem> swapTensors(const Request &request) {
        {Dimension{&Spatial::h, &Pads::h}, Dimension{&Spatial::w, &Pads::w},
         Dimension{&Spatial::d, &Pads::d}}) {
     ErrorOr<int64_t> length = getTransposedLength(
-        p.in.*spatial, p.filter.*spatial, p.pad.*pad, p.stride.*spatial,
-        p.dilation.*spatial, request.outputPad.*pad);
+        p.in.*spatial, p.filter.*spatial, 2 * p.pad.*pad + p.extraPad.*pad,
+        p.stride.*spatial, p.dilation.*spatial, request.outputPad.*pad);
     if (!length)
       return length.getStatus();
     result.in.*spatial = *length;
@@ -435,6 +450,12 @@ std::string tessera::toLine(const ConvProblem &problem) {
   addDepth("--pad_d", problem.pad.d);
   add("-p", problem.pad.h);
   add("-q", problem.pad.w);
+  const Pads after = problem.getPadAfter();
+  for (auto [flag, end] : {std::pair{"--pad_after_d", &Pads::d},
+                           {"--pad_after_h", &Pads::h},
+                           {"--pad_after_w", &Pads::w}})
+    if (problem.extraPad.*end != 0)
+      add(flag, after.*end);
   addDepth("--conv_stride_d", problem.stride.d);
   add("-u", problem.stride.h);
   add("-v", problem.stride.w);

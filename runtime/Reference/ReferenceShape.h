@@ -26,6 +26,7 @@ inline reference::ConvShape getReferenceShape(const ConvProblem &problem) {
       .y = problem.filter.h,
       .x = problem.filter.w,
       .pad = {problem.pad.h, problem.pad.w, problem.pad.d},
+      .extraPad = {problem.extraPad.h, problem.extraPad.w, problem.extraPad.d},
       .stride = {problem.stride.h, problem.stride.w, problem.stride.d},
       .dilation = {problem.dilation.h, problem.dilation.w, problem.dilation.d},
       .groups = problem.groups,

@@ -18,9 +18,11 @@ Direction driver::getApiDirection(const ConvProblem &problem,
 }
 
 /// Whether a function of MIOpen computes the problem: they have no alpha and
-/// beta in 3-D.
+/// beta in 3-D, and its descriptors have the same padding at both ends.
 static bool hasFunction(const ConvProblem &problem) {
   const Epilogue &e = problem.epilogue;
+  if (problem.hasUnequalPads())
+    return false;
   if (e.isEmpty())
     return true;
   return problem.hasDepth() && e.alpha && !e.bias && !e.residual &&
@@ -110,6 +112,8 @@ Status ConvRun::setDescriptors() {
 /// convolution and the formula without output padding.
 Status ConvRun::setOutputPads() {
   const ConvProblem &p = problem;
+  if (p.hasUnequalPads()) // No descriptor says these.
+    return Status::ok();
   const Spatial out = p.getOutput();
   Pads adjust;
   auto set = [&](int64_t Spatial::*at, int64_t Pads::*pad) {
@@ -125,8 +129,11 @@ Status ConvRun::setOutputPads() {
       convDesc.get(), static_cast<int>(pads.size()), pads.data()));
 }
 
-/// Checks that the library and the problem agree about the shape of y.
+/// Checks that the library and the problem agree about the shape of y, if a
+/// descriptor can say its padding.
 Status ConvRun::checkOutputLengths() const {
+  if (problem.hasUnequalPads())
+    return Status::ok();
   std::array<int, 5> actual;
   int rank = 0;
   if (Status status = check(miopenGetConvolutionNdForwardOutputDim(

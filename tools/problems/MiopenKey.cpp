@@ -238,8 +238,7 @@ ErrorOr<Problem> tessera::toProblem(const MiopenKey &key) {
   }
   const Spatial out = toLengths<1>(*key.out, key.hasDepth);
   problem.in = isForward ? in : out;
-  // Padding of mode "same" may differ between the ends, which keys do not say
-  // and our problems do not have.
+  // Padding of mode "same" may differ between the ends, which keys do not say.
   if (problem.getOutput() != (isForward ? out : in))
     return notSupported("a key whose output is not that of its padding");
   return Problem(problem);

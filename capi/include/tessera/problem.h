@@ -7,10 +7,15 @@
  * @verbatim
  * conv-fwd-f16-nhwc,nhwc,nhwc-n64c256h14w14-k256y3x3-p1x1-s1x1-d1x1-g1
  * conv-bwd-f32-ncdhw,ncdhw,ncdhw-n1c8d4h9w9-k8z3y3x3-p1x1x1-s1x1x1-d1x1x1-g1
+ * conv-fwd-f16-nhwc,nhwc,nhwc-n1c8h9w9-k8y3x3-p1:0x2-s1x1-d1x1-g1
  * conv-fwd-i8,f32-nhwc,nhwc,nhwc-n1c8h9w9-k8y1x1-p0x0-s1x1-d1x1-g1-ebias+relu
  * pool-fwd-max-f16-nhwc,nhwc-n64c64h112w112-y3x3-p1x1-s2x2-iu8mask
  * rowwise-activ_fwd-m3-51380224-r-i:f16:1-o:f16:1
  * @endverbatim
+ *
+ * Padding is "before:after" where it differs between the ends of a dimension,
+ * which no descriptor of MIOpen can say: one row above the image and none below
+ * it in the third line.
  *
  * The two functions of this file take that text, so that a problem from a log
  * or a database can be run as it is, even one that no function of MIOpen can

@@ -24,6 +24,7 @@ SmallVector<int64_t> ConvGeometry::get(int64_t ConvDim::*member) const {
 
 bool ConvGeometry::isPointwise() const {
   return llvm::all_of(dims, [](const ConvDim &dim) {
-    return dim.filter == 1 && dim.pad == 0 && dim.stride == 1;
+    return dim.filter == 1 && dim.pad == 0 && dim.stride == 1 &&
+           dim.in == dim.out;
   });
 }

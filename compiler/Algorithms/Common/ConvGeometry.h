@@ -17,7 +17,7 @@ struct ConvDim {
   int64_t in;
   int64_t filter;
   int64_t out;
-  int64_t pad;
+  int64_t pad; ///< Before the first element; `out` says the rest.
   int64_t stride;
   int64_t dilation;
 };

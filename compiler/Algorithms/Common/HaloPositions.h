@@ -13,6 +13,8 @@
 
 #include "compiler/Algorithms/Common/ConvGeometry.h"
 
+#include <algorithm>
+
 namespace tessera {
 
 /// The distance from the first tap to the last one.
@@ -25,15 +27,13 @@ inline bool fitsHalo(const ConvDim &dim) {
   return dim.stride == 1 && dim.pad <= getReach(dim);
 }
 
-/// The number of positions of one row of the input, for forward.
-inline int64_t countInputPositions(const ConvDim &dim) {
-  return dim.filter == 1 ? dim.out : dim.in + dim.pad;
-}
-
-/// The number of positions of one row of the output, for backward data. Its
-/// padding is the reach less the padding of the input.
-inline int64_t countOutputPositions(const ConvDim &dim) {
-  return dim.filter == 1 ? dim.in : dim.out + getReach(dim) - dim.pad;
+/// The number of positions of one row: its padding in front and its pixels, or
+/// more if the padding behind it, which the next row's padding in front has to
+/// contain, is longer. Both numbers are the same for equal paddings. It is the
+/// same for backward data, where rows are the output's, with the reach less the
+/// padding of the input in front: the two numbers trade places.
+inline int64_t countPositions(const ConvDim &dim) {
+  return std::max(dim.in + dim.pad, dim.out + getReach(dim) - dim.pad);
 }
 
 } // namespace tessera

@@ -51,7 +51,7 @@ BackwardDataViewer::BackwardDataViewer(OpBuilder &b, dnn::ConvOp conv,
     : b(b), conv(conv), g(g),
       classes(llvm::map_to_vector(g.dims, chooseClasses)), pixels({g.batch}) {
   for (auto [c, dim] : llvm::zip(classes, g.dims)) {
-    pixels.push_back(hasHalo ? countOutputPositions(dim) : c.rows);
+    pixels.push_back(hasHalo ? countPositions(dim) : c.rows);
     reduce.push_back(c.taps);
   }
   reduce.push_back(g.outChannels);

@@ -95,7 +95,7 @@ static SmallVector<int64_t> getReduction(const ConvGeometry &g, bool batchLast,
                                          bool hasHalo) {
   SmallVector<int64_t> reduce;
   for (const ConvDim &dim : g.dims)
-    reduce.push_back(hasHalo ? countInputPositions(dim) : dim.out);
+    reduce.push_back(hasHalo ? countPositions(dim) : dim.out);
   reduce.insert(batchLast ? reduce.end() : reduce.begin(), g.batch);
   return reduce;
 }

@@ -46,7 +46,7 @@ GemmViews tessera::viewForward(OpBuilder &b, dnn::ConvOp conv,
   bool channelsFirst = wantsChannelsFirst(conv, g, step);
   SmallVector<int64_t> pixels = {g.batch};
   for (const ConvDim &dim : g.dims)
-    pixels.push_back(hasHalo ? countInputPositions(dim) : dim.out);
+    pixels.push_back(hasHalo ? countPositions(dim) : dim.out);
   SmallVector<int64_t> reduce = g.get(&ConvDim::filter);
   reduce.insert(channelsFirst ? reduce.begin() : reduce.end(), g.inChannels);
   dnn::ViewOp input, filter;

@@ -14,7 +14,8 @@ int64_t tessera::getVolume(const Spatial &sizes) {
 }
 
 static bool isPointwise(const ConvProblem &p) {
-  return p.filter == Spatial() && p.pad == Pads() && p.stride == Spatial();
+  return p.filter == Spatial() && p.pad == Pads() && p.stride == Spatial() &&
+         p.in == p.getOutput();
 }
 
 /// The layout of an operand of which runs of `length` elements are contiguous.

@@ -134,7 +134,7 @@ static PackedTensors addTensors(dnn::ConvOp conv, const PackedGeometry &g,
 /// channels are the runs.
 static ConvProblem getProduct(const ConvProblem &p, const PackedGeometry &g) {
   ConvProblem product = p;
-  product.pad = Pads();
+  product.pad = product.extraPad = Pads();
   product.stride = product.dilation = Spatial();
   product.epilogue = Epilogue();
   // The width of a tile divides the number of columns.

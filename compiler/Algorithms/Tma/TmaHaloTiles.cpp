@@ -17,8 +17,7 @@ TmaHalo tessera::measureHalo(const ConvProblem &p) {
   const int64_t outputs = p.outChannels / p.groups;
   TmaHalo halo{p.batch, 0, 1, 0, p.groups, isForward ? outputs : inputs};
   for (const ConvDim &dim : getConvDims(p)) {
-    const int64_t count =
-        isForward ? countInputPositions(dim) : countOutputPositions(dim);
+    const int64_t count = countPositions(dim);
     halo.positions *= count;
     halo.around = halo.around * count + getReach(dim);
     halo.taps *= dim.filter;

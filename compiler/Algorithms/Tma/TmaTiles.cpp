@@ -92,7 +92,7 @@ static bool fitsTma(const ConvProblem &p, const GpuTarget &target) {
 /// matrix.
 static bool hasWindow(const ConvProblem &p) {
   return std::ranges::any_of(getConvDims(p), [](const ConvDim &dim) {
-    return dim.filter > 1 || dim.stride > 1 || dim.pad > 0;
+    return dim.filter > 1 || dim.stride > 1 || dim.pad > 0 || dim.in != dim.out;
   });
 }
 

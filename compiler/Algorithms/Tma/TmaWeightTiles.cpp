@@ -265,8 +265,8 @@ static void addSliding(const ConvProblem &p, const GpuTarget &target,
       width.filter > kMostTaps || width.dilation > kMostTapRows ||
       !fitsHalo(height) || !fitsHalo(width))
     return;
-  const int64_t pitch = countInputPositions(width);
-  const int64_t positions = p.batch * countInputPositions(height) * pitch;
+  const int64_t pitch = countPositions(width);
+  const int64_t positions = p.batch * countPositions(height) * pitch;
   const int64_t steps = llvm::divideCeilSigned(positions, kTmaStep);
   const int64_t ahead = llvm::divideCeilSigned(
       getReach(height) * pitch + getReach(width), kTmaStep);
@@ -453,7 +453,7 @@ static void addLineTile(const ConvProblem &p, const GemmTile &tile,
   const TmaWeightRates rates = getPackedRates(p);
   const ConvDim height = getConvDims(p)[1];
   const int64_t steps = llvm::divideCeilSigned(
-      p.batch * countInputPositions(height) * p.getOutput().w, kTmaStep);
+      p.batch * countPositions(height) * p.getOutput().w, kTmaStep);
   const int64_t tiles = llvm::divideCeilSigned(p.inChannels, kTmaStep) *
                         llvm::divideCeilSigned(p.outChannels, tile.n);
   for (int splits : getSplits(p, steps, tiles, target.computeUnits)) {

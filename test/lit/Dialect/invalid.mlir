@@ -146,6 +146,28 @@ func.func @conv_c8(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memre
 
 // -----
 
+// Padding after the last element is of every dimension, too.
+func.func @conv_c26(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf16>) {
+  // expected-error @below {{'dnn.conv' op needs 2 entries in pads after (height, width), but has 1}}
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [1, 1] after [1] strides [1, 1] dilations [1, 1] groups 1
+      : memref<2x9x11x8xf16>, memref<16x3x3x8xf16>, memref<2x9x11x16xf16>
+  return
+}
+
+// -----
+
+// Negative padding after the last element would crop.
+func.func @conv_c26_negative(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x8x16xf16>) {
+  // expected-error @below {{'dnn.conv' op needs pads after of at least 0, but has -2}}
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [1, 1] after [1, -2] strides [1, 1] dilations [1, 1] groups 1
+      : memref<2x9x11x8xf16>, memref<16x3x3x8xf16>, memref<2x9x8x16xf16>
+  return
+}
+
+// -----
+
 // With stride 0 the number of positions of the window is undefined.
 func.func @conv_c9(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf16>) {
   // expected-error @below {{'dnn.conv' op needs strides of at least 1, but has 0}}

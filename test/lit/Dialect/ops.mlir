@@ -29,6 +29,17 @@ func.func @conv_nchw_window(%x: memref<2x8x9x11xbf16>, %w: memref<16x8x2x3xbf16>
   return
 }
 
+// Padding may differ between the ends: y is 9 + 2 + 0 - 1 by 11 + 0 + 3 - 2.
+// CHECK-LABEL: func.func @conv_unequal_pads
+// CHECK:         layouts(nhwc, nhwc, nhwc) pads [2, 0] after [0, 3] strides [1, 1] dilations [1, 1] groups 1
+func.func @conv_unequal_pads(%x: memref<2x9x11x8xf16>, %w: memref<16x2x3x8xf16>,
+                             %y: memref<2x10x12x16xf16>) {
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [2, 0] after [0, 3] strides [1, 1] dilations [1, 1] groups 1
+      : memref<2x9x11x8xf16>, memref<16x2x3x8xf16>, memref<2x10x12x16xf16>
+  return
+}
+
 // Each tensor has a layout of its own, and a filter holds one group's channels.
 // CHECK-LABEL: func.func @conv_mixed_layouts_groups
 // CHECK:         layouts(nchw, nhwc, nhwc) {{.*}} groups 4

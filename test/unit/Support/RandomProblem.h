@@ -51,6 +51,8 @@ public:
     problem.in = pickPair(1, 300);
     problem.filter = pickPair(1, 11);
     problem.pad = {pick(0, 5), pick(0, 5)};
+    if (pick(0, 3) == 0)
+      problem.setPadAfter({pick(0, 5), pick(0, 5)});
     problem.stride = pickPair(1, 4);
     problem.dilation = pickPair(1, 3);
     return problem;
@@ -64,6 +66,7 @@ public:
       p.in.d = pick(1, 9);
       p.filter.d = pick(1, 3);
       p.pad.d = pick(0, 2);
+      p.extraPad.d = pick(0, 3) == 0 ? pick(0, 2) - p.pad.d : 0;
       p.stride.d = pick(1, 2);
       p.dilation.d = pick(1, 2);
     }

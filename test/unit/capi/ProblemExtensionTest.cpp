@@ -80,6 +80,15 @@ TEST_F(ProblemExtension, RunsARowWiseProblem) {
             miopenStatusBadParm);
 }
 
+// Padding may differ between the ends, which no descriptor of MIOpen says.
+TEST_F(ProblemExtension, RunsUnequalPadding) {
+  const char *const problem = "conv-fwd-f16-ncdhw,ncdhw,ncdhw-n1c8d4h9w9-"
+                              "k8z3y3x3-p2:0x1x0:1-s1x1x1-d1x1x1-g1";
+  ASSERT_EQ(tesseraRunProblem(handle, problem, &arguments), miopenStatusSuccess)
+      << tesseraGetLastErrorMessage();
+  EXPECT_EQ(engine->problems.back().toNetworkConfig(), problem);
+}
+
 // Tensors that the kernel uses must be given; others may be null.
 TEST_F(ProblemExtension, ChecksWhatTheKernelUses) {
   arguments.bias = nullptr;
@@ -104,6 +113,16 @@ TEST_F(ProblemExtension, RefusesWhatItCannotRead) {
                         "s1x1-d1x1-g3",
                         &arguments),
       miopenStatusBadParm);
+  // Equal padding of both ends has one number.
+  EXPECT_EQ(
+      tesseraRunProblem(handle,
+                        "conv-fwd-f16-nhwc,nhwc,nhwc-n1c8h9w9-k8y3x3-p1:1x1-"
+                        "s1x1-d1x1-g1",
+                        &arguments),
+      miopenStatusBadParm);
+  EXPECT_NE(
+      std::string(tesseraGetLastErrorMessage()).find("is not a network config"),
+      std::string::npos);
   arguments.structSize = 4;
   EXPECT_EQ(tesseraRunProblem(handle, kProblem, &arguments),
             miopenStatusBadParm);

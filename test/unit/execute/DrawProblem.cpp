@@ -21,6 +21,18 @@ static void drawChannels(Draw &draw, ConvProblem &p) {
   p.outChannels = p.groups * draw.oneOf({1, 3, 8, 20, 32, 60, 64, 67, 136});
 }
 
+/// Draws padding after the last elements, of one dimension or of all of them.
+static void drawPadAfter(Draw &draw, ConvProblem &p, bool deep) {
+  p.extraPad = {};
+  if (!draw.chance(25))
+    return;
+  Pads after = p.getPadAfter();
+  for (int64_t Pads::*end : {&Pads::h, &Pads::w, &Pads::d})
+    if (draw.chance(60) && (deep || end != &Pads::d))
+      after.*end = draw.oneOf({0, 0, 1, 2, 3, 5});
+  p.setPadAfter(after);
+}
+
 static void drawWindow(Draw &draw, ConvProblem &p, bool deep) {
   p.filter = {draw.oneOf({1, 1, 2, 3, 3, 5, 7}),
               draw.oneOf({1, 1, 3, 3, 4, 5, 7})};
@@ -30,28 +42,30 @@ static void drawWindow(Draw &draw, ConvProblem &p, bool deep) {
   p.dilation = {draw.oneOf({1, 1, 1, 2, 3}), draw.oneOf({1, 1, 1, 2, 3})};
   p.pad = {draw.oneOf({0, 0, 1, 2, 3}), draw.oneOf({0, 0, 1, 2, 4})};
   if (!deep)
-    return;
+    return drawPadAfter(draw, p, deep);
   p.filter.d = draw.oneOf({1, 2, 3, 3, 4});
   p.stride.d = draw.oneOf({1, 1, 2, 3});
   p.dilation.d = draw.oneOf({1, 1, 2});
   p.pad.d = draw.oneOf({0, 0, 1, 2});
+  drawPadAfter(draw, p, deep);
 }
 
 /// Draws image sizes that the window fits into, sometimes only thanks to the
 /// padding and sometimes not at all.
 static void drawSizes(Draw &draw, ConvProblem &p, bool deep) {
-  auto pick = [&](int64_t filter, int64_t dilation, int64_t pad,
+  auto pick = [&](int64_t filter, int64_t dilation, int64_t pads,
                   int64_t range) {
     int64_t reach = 1 + dilation * (filter - 1);
-    int64_t least = std::max<int64_t>(1, reach - 2 * pad);
+    int64_t least = std::max<int64_t>(1, reach - pads);
     if (draw.chance(4))
       return draw.between(1, least);
     return least + (draw.chance(20) ? 0 : draw.between(0, range));
   };
-  p.in = {pick(p.filter.h, p.dilation.h, p.pad.h, deep ? 6 : 13),
-          pick(p.filter.w, p.dilation.w, p.pad.w, deep ? 8 : 13)};
+  const Pads after = p.getPadAfter();
+  p.in = {pick(p.filter.h, p.dilation.h, p.pad.h + after.h, deep ? 6 : 13),
+          pick(p.filter.w, p.dilation.w, p.pad.w + after.w, deep ? 8 : 13)};
   if (deep)
-    p.in.d = pick(p.filter.d, p.dilation.d, p.pad.d, 5);
+    p.in.d = pick(p.filter.d, p.dilation.d, p.pad.d + after.d, 5);
   p.batch = draw.oneOf({1, 1, 2, 3});
 }
 

@@ -32,9 +32,9 @@ struct ProblemSpace {
 /// Draws problem number `index` of the sequence `seed`, in canonical form.
 /// Directions, types and layouts repeat periodically, so that a few dozen
 /// consecutive indices cover all their combinations. Everything else is random:
-/// groups and depthwise, windows, paddings wider than the filter, filters that
-/// do not fit, depth, gaps, epilogues, and whether f32 may be multiplied as
-/// tf32.
+/// groups and depthwise, windows, paddings wider than the filter or different
+/// at both ends, filters that do not fit, depth, gaps, epilogues, and whether
+/// f32 may be multiplied as tf32.
 ConvProblem drawProblem(uint64_t seed, int64_t index,
                         const ProblemSpace &space = {});
 

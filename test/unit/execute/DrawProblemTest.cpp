@@ -24,16 +24,18 @@ TEST(DrawProblem, IsValidAndRepeatable) {
 }
 
 // A few hundred problems cover every direction with every type, every
-// activation, depth and gaps.
+// activation, depth, gaps, and paddings that are longer at either end.
 TEST(DrawProblem, CoversTheSpace) {
   std::set<std::pair<Direction, DataType>> types;
   std::set<Activation> activations;
-  int deep = 0, strided = 0, depthwise = 0;
+  int deep = 0, strided = 0, depthwise = 0, longerAfter = 0, longerBefore = 0;
   for (int64_t i = 0; i < 600; ++i) {
     const ConvProblem p = drawProblem(1, i);
     types.insert({p.direction, p.dataType});
     activations.insert(p.epilogue.activation);
     deep += p.hasDepth();
+    longerAfter += p.extraPad.w > 0 || p.extraPad.h > 0;
+    longerBefore += p.extraPad.w < 0 || p.extraPad.h < 0;
     strided += p.xLayout == Layout::Strided;
     depthwise += p.groups > 1 && p.groups == p.inChannels;
   }
@@ -42,6 +44,8 @@ TEST(DrawProblem, CoversTheSpace) {
   EXPECT_GT(deep, 50);
   EXPECT_GT(strided, 30);
   EXPECT_GT(depthwise, 20);
+  EXPECT_GT(longerAfter, 30);
+  EXPECT_GT(longerBefore, 30);
 }
 
 // The same holds for poolings, which cover every index type.

@@ -44,6 +44,20 @@ TEST(TmaHaloTiles, MeasuresPositions) {
   EXPECT_EQ(halo.steps, 18);
 }
 
+// The next row's padding in front has to contain that behind this row: a row is
+// its pixels and the longer of both. For backward data it is what the reach
+// leaves of the padding at either end.
+TEST(TmaHaloTiles, MeasuresTheLongerPadding) {
+  ConvProblem p = makeLayer();
+  p.pad = {0, 2};
+  p.setPadAfter({2, 0});
+  for (Direction direction : {Direction::Forward, Direction::BackwardData}) {
+    p.direction = direction;
+    EXPECT_EQ(measureHalo(p).positions, 64 * 58 * 58);
+    EXPECT_TRUE(hasShapes(p));
+  }
+}
+
 // A filter stays if it is all that tiles need and fits shared memory.
 TEST(TmaHaloTiles, KeepsFilters) {
   ConvProblem p = makeLayer();

@@ -103,6 +103,7 @@ protected:
     p.filter = random.pickPair(1, 4);
     p.in = random.pickPair(7, 12);
     p.pad = {random.pick(0, 2), random.pick(0, 2)};
+    p.setPadAfter({random.pick(0, 2), random.pick(0, 2)});
     p.stride = random.pickPair(1, 3);
     p.dilation = random.pickPair(1, 2);
     // Gaps between the rows of x keep dimensions from being merged.

@@ -27,6 +27,8 @@ static ConvProblem drawProblem(test::RandomProblem &random, int index) {
   p.filter = random.pickPair(1, 5);
   p.in = random.pickPair(7, 30);
   p.pad = {random.pick(0, p.filter.h), random.pick(0, p.filter.w)};
+  if (index % 2 == 0)
+    p.setPadAfter({random.pick(0, p.filter.h), random.pick(0, p.filter.w)});
   p.stride = random.pickPair(1, std::min<int64_t>(2, p.filter.h));
   p.stride.w = std::min(p.stride.w, p.filter.w);
   return p.canonicalize();
@@ -60,8 +62,8 @@ static void lowerAll(CompileContext &context, const Algorithm &algorithm,
 }
 
 // Every tile of every random problem can be lowered for an H100. Among the
-// tiles are halos, whose rows must be positions of the image, and pipelines
-// with as many stages as fit into shared memory.
+// tiles are halos, whose rows must be positions of the image with the padding
+// of both ends, and pipelines with as many stages as fit into shared memory.
 TEST(Candidates, AreAllLowered) {
   test::RandomProblem random;
   SCOPED_TRACE(random.getSeed());

@@ -136,6 +136,38 @@ TEST_P(ConvDirections, LayoutsAndTypesChangeNothing) {
     }
 }
 
+// Padding at either end is the same as zeros in a larger input: the results are
+// those of the larger input without padding, and so is the inner part of its
+// gradient.
+TEST_P(ConvDirections, PaddingIsZerosOfALargerInput) {
+  const Pads &pad = shape.pad, &extra = shape.extraPad;
+  ConvShape larger = shape;
+  larger.d += 2 * pad.d + extra.d;
+  larger.h += 2 * pad.h + extra.h;
+  larger.w += 2 * pad.w + extra.w;
+  larger.pad = larger.extraPad = {};
+  ASSERT_EQ(larger.getOutputSizes(), shape.getOutputSizes());
+  const Sizes sizes = larger.getInputSizes();
+  Tensor zeros = makeTensor(
+      sizes, std::vector<float>(static_cast<size_t>(sizes.getProduct())));
+  const Expected dx = convBackwardData(shape, w.view, dy.view);
+  const Expected largerDx = convBackwardData(larger, w.view, dy.view);
+  Coord at;
+  for (int64_t i = 0; i < x.sizes.getProduct(); ++i, x.sizes.advance(at)) {
+    Coord inner = at;
+    inner.depth += pad.d;
+    inner.row += pad.h;
+    inner.column += pad.w;
+    storeElement(ElementType::F32, zeros.data.data(),
+                 zeros.view.strides.getOffset(inner), x.view.load(at));
+    ASSERT_EQ(dx.values[i], largerDx.values[sizes.getFlatIndex(inner)]);
+  }
+  EXPECT_EQ(convForward(shape, x.view, w.view).values,
+            convForward(larger, zeros.view, w.view).values);
+  EXPECT_EQ(convBackwardWeights(shape, x.view, dy.view).values,
+            convBackwardWeights(larger, zeros.view, dy.view).values);
+}
+
 // One of each window parameter alone, incomplete blocks, depth with sizes of
 // its own, and everything at once.
 INSTANTIATE_TEST_SUITE_P(
@@ -149,6 +181,25 @@ INSTANTIATE_TEST_SUITE_P(
              {.c = 3, .h = 6, .w = 5, .k = 9, .y = 3, .x = 5, .pad = {1, 4}}},
         Case{"paddedBeyondTheFilter",
              {.c = 2, .h = 2, .w = 3, .k = 3, .y = 2, .x = 2, .pad = {4, 5}}},
+        Case{"paddedAfter",
+             {.n = 2,
+              .c = 3,
+              .h = 6,
+              .w = 5,
+              .k = 9,
+              .y = 2,
+              .x = 4,
+              .extraPad = {1, 3}}},
+        Case{"paddedBefore",
+             {.c = 3,
+              .h = 6,
+              .w = 5,
+              .k = 9,
+              .y = 3,
+              .x = 5,
+              .pad = {2, 6},
+              .extraPad = {-2, -5},
+              .stride = {2, 3}}},
         Case{"strided",
              {.n = 2,
               .c = 3,
@@ -214,6 +265,7 @@ INSTANTIATE_TEST_SUITE_P(
               .y = 2,
               .x = 3,
               .pad = {.h = 3, .w = 2, .d = 1},
+              .extraPad = {.h = -1, .w = 4, .d = 3},
               .stride = {.h = 2, .w = 3, .d = 2},
               .dilation = {.h = 3, .w = 2, .d = 4},
               .groups = 2}}),

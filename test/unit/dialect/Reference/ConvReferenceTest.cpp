@@ -112,6 +112,17 @@ TEST(ConvReference, PaddingByHandAndNoFlip) {
   EXPECT_EQ(y.values, (std::vector<double>{2 * 4 + 3 * 5, 1 * 4 + 2 * 5}));
 }
 
+// A causal convolution has all padding before the first element, so that no
+// result depends on what comes after it. Here 1 10 slides over 0 1 2 3.
+TEST(ConvReference, CausalPaddingByHand) {
+  const ConvShape shape{.w = 3, .x = 2, .pad = {0, 1}, .extraPad = {0, -1}};
+  std::vector<float> x{1, 2, 3};
+  std::vector<float> w{1, 10};
+  Expected y = convForward(shape, viewNchw(x, shape.getInputSizes()),
+                           viewNchw(w, shape.getFilterSizes()));
+  EXPECT_EQ(y.values, (std::vector<double>{10, 21, 32}));
+}
+
 // Stride 2 and dilation 3 by hand: x is 1 to 8, w is 1 10, and the outputs are
 // at columns 0, 2 and 4.
 TEST(ConvReference, StrideAndDilationByHand) {
@@ -159,6 +170,10 @@ TEST(ConvReference, OutputSize) {
                         .stride = {2, 3},
                         .dilation = {3, 2}};
   EXPECT_EQ(mixed.getOutputSizes(), (Sizes{1, 1, 5, 3}));
+  ConvShape same = stem;
+  same.pad = {2, 2};
+  same.extraPad = {1, -1};
+  EXPECT_EQ(same.getOutputSizes(), (Sizes{1, 1, 112, 111}));
 }
 
 namespace {

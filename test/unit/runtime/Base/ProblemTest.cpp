@@ -141,7 +141,7 @@ TEST(Problem, NamesTheMathTypeOfF32) {
 }
 
 TEST(Problem, PutsEveryFieldIntoTheNetworkConfig) {
-  std::vector<ConvProblem> problems(31, makeProblem());
+  std::vector<ConvProblem> problems(36, makeProblem());
   problems[1].direction = Direction::BackwardData;
   problems[2].direction = Direction::BackwardWeights;
   problems[3].dataType = DataType::BF16;
@@ -174,6 +174,11 @@ TEST(Problem, PutsEveryFieldIntoTheNetworkConfig) {
   problems[28].int8Result = DataType::F32;
   problems[29].dataType = problems[30].dataType = DataType::F32;
   problems[30].mathType = MathType::Tf32;
+  problems[31].extraPad = {1, 0};
+  problems[32].extraPad = {0, 1};
+  problems[33].extraPad = {0, -1};
+  problems[34].extraPad = {1, 1};
+  problems[35].extraPad.d = 1;
   std::set<std::string> texts;
   std::set<uint64_t> hashes;
   for (const ConvProblem &problem : problems) {
@@ -273,6 +278,67 @@ TEST(Problem, CanonicalizesLayoutsAndDepth) {
   EXPECT_EQ(strided.canonicalize().xLayout, Layout::Strided);
 }
 
+// Padding that differs between the ends has both numbers in the text, before
+// and after; equal padding has one.
+TEST(Problem, NamesBothEndsOfUnequalPadding) {
+  ConvProblem p = makeProblem();
+  p.pad = {2, 1};
+  p.setPadAfter({0, 1});
+  EXPECT_NE(p.toNetworkConfig().find("-p2:0x1-s"), std::string::npos);
+  EXPECT_EQ(p.getOutput(), (Spatial{14, 14}));
+  p.setPadAfter({2, 3});
+  EXPECT_NE(p.toNetworkConfig().find("-p2x1:3-s"), std::string::npos);
+  EXPECT_EQ(p.getOutput(), (Spatial{16, 16}));
+  // All padding of the time is before the first frame.
+  ConvProblem causal = makeProblem();
+  causal.in.d = 5;
+  causal.filter.d = 3;
+  causal.pad.d = 2;
+  causal.extraPad.d = -2;
+  EXPECT_NE(causal.toNetworkConfig().find("-p2:0x1x1-s"), std::string::npos);
+  EXPECT_EQ(causal.getOutput().d, 5);
+}
+
+// The padding after the last element only decides the output size: problems
+// with the same size are one, which has equal padding if it can, else the least
+// at the end.
+TEST(Problem, CanonicalizesPadding) {
+  struct Case {
+    int64_t before, after, canonical;
+  };
+  // 14 elements, windows of 3 at a distance of 2.
+  for (auto [before, after, canonical] :
+       {Case{1, 0, 1}, Case{1, 2, 2}, Case{0, 1, 1}, Case{0, 2, 1},
+        Case{3, 0, 0}, Case{3, 1, 0}, Case{3, 2, 3}, Case{0, 5, 5}}) {
+    ConvProblem p = makeProblem();
+    p.stride = {2, 2};
+    p.pad = {before, before};
+    p.setPadAfter({after, after});
+    const ConvProblem same = p.canonicalize();
+    EXPECT_EQ(same.getPadAfter(), (Pads{canonical, canonical}))
+        << before << ":" << after;
+    EXPECT_EQ(same.getOutput(), p.getOutput());
+    EXPECT_EQ(same.canonicalize(), same);
+  }
+  test::RandomProblem random;
+  SCOPED_TRACE(testing::Message() << "TESSERA_TEST_SEED=" << random.getSeed());
+  for (int i = 0; i < 2000; ++i) {
+    ConvProblem p = random.next();
+    p.pad.d = random.pick(0, 2);
+    p.setPadAfter({random.pick(0, 9), random.pick(0, 9), random.pick(0, 2)});
+    const ConvProblem same = p.canonicalize();
+    ASSERT_TRUE(same.verify().isOk()) << p.toNetworkConfig();
+    ASSERT_EQ(same.getOutput(), p.getOutput()) << p.toNetworkConfig();
+    ASSERT_EQ(same.pad, p.pad);
+    ASSERT_EQ(same.canonicalize(), same) << p.toNetworkConfig();
+    // Another padding that gives the same size is the same problem.
+    ConvProblem other = p;
+    other.extraPad.w += 1;
+    if (other.getOutput() == p.getOutput())
+      ASSERT_EQ(other.canonicalize(), same) << p.toNetworkConfig();
+  }
+}
+
 // A result whose elements share memory would depend on the order of writes.
 TEST(Problem, RefusesOverlappingResults) {
   ConvProblem p = makeProblem();
@@ -308,6 +374,14 @@ TEST(Problem, RefusesOtherTexts) {
            {"-g1", ""},
            {"-g1", "-g1 "},
            {"-p1x1", "-p1"},
+           {"-p1x1", "-p1:1x1"},
+           {"-p1x1", "-p1:x1"},
+           {"-p1x1", "-p1x1:"},
+           {"-p1x1", "-p1x1:-1"},
+           {"-p1x1", "-p1x5:-9223372036854775808"},
+           {"-p1x1", "-p1x1:02"},
+           {"-p1x1", "-p1:2:3x1"},
+           {"-s1x1", "-s1:2x1"},
            {"-s1x1-d1x1", "-d1x1-s1x1"}}) {
     std::string text = good;
     text.replace(text.find(from), std::string(from).size(), to);
@@ -352,6 +426,12 @@ TEST(Problem, NamesTheBrokenRule) {
       {[](ConvProblem &p) { p.filter.w = 0; }, "the filter width is 0"},
       {[](ConvProblem &p) { p.pad.h = -1; }, "the vertical padding is -1"},
       {[](ConvProblem &p) { p.pad.w = -1; }, "the horizontal padding is -1"},
+      {[](ConvProblem &p) { p.extraPad.h = -2; },
+       "the vertical padding after the image is -1"},
+      {[](ConvProblem &p) { p.extraPad.w = tooLong; },
+       "the horizontal padding after the image is 2147483649"},
+      {[](ConvProblem &p) { p.extraPad.d = -1; },
+       "the padding after the depth is -1"},
       {[](ConvProblem &p) { p.stride.h = 0; }, "the vertical stride is 0"},
       {[](ConvProblem &p) { p.stride.w = 0; }, "the horizontal stride is 0"},
       {[](ConvProblem &p) { p.dilation.h = 0; }, "the vertical dilation is 0"},

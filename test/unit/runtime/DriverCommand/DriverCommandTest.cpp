@@ -225,6 +225,43 @@ TEST(DriverCommand, AppliesThePaddingMode) {
 }
 
 // No group means one group, as in MIOpenDriver.
+// Padding after the last elements is that before the first ones unless our own
+// flags say otherwise. Those of a depth count in 3-D only, as its others.
+TEST(DriverCommand, ReadsPaddingOfEitherEnd) {
+  const Words words = {"conv", "-n",
+                       "1",    "-c",
+                       "4",    "-H",
+                       "9",    "-W",
+                       "8",    "-k",
+                       "2",    "-p",
+                       "1",    "-q",
+                       "2",    "-F",
+                       "1",    "--pad_after_h",
+                       "3",    "--pad_after_w",
+                       "0",    "--pad_after_d",
+                       "1"};
+  EXPECT_EQ(parseAll(words),
+            Words{"conv-fwd-f32-nchw,nchw,nchw-n1c4h9w8-k2y3x3-p1:3x2:0-s1x1-"
+                  "d1x1-g1"});
+  Words deep = words;
+  deep.insert(deep.end(), {"--spatial_dim", "3", "--in_d", "5"});
+  EXPECT_EQ(parseAll(deep),
+            Words{"conv-fwd-f32-ncdhw,ncdhw,ncdhw-n1c4d5h9w8-k2z3y3x3-p0:1x1:"
+                  "3x2:0-s1x1x1-d1x1x1-g1"});
+  Words valid = words;
+  valid.insert(valid.end(), {"-z", "valid"});
+  EXPECT_EQ(parseAll(valid),
+            Words{"conv-fwd-f32-nchw,nchw,nchw-n1c4h9w8-k2y3x3-p0x0-s1x1-d1x1-"
+                  "g1"});
+  // The result of a transposed convolution lacks the padding of both ends: 2 *
+  // 8 + 3 - 1 - 3 by 8 + 2 - 2.
+  Words transposed = words;
+  transposed.insert(transposed.end(), {"-m", "trans", "-u", "2"});
+  EXPECT_EQ(parseAll(transposed),
+            Words{"conv-bwd-f32-nchw,nchw,nchw-n1c2h15w8-k4y3x3-p1:3x2:0-s2x1-"
+                  "d1x1-g1"});
+}
+
 TEST(DriverCommand, TakesZeroGroupsForOne) {
   EXPECT_EQ(parseConv({"conv", "-g", "0"}).groups, 1);
 }
