@@ -89,6 +89,7 @@ namespace {
 /// The fitted lengths of all axes.
 struct Fitted {
   Shape in, pads;
+  Shape extraPads; ///< What padding at the end is longer; empty if nowhere.
 };
 } // namespace
 
@@ -103,6 +104,23 @@ static ErrorOr<Fitted> fitAll(const std::vector<Axis> &axes, const Shape &in,
     fitted.pads.push_back(axis->pad);
   }
   return fitted;
+}
+
+/// If the padding of a convolution differs between the ends, there are two
+/// forms: with such padding, which tesseraRunProblem() takes, and of a client
+/// that pads the input itself because MIOpen's descriptors cannot say it.
+static ErrorOr<std::vector<Fitted>> fitConv(const std::vector<Axis> &axes,
+                                            const Shape &in, const Shape &out) {
+  ErrorOr<Fitted> padded =
+      fitAll(axes, in, out, /*roundsUp=*/false, /*mayGrow=*/true);
+  if (!padded)
+    return padded.getStatus();
+  if (padded->in == in)
+    return std::vector<Fitted>{*padded};
+  Fitted unequal = {in, get(axes, &Axis::padBegin), get(axes, &Axis::padEnd)};
+  for (size_t i = 0; i < axes.size(); ++i)
+    unequal.extraPads[i] -= unequal.pads[i];
+  return std::vector<Fitted>{unequal, *padded};
 }
 
 //===----------------------------------------------------------------------===//
@@ -187,10 +205,10 @@ static ErrorOr<std::vector<Axis>> readConvWindow(const onnx::NodeProto &node,
   return axes;
 }
 
-/// Makes a convolution without direction, channels and input.
+/// Makes a convolution without direction and channels.
 static ConvProblem makeConv(const std::vector<Axis> &axes,
                             const Tensors &tensors, int64_t groups,
-                            const Shape &pads,
+                            const Fitted &fitted,
                             const ProblemFileOptions &options) {
   ConvProblem problem;
   problem.dataType = tensors.type;
@@ -200,7 +218,10 @@ static ConvProblem makeConv(const std::vector<Axis> &axes,
   problem.filter = toLengths<1>(get(axes, &Axis::filter));
   problem.stride = toLengths<1>(get(axes, &Axis::stride));
   problem.dilation = toLengths<1>(get(axes, &Axis::dilation));
-  problem.pad = toLengths<0>(pads);
+  problem.in = toLengths<1>(fitted.in);
+  problem.pad = toLengths<0>(fitted.pads);
+  if (!fitted.extraPads.empty())
+    problem.extraPad = toLengths<0>(fitted.extraPads);
   return problem;
 }
 
@@ -217,22 +238,22 @@ readConv(const onnx::NodeProto &node, const Scope &scope,
   ErrorOr<std::vector<Axis>> axes = readConvWindow(node, *filter, *tensors);
   if (!axes)
     return axes.getStatus();
-  ErrorOr<Fitted> fitted =
-      fitAll(*axes, in, out, /*roundsUp=*/false, /*mayGrow=*/true);
-  if (!fitted)
-    return fitted.getStatus();
-  ConvProblem problem = makeConv(*axes, *tensors, getInt(node, "group", 1),
-                                 fitted->pads, options);
-  problem.in = toLengths<1>(fitted->in);
-  problem.inChannels = tensors->in[1];
-  problem.outChannels = (*filter)[0];
+  ErrorOr<std::vector<Fitted>> forms = fitConv(*axes, in, out);
+  if (!forms)
+    return forms.getStatus();
   std::vector<Problem> problems;
-  for (Direction direction : options.directions) {
-    problem.direction = direction;
-    problem.epilogue = options.fuse && direction == Direction::Forward
-                           ? getEpilogue(node, scope)
-                           : Epilogue();
-    problems.push_back(problem);
+  for (const Fitted &fitted : *forms) {
+    ConvProblem problem =
+        makeConv(*axes, *tensors, getInt(node, "group", 1), fitted, options);
+    problem.inChannels = tensors->in[1];
+    problem.outChannels = (*filter)[0];
+    for (Direction direction : options.directions) {
+      problem.direction = direction;
+      problem.epilogue = options.fuse && direction == Direction::Forward
+                             ? getEpilogue(node, scope)
+                             : Epilogue();
+      problems.push_back(problem);
+    }
   }
   return problems;
 }
@@ -269,26 +290,26 @@ readConvTranspose(const onnx::NodeProto &node, const Scope &scope,
       getString(node, "output_shape", "none") != "none";
   for (size_t i = 0; hasRule && i < axes->size(); ++i)
     padTransposed(node, in[i], result[i], (*axes)[i]);
-  ErrorOr<Fitted> fitted =
-      fitAll(*axes, result, in, /*roundsUp=*/false, /*mayGrow=*/true);
-  if (!fitted)
-    return fitted.getStatus();
-  ConvProblem problem = makeConv(*axes, *tensors, getInt(node, "group", 1),
-                                 fitted->pads, options);
-  problem.in = toLengths<1>(fitted->in);
-  problem.inChannels = tensors->out[1];
-  problem.outChannels = tensors->in[1];
+  ErrorOr<std::vector<Fitted>> forms = fitConv(*axes, result, in);
+  if (!forms)
+    return forms.getStatus();
   std::vector<Problem> problems;
-  for (Direction direction : options.directions) {
-    // The model's forward is our backward, and the reverse.
-    problem.direction =
-        direction == Direction::Forward        ? Direction::BackwardData
-        : direction == Direction::BackwardData ? Direction::Forward
-                                               : direction;
-    problem.epilogue = options.fuse && direction == Direction::Forward
-                           ? getEpilogue(node, scope)
-                           : Epilogue();
-    problems.push_back(problem);
+  for (const Fitted &fitted : *forms) {
+    ConvProblem problem =
+        makeConv(*axes, *tensors, getInt(node, "group", 1), fitted, options);
+    problem.inChannels = tensors->out[1];
+    problem.outChannels = tensors->in[1];
+    for (Direction direction : options.directions) {
+      // The model's forward is our backward, and the reverse.
+      problem.direction =
+          direction == Direction::Forward        ? Direction::BackwardData
+          : direction == Direction::BackwardData ? Direction::Forward
+                                                 : direction;
+      problem.epilogue = options.fuse && direction == Direction::Forward
+                             ? getEpilogue(node, scope)
+                             : Epilogue();
+      problems.push_back(problem);
+    }
   }
   return problems;
 }

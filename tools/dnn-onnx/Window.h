@@ -1,8 +1,9 @@
 //===- Window.h - The window of a convolution or a pooling -----*- C++ -*--===//
 //
 // ONNX allows padding that differs between the ends, padding by rule, and
-// rounding up; our problems, like MIOpen's, have the same padding at both ends
-// and round down. This translates where an equivalent problem exists.
+// rounding up. Problems round down, and those that MIOpen's descriptors can say
+// have the same padding at both ends. This translates where an equivalent
+// problem exists.
 //
 //===----------------------------------------------------------------------===//
 
