@@ -44,7 +44,10 @@ static Status setDropout(miopenDropoutDescriptor &desc,
 //===----------------------------------------------------------------------===//
 
 static constexpr size_t kWordBytes = sizeof(int64_t);
-static constexpr size_t kStateBytes = 2 * kWordBytes;
+/// The size of one state of MIOpen's generator. Clients divide the size of the
+/// states by it (PyTorch allocates size / 48 * 48 bytes), so that the two words
+/// that are used here are padded to it.
+static constexpr size_t kStateBytes = 48;
 
 static void *getCounter(const miopenDropoutDescriptor &desc) {
   return static_cast<char *>(desc.states) + kWordBytes;

@@ -10,24 +10,22 @@ namespace {
 constexpr float kRate = 0.375f;
 constexpr double kScale = 1.6f; // 1 / (1 - kRate), rounded to a float.
 constexpr unsigned long long kSeed = 0x123456789abcdef1;
+constexpr int kStateBytes = 48; // A state of MIOpen's generator.
 
 class ApiDropout : public ApiRowWise {
 protected:
   void SetUp() override {
     ApiRowWise::SetUp();
     ASSERT_OK(miopenCreateDropoutDescriptor(&dropout));
-    size_t bytes = 0;
-    ASSERT_OK(miopenDropoutGetStatesSize(handle, &bytes));
-    ASSERT_EQ(bytes, 16u);
   }
   void TearDown() override {
     EXPECT_OK(miopenDestroyDropoutDescriptor(dropout));
     ApiRowWise::TearDown();
   }
   void set(bool useMask, bool evolves) {
-    EXPECT_OK(miopenSetDropoutDescriptor(dropout, handle, kRate,
-                                         states.getData(), 16, kSeed, useMask,
-                                         evolves, MIOPEN_RNG_PSEUDO_XORWOW));
+    EXPECT_OK(miopenSetDropoutDescriptor(
+        dropout, handle, kRate, states.getData(), kStateBytes, kSeed, useMask,
+        evolves, MIOPEN_RNG_PSEUDO_XORWOW));
   }
   miopenStatus_t forward(const ApiTensor &x, const ApiTensor &y,
                          const ApiTensor *mask) {
@@ -53,7 +51,7 @@ protected:
   }
 
   miopenDropoutDescriptor_t dropout = nullptr;
-  ApiTensor states{miopenInt64, {2}};
+  ApiTensor states{miopenInt64, {kStateBytes / 8}};
 };
 
 /// The fraction of the bytes in which two tensors agree.
@@ -65,6 +63,23 @@ double getFractionAlike(const std::vector<char> &a,
   return static_cast<double>(alike) / static_cast<double>(a.size());
 }
 } // namespace
+
+// PyTorch allocates size / 48 * 48 bytes, where 48 is the size of a state of
+// MIOpen's generator: that must be the whole size, and must not be 0.
+TEST_F(ApiDropout, StatesAreWholeStatesOfMIOpen) {
+  size_t bytes = 0;
+  ASSERT_OK(miopenDropoutGetStatesSize(handle, &bytes));
+  EXPECT_EQ(bytes, size_t(kStateBytes));
+  ApiTensor x(miopenFloat, {6});
+  EXPECT_OK(miopenSetDropoutDescriptor(dropout, handle, kRate, states.getData(),
+                                       bytes - 1, kSeed, false, false,
+                                       MIOPEN_RNG_PSEUDO_XORWOW));
+  EXPECT_EQ(forward(x, x, nullptr), miopenStatusUnknownError);
+  EXPECT_OK(miopenSetDropoutDescriptor(dropout, handle, kRate, states.getData(),
+                                       bytes / 48 * 48, kSeed, false, false,
+                                       MIOPEN_RNG_PSEUDO_XORWOW));
+  EXPECT_OK(forward(x, x, nullptr));
+}
 
 // Every element and every byte of the mask is what the generator says, in all
 // types and for tensors whose order in memory differs from that of the mask.
@@ -86,7 +101,7 @@ TEST_F(ApiDropout, DrawsAndKeepsTheMask) {
       // The reference takes seed and counter as operands of their own.
       const std::vector<char> words = states.read();
       seed.setBytes({words.begin(), words.begin() + 8});
-      counter.setBytes({words.begin() + 8, words.end()});
+      counter.setBytes({words.begin() + 8, words.begin() + 16});
       expectRight("dropout", 1, {&x, &seed, &counter}, {&y, &mask},
                   {kRate, kScale});
     }
