@@ -138,12 +138,15 @@ miopenScaleTensor(miopenHandle_t handle, const miopenTensorDescriptor_t yDesc,
  * and data types. Numbers that become integers are rounded to the nearest and
  * clamped to the range of the type.
  *
- * MIOpen pads the channels of int8; that is not implemented.
+ * Between bytes (int8) of three or more dimensions, the channels may differ:
+ * y has those of x, filled up with zeros to a multiple of four, or the first
+ * ones of an x whose channels are such a multiple. Then `alpha` must be 1 and
+ * `beta` 0.
  *
  * @param[in]     handle  Supplies the device and the stream.
  * @param[in]     alpha   A float, or a double if x is double.
  * @param[in]     xDesc   Half, bfloat16, float, double, int8, int32 or int64;
- *                        the lengths of y.
+ *                        the lengths of y, but for channels of bytes.
  * @param[in]     x       Device memory, read; may be y if data types and
  *                        strides agree.
  * @param[in]     beta    Has the type of `alpha`; y is not read if it is 0.
@@ -153,12 +156,13 @@ miopenScaleTensor(miopenHandle_t handle, const miopenTensorDescriptor_t yDesc,
  *
  * @retval miopenStatusSuccess         The kernel is on the stream.
  * @retval miopenStatusBadParm         A pointer is NULL, a descriptor was never
- *                                     set, the lengths differ, or elements of y
- *                                     overlap.
+ *                                     set, the lengths differ otherwise, or
+ *                                     elements of y overlap.
  * @retval miopenStatusNotImplemented  No kernel covers the data types, `alpha`
- *                                     is not 1 or `beta` not 0 for int64, or a
- *                                     tensor has more than five dimensions that
- *                                     cannot be merged.
+ *                                     is not 1 or `beta` not 0 for int64 or
+ *                                     with other channels, or a tensor has more
+ *                                     than five dimensions that cannot be
+ *                                     merged.
  * @retval miopenStatusAllocFailed     Host or device memory ran out.
  * @retval miopenStatusInternalError   The compiler, the driver or the device
  *                                     failed.

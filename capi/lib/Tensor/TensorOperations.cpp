@@ -11,6 +11,8 @@
 #include "capi/lib/Common/Objects.h"
 #include "capi/lib/RowWise/RowWiseCall.h"
 
+#include <algorithm>
+
 using namespace tessera;
 using namespace tessera::capi;
 
@@ -75,8 +77,8 @@ static void addNumber(RowWiseCall &call, miopenDataType_t type,
 static ApiResult runTransform(miopenHandle &handle,
                               const miopenTensorDescriptor &x,
                               const void *dataX, double alpha,
-                              const miopenTensorDescriptor &y,
-                              const void *dataY, double beta) {
+                              const miopenTensorDescriptor &y, void *dataY,
+                              double beta) {
   if (Status status = checkSameLengths("x", x, "y", y); !status.isOk())
     return status;
   const bool hasFactor = alpha != 1 || beta != 0;
@@ -87,6 +89,55 @@ static ApiResult runTransform(miopenHandle &handle,
   if (beta != 0)
     call.add(RowRole::Input, "y", y, dataY).scalar(beta);
   return call.add(RowRole::Output, "y", y, dataY).run();
+}
+
+/// Whether x and y are bytes of three or more dimensions that differ in their
+/// channels alone, which MIOpen pads or cuts.
+static bool haveOtherChannels(const miopenTensorDescriptor &x,
+                              const miopenTensorDescriptor &y) {
+  if (x.dataType != miopenInt8 || y.dataType != miopenInt8 || x.getRank() < 3 ||
+      x.getRank() != y.getRank())
+    return false;
+  std::vector<int64_t> lengths = x.lengths;
+  lengths[1] = y.lengths[1];
+  return lengths == y.lengths && x.lengths[1] != y.lengths[1];
+}
+
+/// Copies the channels that x and y have in common. y has those of x filled up
+/// with zeros to a multiple of four, or the first ones of an x whose channels
+/// are such a multiple.
+static ApiResult runPadChannels(miopenHandle &handle,
+                                const miopenTensorDescriptor &x,
+                                const void *dataX, double alpha,
+                                const miopenTensorDescriptor &y, void *dataY,
+                                double beta) {
+  constexpr int64_t kMultiple = 4;
+  const int64_t from = x.lengths[1], to = y.lengths[1];
+  const int64_t padded = (from + kMultiple - 1) / kMultiple * kMultiple;
+  if (from < to && to != padded)
+    return invalidArgument(
+        "y has " + std::to_string(to) + " channels, but must have the " +
+        std::to_string(from) + " of x filled up to a multiple of 4, or fewer");
+  if (from > to && from != padded)
+    return invalidArgument("x has " + std::to_string(from) +
+                           " channels, which are no multiple of 4, and y "
+                           "fewer");
+  if (alpha != 1 || beta != 0)
+    return notSupported("x and y have other channels: that is implemented with "
+                        "alpha = 1 and beta = 0 only");
+  const KernelTimeSum sum(handle);
+  if (from < to) {
+    const ApiResult result =
+        RowWiseCall(handle, RowWiseKind::SetTensor, 0, y.lengths)
+            .add(RowRole::Output, "y", y, dataY)
+            .integer(0)
+            .run();
+    if (result.getStatus() != miopenStatusSuccess)
+      return result;
+  }
+  miopenTensorDescriptor common = x, target = y;
+  common.lengths[1] = target.lengths[1] = std::min(from, to);
+  return runTransform(handle, common, dataX, 1, target, dataY, 0);
 }
 
 //===----------------------------------------------------------------------===//
@@ -208,9 +259,12 @@ miopenStatus_t miopenTransformTensor(miopenHandle_t handle, const void *alpha,
                                      void *y) {
   return guard(__func__, REQUIRED(handle, alpha, xDesc, x, beta, yDesc, y),
                [&]() -> ApiResult {
-                 return runTransform(*handle, *xDesc, x,
-                                     readFactor(xDesc->dataType, alpha), *yDesc,
-                                     y, readFactor(xDesc->dataType, beta));
+                 const auto run = haveOtherChannels(*xDesc, *yDesc)
+                                      ? runPadChannels
+                                      : runTransform;
+                 return run(*handle, *xDesc, x,
+                            readFactor(xDesc->dataType, alpha), *yDesc, y,
+                            readFactor(xDesc->dataType, beta));
                });
 }
 

@@ -195,6 +195,39 @@ TEST_F(ApiTensorOperations, Convert) {
     }
 }
 
+// As MIOpen documents, channels of bytes are filled up with zeros to a multiple
+// of four, or cut from such a multiple, between any layouts. The loop knows
+// nothing of launches.
+TEST_F(ApiTensorOperations, PadsAndCutsChannels) {
+  for (auto [from, to] : {std::pair(3, 4), std::pair(5, 8), std::pair(8, 5)})
+    for (bool isLast : {false, true}) {
+      const std::vector<int> in = {2, from, 3, 5}, out = {2, to, 3, 5};
+      ApiTensor x(miopenInt8, in, {}, -128, 127);
+      ApiTensor y(miopenInt8, out,
+                  isLast ? getChannelsLast(out) : std::vector<int>());
+      y.poison();
+      ASSERT_OK(transform(1, x, 0, y));
+      const std::vector<char> result = y.read();
+      for (int n = 0; n < 2; ++n)
+        for (int c = 0; c < to; ++c)
+          for (int i = 0; i < 15; ++i) {
+            const int at =
+                isLast ? (n * 15 + i) * to + c : (n * to + c) * 15 + i;
+            const int expected =
+                c < from ? x.getHost()[(n * from + c) * 15 + i] : 0;
+            ASSERT_EQ(result[at], expected) << n << " " << c << " " << i;
+          }
+    }
+  ApiTensor three(miopenInt8, {2, 3, 3, 5}), eight(miopenInt8, {2, 8, 3, 5});
+  ApiTensor five(miopenInt8, {2, 5, 3, 5}), four(miopenInt8, {2, 4, 3, 5});
+  EXPECT_EQ(transform(1, three, 0, eight), miopenStatusBadParm);
+  EXPECT_EQ(transform(1, five, 0, four), miopenStatusBadParm);
+  EXPECT_STREQ(tesseraGetLastErrorMessage(),
+               "miopenTransformTensor: x has 5 channels, which are no multiple "
+               "of 4, and y fewer");
+  EXPECT_EQ(transform(2, three, 0, four), miopenStatusNotImplemented);
+}
+
 // Concatenates strided tensors along each dimension.
 TEST_F(ApiTensorOperations, Cat) {
   for (int dim = 0; dim < 3; ++dim) {
