@@ -190,9 +190,9 @@ checkTensors(const miopenLRNDescriptor &lrn,
 static ErrorOr<Tensor> makeTensor(const char *name,
                                   const miopenTensorDescriptor &desc,
                                   const void *data) {
+  if (Status status = checkFloat(desc); !status.isOk())
+    return status.withContext(name);
   const ErrorOr<DataType> type = getRowType(desc.dataType);
-  if (!type)
-    return type.getStatus();
   Tensor tensor{name, *type, desc.strides, data};
   for (int dim = 0; dim < desc.getRank(); ++dim)
     if (desc.lengths[dim] == 1)

@@ -79,9 +79,9 @@ static Status addSubset(RowWiseCall &rows, RowRole role, const Optional &tensor,
                         int last) {
   if (!tensor.isThere())
     return Status::ok();
+  if (Status status = checkFloat(*tensor.desc); !status.isOk())
+    return status.withContext(tensor.name);
   const ErrorOr<DataType> type = getRowType(tensor.desc->dataType);
-  if (!type)
-    return type.getStatus();
   const auto strides = getSubsetStrides(tensor, lengths, first, last);
   if (!strides)
     return strides.getStatus();
@@ -198,7 +198,7 @@ static ApiResult runGroups(const NormCall &call, uint64_t groups) {
                  std::vector<int64_t> strides) {
     const ErrorOr<DataType> type = getRowType(tensor.desc->dataType);
     if (status.isOk())
-      status = type.getStatus();
+      status = checkFloat(*tensor.desc).withContext(tensor.name);
     if (type)
       rows.add(role, tensor.name, *type, strides, tensor.memory);
   };

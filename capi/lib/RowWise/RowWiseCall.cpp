@@ -94,6 +94,21 @@ Status capi::checkSameType(const char *name, const miopenTensorDescriptor &desc,
 // RowWiseCall
 //===----------------------------------------------------------------------===//
 
+/// Whether the tensors of a client may be integers.
+static bool takesIntegers(RowWiseKind op) {
+  switch (op) {
+  case RowWiseKind::ActivationForward:
+  case RowWiseKind::ActivationBackward:
+  case RowWiseKind::OpTensor:
+  case RowWiseKind::SetTensor:
+  case RowWiseKind::ScaleTensor:
+  case RowWiseKind::TransformTensor:
+    return true;
+  default:
+    return false;
+  }
+}
+
 RowWiseCall::RowWiseCall(miopenHandle &handle, RowWiseKind op, uint32_t mode,
                          std::span<const int64_t> lengths)
     : handle(handle), op(op), mode(mode),
@@ -120,6 +135,9 @@ RowWiseCall &RowWiseCall::add(RowRole role, const char *name,
     fail(type.getStatus().withContext(name));
     return *this;
   }
+  if (!takesIntegers(op) && unsupported.isOk())
+    if (Status isFloat = checkFloat(desc); !isFloat.isOk())
+      unsupported = isFloat.withContext(name);
   if (desc.lengths.size() != lengths.size()) {
     fail(invalidArgument(
         std::string(name) + " has " + std::to_string(desc.lengths.size()) +
@@ -219,6 +237,8 @@ ErrorOr<RowWiseProblem> RowWiseCall::getProblem() const {
   }
   if (Status bad = problem.verify(); !bad.isOk())
     return bad;
+  if (!unsupported.isOk())
+    return unsupported;
   return problem.canonicalize();
 }
 

@@ -60,10 +60,11 @@ public:
 
   /// Adds a tensor with as many dimensions as the lengths. An input is
   /// broadcast where its length is 1; a row output has length 1 where
-  /// dimensions are reduced.
+  /// dimensions are reduced. Integers are NotSupported unless the operation has
+  /// arithmetic for them.
   RowWiseCall &add(RowRole role, const char *name,
                    const miopenTensorDescriptor &desc, const void *data);
-  /// Adds a tensor by its strides; a stride of 0 broadcasts it.
+  /// Adds a tensor by its strides, of any type; a stride of 0 broadcasts it.
   RowWiseCall &add(RowRole role, const char *name, DataType type,
                    std::span<const int64_t> strides, const void *data);
 
@@ -114,6 +115,8 @@ private:
   std::vector<Tensor> tensors;
   std::vector<double> scalars;
   Status status; ///< The first failure.
+  /// What is valid and not implemented, which is reported after all failures.
+  Status unsupported;
 };
 
 } // namespace tessera::capi
