@@ -7,18 +7,6 @@
 
 using namespace tessera;
 
-/// Refuses epilogues that no algorithm can lower.
-static Status checkEpilogue(const Problem &problem) {
-  const ConvProblem *conv = problem.getConv();
-  if (conv && conv->dataType == DataType::F64 &&
-      isTranscendental(conv->epilogue.activation))
-    return notSupported("the activation " +
-                        std::string(getName(conv->epilogue.activation)) +
-                        " needs an exponential, which chips have in f32 only; "
-                        "the convolution is one of f64");
-  return Status::ok();
-}
-
 Status tessera::checkAlgorithm(const Algorithm &algorithm,
                                const Problem &problem,
                                const GpuTarget &target) {
@@ -43,8 +31,6 @@ static std::vector<Candidate> getCandidates(const Algorithm &algorithm,
 ErrorOr<std::vector<Candidate>> tessera::rankTiles(const Problem &problem,
                                                    const GpuTarget &target) {
   if (Status status = problem.verify(); !status.isOk())
-    return status;
-  if (Status status = checkEpilogue(problem); !status.isOk())
     return status;
   std::string reasons;
   std::vector<Candidate> all;

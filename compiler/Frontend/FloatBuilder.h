@@ -1,13 +1,16 @@
 //===- FloatBuilder.h - Formulas on values of one type ---------*- C++ -*--===//
 //
 // The arithmetic in which the formulas of regions are written. Exponentials and
-// logarithms are of base 2, because chips have instructions for these and no
-// device library is linked. Comparisons are written so that a NaN stays a NaN.
+// logarithms are of base 2, because chips have instructions for these in f32
+// and no device library is linked (f64: DoubleMath.h). Comparisons are written
+// so that a NaN stays a NaN.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_COMPILER_FRONTEND_FLOATBUILDER_H
 #define TESSERA_COMPILER_FRONTEND_FLOATBUILDER_H
+
+#include "compiler/Frontend/DoubleMath.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -42,8 +45,14 @@ public:
       return create<mlir::math::RsqrtOp>(v);
     return div(constant(1), sqrt(v));
   }
-  Value exp2(Value v) { return create<mlir::math::Exp2Op>(v); }
-  Value log2(Value v) { return create<mlir::math::Log2Op>(v); }
+  Value exp2(Value v) {
+    return type.isF64() ? buildDoubleExp2(*this, v)
+                        : create<mlir::math::Exp2Op>(v);
+  }
+  Value log2(Value v) {
+    return type.isF64() ? buildDoubleLog2(*this, v)
+                        : create<mlir::math::Log2Op>(v);
+  }
   /// Returns e^(factor v).
   Value exp(Value v, double factor = 1) {
     return exp2(mul(v, constant(factor * kLog2E)));

@@ -232,20 +232,6 @@ private:
 };
 } // namespace
 
-/// Rejects operations that chips have in f32 only.
-static Status checkMath(ModuleOp module) {
-  WalkResult result = module.walk([](Operation *op) {
-    const bool isLimited = isa<math::Exp2Op, math::Log2Op>(op);
-    return isLimited && op->getResult(0).getType().isF64()
-               ? WalkResult::interrupt()
-               : WalkResult::advance();
-  });
-  if (!result.wasInterrupted())
-    return Status::ok();
-  return notSupported("the operation needs an exponential or a logarithm, "
-                      "which chips have in f32 only; a tensor is of f64");
-}
-
 ErrorOr<OwningOpRef<ModuleOp>>
 tessera::buildRowWiseModule(MLIRContext &context, const RowWiseProblem &problem,
                             StringRef symbol) {
@@ -265,7 +251,5 @@ tessera::buildRowWiseModule(MLIRContext &context, const RowWiseProblem &problem,
   builder.setInsertionPointToStart(function.addEntryBlock());
   RowWiseBuilder(builder, problem, *formulas, function).build();
   func::ReturnOp::create(builder, function.getLoc());
-  if (Status status = checkMath(*module); !status.isOk())
-    return status;
   return std::move(module);
 }

@@ -7,25 +7,6 @@
 
 using namespace tessera;
 
-bool tessera::isTranscendental(Activation activation) {
-  switch (activation) {
-  case Activation::Logistic:
-  case Activation::Tanh:
-  case Activation::SoftRelu:
-  case Activation::Power:
-  case Activation::Elu:
-    return true;
-  case Activation::None:
-  case Activation::Relu:
-  case Activation::Abs:
-  case Activation::ClippedRelu:
-  case Activation::LeakyRelu:
-  case Activation::Clamp:
-    return false;
-  }
-  __builtin_unreachable();
-}
-
 Pads ConvProblem::getPadAfter() const {
   return {pad.h + extraPad.h, pad.w + extraPad.w, pad.d + extraPad.d};
 }

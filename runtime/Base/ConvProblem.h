@@ -147,9 +147,6 @@ struct ConvProblem {
 
 std::string_view getName(Activation activation);
 
-/// Whether the activation's formula has an exponential or a logarithm.
-bool isTranscendental(Activation activation);
-
 } // namespace tessera
 
 #endif // TESSERA_RUNTIME_BASE_CONVPROBLEM_H

@@ -286,12 +286,9 @@ static std::vector<RowWiseRecipe> makeLrnBackward() {
   return recipes;
 }
 
-/// Forms without f64, for which there is no exponential.
 static std::vector<RowWiseRecipe> makeLrn() {
   std::vector<RowWiseRecipe> recipes = makeLrnForward();
   std::ranges::move(makeLrnBackward(), std::back_inserter(recipes));
-  for (RowWiseRecipe &recipe : recipes)
-    recipe.types = {DataType::F16, DataType::BF16, DataType::F32};
   return recipes;
 }
 

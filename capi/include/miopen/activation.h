@@ -3,9 +3,9 @@
  * @file
  * An activation descriptor is a function of one number and up to three
  * parameters, called a, b and c below: activAlpha, activBeta, activGamma.
- * Tensors are half, bfloat16, float or double, of any layout and strides; the
- * modes with an exponential or a logarithm (LOGISTIC, TANH, SOFTRELU, POWER,
- * ELU) have no kernels for double.
+ * Tensors are half, bfloat16, float, double, int8 or int32, of any layout and
+ * strides. Integers are computed in double, rounded to the nearest and clamped
+ * to the range of their type.
  */
 
 #ifndef MIOPEN_ACTIVATION_H
@@ -112,7 +112,8 @@ MIOPEN_EXPORT miopenStatus_t miopenGetActivationDescriptor(
  * @param[in]  handle     Supplies the device and the stream.
  * @param[in]  activDesc  The function.
  * @param[in]  alpha      Must be 1: a float, or a double if x is double.
- * @param[in]  xDesc      Half, bfloat16, float or double; any strides.
+ * @param[in]  xDesc      Half, bfloat16, float, double, int8 or int32; any
+ *                        strides.
  * @param[in]  x          Device memory, read.
  * @param[in]  beta       Must be 0; has the type of `alpha`.
  * @param[in]  yDesc      The lengths and the data type of x; strides may
@@ -126,9 +127,9 @@ MIOPEN_EXPORT miopenStatus_t miopenGetActivationDescriptor(
  *                                     elements of y overlap, or y is x with
  *                                     other strides.
  * @retval miopenStatusUnknownError    `alpha` is not 1 or `beta` not 0.
- * @retval miopenStatusNotImplemented  No kernel covers the data type and the
- *                                     function, or a tensor has more than five
- *                                     dimensions that cannot be merged.
+ * @retval miopenStatusNotImplemented  No kernel covers the data type, or a
+ *                                     tensor has more than five dimensions that
+ *                                     cannot be merged.
  * @retval miopenStatusAllocFailed     Host or device memory ran out.
  * @retval miopenStatusInternalError   The compiler, the driver or the device
  *                                     failed.
@@ -165,7 +166,8 @@ MIOPEN_EXPORT miopenStatus_t miopenActivationForward(
  *                        differ.
  * @param[in]  x          Input of the forward call; device memory, read.
  * @param[in]  beta       Must be 0; has the type of `alpha`.
- * @param[in]  dxDesc     Half, bfloat16, float or double; any strides.
+ * @param[in]  dxDesc     Half, bfloat16, float, double, int8 or int32; any
+ *                        strides.
  * @param[out] dx         Gradient of x; device memory, every element
  *                        overwritten. May be the memory of another tensor if
  *                        the strides agree.
@@ -176,9 +178,9 @@ MIOPEN_EXPORT miopenStatus_t miopenActivationForward(
  *                                     elements of dx overlap, or dx shares
  *                                     memory with a tensor of other strides.
  * @retval miopenStatusUnknownError    `alpha` is not 1 or `beta` not 0.
- * @retval miopenStatusNotImplemented  No kernel covers the data type and the
- *                                     function, or a tensor has more than five
- *                                     dimensions that cannot be merged.
+ * @retval miopenStatusNotImplemented  No kernel covers the data type, or a
+ *                                     tensor has more than five dimensions that
+ *                                     cannot be merged.
  * @retval miopenStatusAllocFailed     Host or device memory ran out.
  * @retval miopenStatusInternalError   The compiler, the driver or the device
  *                                     failed.

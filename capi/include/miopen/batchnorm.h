@@ -642,9 +642,7 @@ MIOPEN_EXPORT miopenStatus_t miopenBatchNormalizationBackward_V2(
  *                                     mode is unknown, tensors do not fit each
  *                                     other, or elements of a result overlap.
  * @retval miopenStatusUnknownError    `alpha` is not 1 or `beta` not 0.
- * @retval miopenStatusNotImplemented  No kernel covers the data types; there is
- *                                     none for double and an activation with an
- *                                     exponential or a logarithm.
+ * @retval miopenStatusNotImplemented  No kernel covers the data types.
  * @retval miopenStatusAllocFailed     Host or device memory ran out.
  * @retval miopenStatusInternalError   The compiler, the driver or the device
  *                                     failed.
@@ -722,9 +720,7 @@ MIOPEN_EXPORT miopenStatus_t miopenBatchNormForwardTrainingActivation(
  *                                     mode is unknown, tensors do not fit each
  *                                     other, or elements of a result overlap.
  * @retval miopenStatusUnknownError    `alpha` is not 1 or `beta` not 0.
- * @retval miopenStatusNotImplemented  No kernel covers the data types; there is
- *                                     none for double and an activation with an
- *                                     exponential or a logarithm.
+ * @retval miopenStatusNotImplemented  No kernel covers the data types.
  * @retval miopenStatusAllocFailed     Host or device memory ran out.
  * @retval miopenStatusInternalError   The compiler, the driver or the device
  *                                     failed.
@@ -787,9 +783,7 @@ MIOPEN_EXPORT miopenStatus_t miopenBatchNormForwardTrainingActivation_V2(
  *                                     `beta` not 0, the mode is unknown,
  *                                     tensors do not fit each other, or
  *                                     elements of y overlap.
- * @retval miopenStatusNotImplemented  No kernel covers the data types; there is
- *                                     none for double and an activation with an
- *                                     exponential or a logarithm.
+ * @retval miopenStatusNotImplemented  No kernel covers the data types.
  * @retval miopenStatusAllocFailed     Host or device memory ran out.
  * @retval miopenStatusInternalError   The compiler, the driver or the device
  *                                     failed.
@@ -851,9 +845,7 @@ MIOPEN_EXPORT miopenStatus_t miopenBatchNormForwardInferenceActivation(
  *                                     `beta` not 0, the mode is unknown,
  *                                     tensors do not fit each other, or
  *                                     elements of y overlap.
- * @retval miopenStatusNotImplemented  No kernel covers the data types; there is
- *                                     none for double and an activation with an
- *                                     exponential or a logarithm.
+ * @retval miopenStatusNotImplemented  No kernel covers the data types.
  * @retval miopenStatusAllocFailed     Host or device memory ran out.
  * @retval miopenStatusInternalError   The compiler, the driver or the device
  *                                     failed.
@@ -932,9 +924,7 @@ miopenBatchNormForwardInferenceActivationInvVariance(
  *                                     be, the mode is unknown, tensors do not
  *                                     fit each other, or elements of a result
  *                                     overlap.
- * @retval miopenStatusNotImplemented  No kernel covers the data types; there is
- *                                     none for double and an activation with an
- *                                     exponential or a logarithm.
+ * @retval miopenStatusNotImplemented  No kernel covers the data types.
  * @retval miopenStatusAllocFailed     Host or device memory ran out.
  * @retval miopenStatusInternalError   The compiler, the driver or the device
  *                                     failed.

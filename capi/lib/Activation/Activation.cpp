@@ -38,8 +38,6 @@ static ApiResult runActivation(miopenHandle &handle, RowWiseKind op,
     call.add(isResult ? RowRole::Output : RowRole::Input, operand.name,
              operand.desc, operand.data);
   }
-  if (Status status = checkFloat(result.desc); !status.isOk())
-    return status;
   return call.scalar(activation.alpha)
       .scalar(activation.beta)
       .scalar(activation.gamma)

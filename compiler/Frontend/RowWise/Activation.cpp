@@ -1,6 +1,7 @@
 //===- Activation.cpp - Activations and their gradients -------------------===//
 //
 // The problem's mode is the Activation; the scalars are its parameters a, b, c.
+// Integers are computed in f64 and rounded.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,6 +17,8 @@ static Status checkActivation(const RowWiseProblem &p) {
   Status status = expectTensors(p, isForward ? "io" : "iiio");
   if (status.isOk())
     status = expectMode(p, static_cast<uint32_t>(Activation::Clamp) + 1);
+  if (status.isOk())
+    status = rejectI64(p);
   return status;
 }
 
@@ -26,16 +29,17 @@ tessera::getActivationFormulas(const RowWiseProblem &p) {
   const auto activation = static_cast<Activation>(p.mode);
   RowWiseFormulas formulas;
   formulas.scalarCount = countParameters(activation);
-  if (p.op == RowWiseKind::ActivationForward)
-    formulas.map = [](RowRegion &r) -> SmallVector<Value> {
-      return {r.toTensor(1, r.activateByMode(0, r.get(0)))};
-    };
-  else
-    formulas.map = [activation](RowRegion &r) -> SmallVector<Value> {
-      Value dx =
-          buildActivationGradient(r, activation, r.get(0), r.get(1), r.get(2),
-                                  [&](int i) { return r.scalar(i); });
-      return {r.toTensor(3, dx)};
-    };
+  const bool isForward = p.op == RowWiseKind::ActivationForward;
+  const bool hasIntegers = tessera::hasIntegers(p);
+  formulas.map = [=](RowRegion &r) -> SmallVector<Value> {
+    FloatBuilder f = getArithmetic(r, hasIntegers);
+    auto get = [&](int tensor) { return f.convert(r.input(tensor)); };
+    auto parameter = [&](int i) { return r.scalar(i); };
+    if (isForward)
+      return {r.toTensor(1, buildActivation(f, activation, get(0), parameter))};
+    Value x = get(0), y = get(1), dy = get(2);
+    return {r.toTensor(
+        3, buildActivationGradient(f, activation, x, y, dy, parameter))};
+  };
   return formulas;
 }

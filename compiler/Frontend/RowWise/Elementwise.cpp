@@ -13,31 +13,6 @@ using namespace tessera;
 
 using Values = SmallVector<Value>;
 
-static bool isInteger(DataType type) {
-  return type == DataType::I8 || type == DataType::I32 || type == DataType::I64;
-}
-
-static bool hasIntegers(const RowWiseProblem &p) {
-  return llvm::any_of(p.getTensors(), [](const RowTensor &tensor) {
-    return isInteger(tensor.type);
-  });
-}
-
-static Status rejectI64(const RowWiseProblem &p) {
-  for (const RowTensor &tensor : p.getTensors())
-    if (tensor.type == DataType::I64)
-      return notSupported(std::string(getName(p.op)) +
-                          " has no arithmetic for i64");
-  return Status::ok();
-}
-
-/// The type in which a formula with scale factors computes: f64 if there are
-/// integers, else that of the region.
-static FloatBuilder getArithmetic(RowRegion &r, bool hasIntegers) {
-  return FloatBuilder(r.getBuilder(), r.getLoc(),
-                      hasIntegers ? r.getBuilder().getF64Type() : r.getType());
-}
-
 //===----------------------------------------------------------------------===//
 // op(alpha1 A, alpha2 B) + beta C
 //===----------------------------------------------------------------------===//

@@ -1,8 +1,8 @@
 //===- RowFormulas.cpp - What all row-wise formulas share -----------------===//
 
+#include "compiler/Frontend/RowWise/RowWiseFormulas.h"
 #include "compiler/Frontend/ActivationFormulas.h"
 #include "compiler/Frontend/ElementType.h"
-#include "compiler/Frontend/RowWise/RowWiseFormulas.h"
 
 using namespace mlir;
 using namespace tessera;
@@ -86,4 +86,27 @@ Status tessera::expectMode(const RowWiseProblem &problem, uint32_t count) {
                          "to " +
                          std::to_string(count - 1) + ", not " +
                          std::to_string(problem.mode));
+}
+
+bool tessera::isInteger(DataType type) {
+  return type == DataType::I8 || type == DataType::I32 || type == DataType::I64;
+}
+
+bool tessera::hasIntegers(const RowWiseProblem &problem) {
+  return llvm::any_of(problem.getTensors(), [](const RowTensor &tensor) {
+    return isInteger(tensor.type);
+  });
+}
+
+Status tessera::rejectI64(const RowWiseProblem &problem) {
+  for (const RowTensor &tensor : problem.getTensors())
+    if (tensor.type == DataType::I64)
+      return notSupported(std::string(getName(problem.op)) +
+                          " has no arithmetic for i64");
+  return Status::ok();
+}
+
+FloatBuilder tessera::getArithmetic(RowRegion &r, bool hasIntegers) {
+  return FloatBuilder(r.getBuilder(), r.getLoc(),
+                      hasIntegers ? r.getBuilder().getF64Type() : r.getType());
 }

@@ -87,6 +87,16 @@ Status expectTensors(const RowWiseProblem &problem, std::string_view roles);
 /// Fails with InvalidArgument unless the mode is one of 0, 1, ..., `count` - 1.
 Status expectMode(const RowWiseProblem &problem, uint32_t count);
 
+bool isInteger(DataType type);
+bool hasIntegers(const RowWiseProblem &problem);
+
+/// Fails with NotSupported if a tensor is of i64.
+Status rejectI64(const RowWiseProblem &problem);
+
+/// The type in which a formula with scale factors computes: f64 if there are
+/// integers, because it holds every i32 exactly, else that of the region.
+FloatBuilder getArithmetic(RowRegion &r, bool hasIntegers);
+
 // The formulas of the operations of each family.
 ErrorOr<RowWiseFormulas> getActivationFormulas(const RowWiseProblem &problem);
 ErrorOr<RowWiseFormulas> getDropoutFormulas(const RowWiseProblem &problem);

@@ -125,22 +125,51 @@ TEST_F(ApiActivation, Refusals) {
   EXPECT_EQ(forward(x, half), miopenStatusBadParm);
   EXPECT_STREQ(tesseraGetLastErrorMessage(),
                "miopenActivationForward: x and y have different data types");
-  ApiTensor bytes(miopenInt8, {4});
-  EXPECT_EQ(forward(bytes, bytes), miopenStatusNotImplemented);
-  setMode(miopenActivationTANH);
-  const double one = 1, zero = 0;
-  ApiTensor doubles(miopenDouble, {4});
-  EXPECT_EQ(forward(doubles, doubles, &one, &zero), miopenStatusNotImplemented);
+  ApiTensor words(miopenInt64, {4});
+  EXPECT_EQ(forward(words, words), miopenStatusNotImplemented);
+  EXPECT_NE(std::string(tesseraGetLastErrorMessage())
+                .find("activ_fwd has no arithmetic for i64"),
+            std::string::npos);
 }
 
-// Doubles are supported in the modes that need no exponential.
+// All modes in f64, right to some units of f64: exponentials and logarithms
+// are not those of f32. The wide range reaches where they overflow.
 TEST_F(ApiActivation, Doubles) {
   const double one = 1, zero = 0;
-  setMode(miopenActivationLEAKYRELU);
-  ApiTensor x(miopenDouble, {5, 7}), y(miopenDouble, {5, 7});
-  y.poison();
-  ASSERT_OK(forward(x, y, &one, &zero));
-  expectRight("activ_fwd", miopenActivationLEAKYRELU, {&x}, {&y}, {kA, kB, kC});
+  for (int mode = 0; mode <= miopenActivationELU; ++mode)
+    for (double most : {4.0, 900.0}) {
+      setMode(mode);
+      ApiTensor x(miopenDouble, {5, 37}, {}, -most, most);
+      ApiTensor y(miopenDouble, {5, 37}), dy(miopenDouble, {5, 37});
+      y.poison();
+      ASSERT_OK(forward(x, y, &one, &zero));
+      expectRight("activ_fwd", mode, {&x}, {&y}, {kA, kB, kC});
+      ApiTensor old(miopenDouble, {5, 37}), dx(miopenDouble, {5, 37});
+      dx.poison();
+      ASSERT_OK(miopenActivationBackward(
+          handle, activation, &one, old.getDesc(), old.getData(), dy.getDesc(),
+          dy.getData(), x.getDesc(), x.getData(), &zero, dx.getDesc(),
+          dx.getData()));
+      expectRight("activ_bwd", mode, {&x, &old, &dy}, {&dx}, {kA, kB, kC});
+    }
+}
+
+// Integers are computed in f64, rounded to the nearest and clamped to the range
+// of their type, in both directions.
+TEST_F(ApiActivation, Integers) {
+  for (auto [type, most] :
+       {std::pair(miopenInt8, 127.0), std::pair(miopenInt32, 0x1p30)})
+    for (int mode = 0; mode <= miopenActivationELU; ++mode) {
+      setMode(mode);
+      ApiTensor x(type, {3, 41}, {}, -most, most), y(type, {3, 41});
+      y.poison();
+      ASSERT_OK(forward(x, y));
+      expectRight("activ_fwd", mode, {&x}, {&y}, {kA, kB, kC});
+      ApiTensor old(type, {3, 41}), dy(type, {3, 41}), dx(type, {3, 41});
+      dx.poison();
+      ASSERT_OK(backward(x, old, dy, dx));
+      expectRight("activ_bwd", mode, {&x, &old, &dy}, {&dx}, {kA, kB, kC});
+    }
 }
 
 // Tests the gradients of a PReLU with one slope for each channel and with one

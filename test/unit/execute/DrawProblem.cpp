@@ -88,12 +88,6 @@ static void drawLayouts(Draw &draw, ConvProblem &p, bool strided) {
   }
 }
 
-/// Activations without an exponential or a logarithm: no chip computes those in
-/// f64.
-static constexpr Activation kPlainActivations[] = {
-    Activation::None,        Activation::Relu,      Activation::Abs,
-    Activation::ClippedRelu, Activation::LeakyRelu, Activation::Clamp};
-
 static void drawEpilogue(Draw &draw, ConvProblem &p) {
   if (!draw.chance(30) || p.getResultType() == DataType::I32)
     return;
@@ -101,11 +95,8 @@ static void drawEpilogue(Draw &draw, ConvProblem &p) {
   p.epilogue.beta = draw.chance(30);
   p.epilogue.bias = draw.chance(50);
   p.epilogue.residual = draw.chance(25);
-  p.epilogue.activation =
-      p.dataType == DataType::F64
-          ? kPlainActivations[draw.between(0, std::size(kPlainActivations) - 1)]
-          : static_cast<Activation>(
-                draw.between(0, static_cast<int64_t>(Activation::Clamp)));
+  p.epilogue.activation = static_cast<Activation>(
+      draw.between(0, static_cast<int64_t>(Activation::Clamp)));
 }
 
 /// Whether all three tensors are small enough to be copied and compared.

@@ -247,19 +247,6 @@ TEST(ChooseTile, RefusesWithAReason) {
             StatusCode::NotSupported);
 }
 
-// Chips have no exponential of f64: it is refused here, not by a linker.
-TEST(ChooseTile, RefusesExponentialsOfDoubles) {
-  const GpuTarget &target = *findTarget("gfx942");
-  ConvProblem p = makeLayer();
-  p.dataType = DataType::F64;
-  p.epilogue.activation = Activation::LeakyRelu;
-  EXPECT_TRUE(chooseTile(p, target));
-  p.epilogue.activation = Activation::Tanh;
-  EXPECT_EQ(chooseTile(p, target).getStatus().getMessage(),
-            "the activation tanh needs an exponential, which chips have in f32 "
-            "only; the convolution is one of f64");
-}
-
 // A layer with one channel a group has an algorithm of its own.
 TEST(ChooseTile, KnowsDepthwise) {
   ConvProblem p = makeLayer();
