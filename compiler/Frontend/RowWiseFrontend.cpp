@@ -34,6 +34,12 @@ static ErrorOr<RowWiseFormulas> getFormulas(const RowWiseProblem &problem) {
   case RowWiseKind::BatchNormTraining:
   case RowWiseKind::BatchNormBackward:
     return getBatchNormFormulas(problem);
+  case RowWiseKind::CtcGather:
+  case RowWiseKind::CtcStep:
+  case RowWiseKind::CtcLoss:
+  case RowWiseKind::CtcOccupancy:
+  case RowWiseKind::CtcGradient:
+    return getCtcFormulas(problem);
   case RowWiseKind::LrnSum:
   case RowWiseKind::LrnForward:
   case RowWiseKind::LrnBackwardSum:

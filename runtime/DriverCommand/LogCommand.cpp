@@ -46,6 +46,12 @@ static std::string_view getLogName(RowWiseKind op) {
   case RowWiseKind::LrnBackwardSum:
   case RowWiseKind::LrnBackward:
     return "LogCmdLRN";
+  case RowWiseKind::CtcGather:
+  case RowWiseKind::CtcStep:
+  case RowWiseKind::CtcLoss:
+  case RowWiseKind::CtcOccupancy:
+  case RowWiseKind::CtcGradient:
+    return "LogCmdCTCLoss";
   case RowWiseKind::NormForward:
     return "LogCmdLayerNorm";
   case RowWiseKind::T5Backward:

@@ -40,24 +40,36 @@ Status GpuApi::checkOwn(hipError_t error, const char *what) const {
              : status;
 }
 
-bool GpuApi::knowsMemory(const void *pointer) const {
+std::optional<int> GpuApi::getMemoryType(const void *pointer) const {
   // Larger than the struct of any HIP so far, which always begins with the
   // type.
   alignas(hipPointerAttribute_t) char attributes[256] = {};
   if (!hipPointerGetAttributes)
-    return false;
+    return std::nullopt;
   if (hipPointerGetAttributes(
           reinterpret_cast<hipPointerAttribute_t *>(attributes), pointer) !=
       hipSuccess) {
     (void)hipGetLastError(); // The error is not the client's.
-    return false;
+    return std::nullopt;
   }
   int type;
   std::memcpy(&type, attributes, sizeof type);
+  return type;
+}
+
+bool GpuApi::hasUnregisteredType() const {
+  return architectureOffset != offsetof(hipDeviceProp_t, gcnArchName);
+}
+
+bool GpuApi::knowsMemory(const void *pointer) const {
+  const std::optional<int> type = getMemoryType(pointer);
   // HIP 6 answers for any pointer: 0 then means "unregistered" and not "host".
-  const bool hasUnregistered =
-      architectureOffset != offsetof(hipDeviceProp_t, gcnArchName);
-  return !hasUnregistered || type != 0;
+  return type && (!hasUnregisteredType() || *type != 0);
+}
+
+bool GpuApi::isDeviceMemory(const void *pointer) const {
+  // "unregistered" and "host" come before "device" in HIP 6.
+  return getMemoryType(pointer) == (hasUnregisteredType() ? 2 : 1);
 }
 
 bool GpuApi::knowsStream(hipStream_t stream) const {

@@ -12,6 +12,7 @@
 #include "runtime/Base/GpuTarget.h"
 #include "runtime/Base/TensorMap.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -68,6 +69,9 @@ public:
   /// Whether the runtime has allocated or registered the memory at `pointer`.
   /// False if it cannot tell.
   bool knowsMemory(const void *pointer) const;
+  /// Whether the memory at `pointer` is the device's, so that the host should
+  /// copy it. False if the runtime cannot tell.
+  bool isDeviceMemory(const void *pointer) const;
   /// Whether the runtime has created the stream. False if it cannot tell.
   bool knowsStream(hipStream_t stream) const;
 
@@ -94,6 +98,11 @@ public:
 
 private:
   friend class GpuApiLoader;
+  /// The number in front of the attributes of memory; nothing where the runtime
+  /// does not know the memory.
+  std::optional<int> getMemoryType(const void *pointer) const;
+  /// Whether memory types are numbered as of HIP 6, where 0 means unregistered.
+  bool hasUnregisteredType() const;
   /// A text in the current device's properties, of at most 256 bytes.
   ErrorOr<std::string> readProperty(size_t offset) const;
 

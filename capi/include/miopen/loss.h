@@ -1,8 +1,8 @@
 /*===- loss.h - Loss functions --------------------------------------------===*/
 /**
  * @file
- * The descriptor of the CTC loss can be set and read. No loss function is
- * implemented: all other functions return miopenStatusNotImplemented.
+ * The CTC loss is implemented for float. The other losses are not: they return
+ * miopenStatusNotImplemented.
  */
 
 #ifndef MIOPEN_LOSS_H
@@ -22,7 +22,7 @@ extern "C" {
 /** Data type and blank label of a CTC loss. */
 MIOPEN_DECLARE_OBJECT(miopenCTCLossDescriptor);
 
-/** Algorithm of the CTC loss, which is not implemented. */
+/** Algorithm of the CTC loss; there is one. */
 typedef enum {
   /** The same input gives the same bits. */
   MIOPEN_CTC_LOSS_ALGO_DETERMINISTIC = 0
@@ -122,27 +122,36 @@ MIOPEN_EXPORT miopenStatus_t miopenSetCTCLossDescriptor(
 /**
  * Gets the size of the workspace of miopenCTCLoss().
  *
- * Not implemented: nothing is read or written.
- *
  * @param[in]  handle         Supplies the device and the stream.
- * @param[in]  probsDesc      Describes the probabilities: sequence, batch,
- *                            labels.
- * @param[in]  gradientsDesc  Describes the gradients.
+ * @param[in]  probsDesc      Float: time steps, batch, classes; any strides.
+ * @param[in]  gradientsDesc  The lengths and the data type of `probsDesc`; any
+ *                            strides.
  * @param[in]  labels         Labels of all sequences, one sequence after the
- *                            other.
- * @param[in]  labelLengths   Labels of each sequence.
- * @param[in]  inputLengths   Time steps of each sequence.
+ *                            other: classes, counted from 0. Host or device
+ *                            memory.
+ * @param[in]  labelLengths   Number of labels of each sequence; host or device
+ *                            memory.
+ * @param[in]  inputLengths   Time steps of each sequence, at least 1; host or
+ *                            device memory.
  * @param[in]  algo           The algorithm.
  * @param[in]  ctcLossDesc    The loss function.
  * @param[out] workSpaceSize  Bytes.
  *
- * @retval miopenStatusNotImplemented  Always.
+ * @retval miopenStatusSuccess         `*workSpaceSize` is set.
+ * @retval miopenStatusBadParm         A pointer is NULL, a tensor has not 3
+ *                                     dimensions, or the tensors differ; a
+ *                                     length or a label is out of range, or a
+ *                                     sequence has fewer time steps than labels
+ *                                     and blanks between equal ones.
+ * @retval miopenStatusNotImplemented  The data type is half, or there are more
+ *                                     than 2^24 time steps or classes.
+ * @retval miopenStatusInternalError   The driver failed.
  *
  * @par Cost
- *   Host only; does not block.
+ *   Host only; waits for the stream if labels or lengths are on the device.
  *
  * @par Threads
- *   Any thread, at any time.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenGetCTCLossWorkspaceSize(
     miopenHandle_t handle, const miopenTensorDescriptor_t probsDesc,
@@ -151,33 +160,55 @@ MIOPEN_EXPORT miopenStatus_t miopenGetCTCLossWorkspaceSize(
     const miopenCTCLossDescriptor_t ctcLossDesc, size_t *workSpaceSize);
 
 /**
- * Computes CTC losses and their gradients.
+ * Computes CTC losses, -ln of the probability of each sequence's labels, and
+ * their gradients.
  *
- * Not implemented: nothing is read or written.
+ * With a softmax layer, `probs` is its input, and the gradients are those of
+ * that input. Without one, `probs` are logarithms of probabilities, and the
+ * gradients are those of the probabilities, as in MIOpen. Behind the time steps
+ * of a sequence they are 0. A blank label out of range means the nearest class.
  *
  * @param[in]     handle         Supplies the device and the stream.
- * @param[in]     probsDesc      Describes the probabilities: sequence, batch,
- *                               labels.
- * @param[in]     probs          Probabilities; device memory.
+ * @param[in]     probsDesc      Float: time steps, batch, classes; any strides.
+ * @param[in]     probs          Device memory, read.
  * @param[in]     labels         Labels of all sequences, one sequence after the
- *                               other.
- * @param[in]     labelLengths   Labels of each sequence.
- * @param[in]     inputLengths   Time steps of each sequence.
- * @param[out]    losses         Loss of each sequence; device memory.
- * @param[in]     gradientsDesc  Describes the gradients.
- * @param[out]    gradients      Gradients of the probabilities; device memory.
- * @param[in]     algo           The algorithm.
+ *                               other: classes, counted from 0. Host or device
+ *                               memory.
+ * @param[in]     labelLengths   Number of labels of each sequence; host or
+ *                               device memory.
+ * @param[in]     inputLengths   Time steps of each sequence, at least 1; host
+ *                               or device memory.
+ * @param[out]    losses         A float for each sequence; device memory.
+ * @param[in]     gradientsDesc  The lengths and the data type of `probsDesc`;
+ *                               any strides.
+ * @param[out]    gradients      Device memory, every element overwritten.
+ * @param[in]     algo           The algorithm; the same input gives the same
+ *                               bits.
  * @param[in]     ctcLossDesc    The loss function.
- * @param[in,out] workSpace      Device memory.
- * @param[in]     workSpaceSize  Size of `workSpace` in bytes.
+ * @param[in,out] workSpace      Device memory, of any content.
+ * @param[in]     workSpaceSize  Size of `workSpace` in bytes, at least what
+ *                               miopenGetCTCLossWorkspaceSize() gives.
  *
- * @retval miopenStatusNotImplemented  Always.
+ * @retval miopenStatusSuccess         The kernels are on the stream.
+ * @retval miopenStatusBadParm         As in miopenGetCTCLossWorkspaceSize(), or
+ *                                     the workspace is too small, or elements
+ *                                     of the gradients overlap.
+ * @retval miopenStatusNotImplemented  The data type is half, or there are more
+ *                                     than 2^24 time steps or classes, or no
+ *                                     kernel covers the chip.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
  *
  * @par Cost
- *   Host only; does not block.
+ *   Compiles on first use, then launches: two kernels for each time step and
+ *   seven others. Waits for the stream before the first one and not after the
+ *   last.
  *
  * @par Threads
- *   Any thread, at any time.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenCTCLoss(
     miopenHandle_t handle, const miopenTensorDescriptor_t probsDesc,
