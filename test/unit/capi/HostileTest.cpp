@@ -87,7 +87,8 @@ TEST_F(Hostile, IndicesMustFit) {
 // A window as long as a dimension would need a kernel for each position.
 TEST_F(Hostile, WideWindowsAreNotImplemented) {
   const TensorDesc x;
-  ASSERT_EQ(set(x, {1, size_t(1) << 60, 1, 1}), miopenStatusSuccess);
+  ASSERT_EQ(set(x, {1, size_t(1) << 60, 1, 1}, {}, miopenHalf),
+            miopenStatusSuccess);
   miopenLRNDescriptor_t lrn;
   ASSERT_EQ(miopenCreateLRNDescriptor(&lrn), miopenStatusSuccess);
   for (unsigned window : {65u, std::numeric_limits<unsigned>::max()}) {
@@ -117,7 +118,8 @@ TEST_F(Hostile, GroupsMustDivide) {
                                      nullptr, nullptr),
               miopenStatusBadParm);
   const TensorDesc wide;
-  ASSERT_EQ(set(wide, {1, 2}, {1, size_t(1) << 62}), miopenStatusSuccess);
+  ASSERT_EQ(set(wide, {1, 2}, {1, size_t(1) << 61}, miopenHalf),
+            miopenStatusSuccess);
   EXPECT_EQ(miopenGroupNormForward(handle, MIOPEN_ELEMENTWISE_AFFINE, wide,
                                    memory, nullptr, nullptr, nullptr, nullptr,
                                    1, 1e-5f, wide, memory, nullptr, nullptr,
