@@ -45,6 +45,10 @@ static ErrorOr<RowWiseFormulas> getFormulas(const RowWiseProblem &problem) {
   case RowWiseKind::LrnBackwardSum:
   case RowWiseKind::LrnBackward:
     return getLrnFormulas(problem);
+  case RowWiseKind::SoftMargin:
+  case RowWiseKind::SoftMarginGradient:
+  case RowWiseKind::MultiMargin:
+    return getMarginFormulas(problem);
   case RowWiseKind::NormForward:
   case RowWiseKind::T5Backward:
   case RowWiseKind::T5BackwardWeight:

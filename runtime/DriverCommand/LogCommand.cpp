@@ -52,6 +52,11 @@ static std::string_view getLogName(RowWiseKind op) {
   case RowWiseKind::CtcOccupancy:
   case RowWiseKind::CtcGradient:
     return "LogCmdCTCLoss";
+  case RowWiseKind::SoftMargin:
+  case RowWiseKind::SoftMarginGradient:
+    return "LogCmdSoftMarginLoss";
+  case RowWiseKind::MultiMargin:
+    return "LogCmdMultiMarginLoss";
   case RowWiseKind::NormForward:
     return "LogCmdLayerNorm";
   case RowWiseKind::T5Backward:

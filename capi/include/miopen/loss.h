@@ -1,8 +1,8 @@
 /*===- loss.h - Loss functions --------------------------------------------===*/
 /**
  * @file
- * The CTC loss is implemented for float. The other losses are not: they return
- * miopenStatusNotImplemented.
+ * The CTC loss, of float, with its gradient; soft margin losses and their
+ * gradients, and multi-class margin losses, of half, bfloat16, float and double.
  */
 
 #ifndef MIOPEN_LOSS_H
@@ -30,7 +30,7 @@ typedef enum {
 
 #ifdef MIOPEN_BETA_API
 
-/** How the losses of elements become the output. No loss is implemented. */
+/** How the losses of elements become the output. */
 typedef enum {
   MIOPEN_LOSS_REDUCTION_NONE = 0, /**< One loss for each element. */
   MIOPEN_LOSS_REDUCTION_SUM = 1,  /**< The sum of all losses. */
@@ -221,18 +221,20 @@ MIOPEN_EXPORT miopenStatus_t miopenCTCLoss(
 #ifdef MIOPEN_BETA_API
 
 /**
- * Gets the size of the workspace of miopenSoftMarginLossForward().
+ * Gets the size of the workspace of miopenSoftMarginLossForward(), which is 0:
+ * kernels use scratch memory of the handle.
  *
- * Not implemented: nothing is read or written.
- *
- * @param[in]  handle       Supplies the device and the stream.
- * @param[in]  inputDesc    Describes the input.
- * @param[in]  targetDesc   Describes the targets.
- * @param[in]  outputDesc   Describes the output.
+ * @param[in]  handle       Checked for NULL only.
+ * @param[in]  inputDesc    Half, bfloat16, float or double; any strides.
+ * @param[in]  targetDesc   The lengths and the data type of the input.
+ * @param[in]  outputDesc   The data type of the input; its lengths, or one
+ *                          element for a sum or mean.
  * @param[in]  reduction    None, sum or mean.
  * @param[out] sizeInBytes  Bytes.
  *
- * @retval miopenStatusNotImplemented  Always.
+ * @retval miopenStatusSuccess  `*sizeInBytes` is 0.
+ * @retval miopenStatusBadParm  A pointer is NULL, the tensors do not fit each
+ *                              other, or `reduction` is unknown.
  *
  * @par Cost
  *   Host only; does not block.
@@ -246,28 +248,40 @@ MIOPEN_EXPORT miopenStatus_t miopenGetSoftMarginLossForwardWorkspaceSize(
     miopenLossReductionMode_t reduction, size_t *sizeInBytes);
 
 /**
- * Computes a soft margin loss.
+ * Computes soft margin losses, ln(1 + e^(-t x)), or their sum or mean.
  *
- * Not implemented: nothing is read or written.
+ * @param[in]  handle               Supplies the device and the stream.
+ * @param[in]  inputDesc            Half, bfloat16, float or double; any
+ *                                  strides.
+ * @param[in]  input                x; device memory, read.
+ * @param[in]  targetDesc           The lengths and the data type of the input.
+ * @param[in]  target               t, 1 or -1; device memory, read.
+ * @param[in]  outputDesc           The data type of the input; its lengths, or
+ *                                  one element for a sum or mean.
+ * @param[out] output               Device memory, every element overwritten.
+ * @param[in]  reduction            None, sum or mean.
+ * @param[in]  workspace            Not used.
+ * @param[in]  workspaceSizeInBytes  Not used.
  *
- * @param[in]     handle              Supplies the device and the stream.
- * @param[in]     inputDesc           Describes the input.
- * @param[in]     input               Device memory.
- * @param[in]     targetDesc          Describes the targets.
- * @param[in]     target              Device memory.
- * @param[in]     outputDesc          Describes the output.
- * @param[out]    output              Device memory.
- * @param[in]     reduction           None, sum or mean.
- * @param[in,out] workspace           Device memory.
- * @param[in]     workspaceSizeInBytes  Size of `workspace` in bytes.
- *
- * @retval miopenStatusNotImplemented  Always.
+ * @retval miopenStatusSuccess         The kernels are on the stream.
+ * @retval miopenStatusBadParm         A pointer other than `workspace` is NULL,
+ *                                     the tensors do not fit each other,
+ *                                     elements of the output overlap, or
+ *                                     `reduction` is unknown.
+ * @retval miopenStatusNotImplemented  No kernel covers the data type or the
+ *                                     chip, or a tensor has more than five
+ *                                     dimensions that cannot be merged.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
  *
  * @par Cost
- *   Host only; does not block.
+ *   Compiles on first use, then launches; does not wait for the device.
  *
  * @par Threads
- *   Any thread, at any time.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenSoftMarginLossForward(
     miopenHandle_t handle, miopenTensorDescriptor_t inputDesc,
@@ -278,28 +292,41 @@ MIOPEN_EXPORT miopenStatus_t miopenSoftMarginLossForward(
     size_t workspaceSizeInBytes MIOPEN_DEFAULT(0));
 
 /**
- * Computes the gradient of a soft margin loss.
- *
- * Not implemented: nothing is read or written.
+ * Computes the gradient of a soft margin loss: -t / (1 + e^(t x)) times that of
+ * the output, divided by the number of elements for a mean.
  *
  * @param[in]  handle       Supplies the device and the stream.
- * @param[in]  inputDesc    Describes the input.
- * @param[in]  input        Device memory.
- * @param[in]  targetDesc   Describes the targets.
- * @param[in]  target       Device memory.
- * @param[in]  doutputDesc  Describes the gradient of the output.
- * @param[in]  doutput      Device memory.
- * @param[in]  dinputDesc   Describes the gradient of the input.
- * @param[out] dinput       Device memory.
+ * @param[in]  inputDesc    Half, bfloat16, float or double; any strides.
+ * @param[in]  input        x; device memory, read.
+ * @param[in]  targetDesc   The lengths and the data type of the input.
+ * @param[in]  target       t; device memory, read.
+ * @param[in]  doutputDesc  The lengths and the data type of the input, whatever
+ *                          the reduction is.
+ * @param[in]  doutput      Gradient of the output; device memory, read.
+ * @param[in]  dinputDesc   The lengths and the data type of the input.
+ * @param[out] dinput       Gradient of the input; device memory, every element
+ *                          overwritten; may be another tensor if the strides
+ *                          agree.
  * @param[in]  reduction    None, sum or mean.
  *
- * @retval miopenStatusNotImplemented  Always.
+ * @retval miopenStatusSuccess         The kernel is on the stream.
+ * @retval miopenStatusBadParm         A pointer is NULL, the tensors do not fit
+ *                                     each other, elements of the result
+ *                                     overlap, or `reduction` is unknown.
+ * @retval miopenStatusNotImplemented  No kernel covers the data type or the
+ *                                     chip, or a tensor has more than five
+ *                                     dimensions that cannot be merged.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
  *
  * @par Cost
- *   Host only; does not block.
+ *   Compiles on first use, then launches; does not wait for the device.
  *
  * @par Threads
- *   Any thread, at any time.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenSoftMarginLossBackward(
     miopenHandle_t handle, miopenTensorDescriptor_t inputDesc,
@@ -309,21 +336,26 @@ MIOPEN_EXPORT miopenStatus_t miopenSoftMarginLossBackward(
     miopenLossReductionMode_t reduction);
 
 /**
- * Gets the size of the workspace of miopenMultiMarginLossForward().
+ * Gets the size of the workspace of miopenMultiMarginLossForward(): a number
+ * for each row if there is a reduction.
  *
- * Not implemented: nothing is read or written.
- *
- * @param[in]  handle       Supplies the device and the stream.
- * @param[in]  inputDesc    Describes the input.
- * @param[in]  targetDesc   Describes the targets.
- * @param[in]  weightDesc   Describes the weights.
- * @param[in]  outputDesc   Describes the output.
+ * @param[in]  handle       Checked for NULL only.
+ * @param[in]  inputDesc    Half, bfloat16, float or double; rows and classes.
+ * @param[in]  targetDesc   Int64; an element for each row.
+ * @param[in]  weightDesc   The data type of the input; an element for each
+ *                          class.
+ * @param[in]  outputDesc   The data type of the input; an element for each row,
+ *                          or one for a sum or mean.
  * @param[in]  p            Exponent, 1 or 2.
  * @param[in]  margin       Margin of the loss.
  * @param[in]  reduction    None, sum or mean.
  * @param[out] sizeInBytes  Bytes.
  *
- * @retval miopenStatusNotImplemented  Always.
+ * @retval miopenStatusSuccess         `*sizeInBytes` is set.
+ * @retval miopenStatusBadParm         A pointer is NULL, the tensors do not fit
+ *                                     each other, or `p` or `reduction` is
+ *                                     another number.
+ * @retval miopenStatusNotImplemented  There are more than 2^24 classes.
  *
  * @par Cost
  *   Host only; does not block.
@@ -338,32 +370,53 @@ MIOPEN_EXPORT miopenStatus_t miopenGetMultiMarginLossForwardWorkspaceSize(
     miopenLossReductionMode_t reduction, size_t *sizeInBytes);
 
 /**
- * Computes a multi-class margin loss.
- *
- * Not implemented: nothing is read or written.
+ * Computes multi-class margin losses: of a row x with target t, the sum of
+ * max(0, margin - x[t] + x[c])^p over all classes c but t, times the weight of
+ * t, divided by the number of classes; or their sum or mean. A target that is
+ * no class makes a NaN.
  *
  * @param[in]     handle              Supplies the device and the stream.
- * @param[in]     inputDesc           Describes the input.
- * @param[in]     input               Device memory.
- * @param[in]     targetDesc          Describes the targets.
- * @param[in]     target              Device memory.
- * @param[in]     weightDesc          Describes the weights.
- * @param[in]     weight              Weight of each class; device memory.
- * @param[in]     outputDesc          Describes the output.
- * @param[out]    output              Device memory.
+ * @param[in]     inputDesc           Half, bfloat16, float or double; rows and
+ *                                    classes, any strides.
+ * @param[in]     input               Device memory, read.
+ * @param[in]     targetDesc          Int64; an element for each row.
+ * @param[in]     target              Classes, counted from 0; device memory,
+ *                                    read.
+ * @param[in]     weightDesc          The data type of the input; an element for
+ *                                    each class.
+ * @param[in]     weight              Weight of each class; device memory, read.
+ * @param[in]     outputDesc          The data type of the input; an element for
+ *                                    each row, or one for a sum or mean.
+ * @param[out]    output              Device memory, every element overwritten.
  * @param[in]     p                   Exponent, 1 or 2.
  * @param[in]     margin              Margin of the loss.
  * @param[in]     reduction           None, sum or mean.
- * @param[in,out] workspace           Device memory.
- * @param[in]     workspaceSizeInBytes  Size of `workspace` in bytes.
+ * @param[in,out] workspace           Device memory; may be NULL without a
+ *                                    reduction.
+ * @param[in]     workspaceSizeInBytes  Size of `workspace` in bytes, at least
+ *                                    what
+ *                                    miopenGetMultiMarginLossForwardWorkspaceSize()
+ *                                    gives.
  *
- * @retval miopenStatusNotImplemented  Always.
+ * @retval miopenStatusSuccess         The kernels are on the stream.
+ * @retval miopenStatusBadParm         A pointer is NULL, the tensors do not fit
+ *                                     each other, elements of the output
+ *                                     overlap, `p` or `reduction` is another
+ *                                     number, or the workspace is too small.
+ * @retval miopenStatusNotImplemented  No kernel covers the data type or the
+ *                                     chip, or a tensor has more than five
+ *                                     dimensions that cannot be merged.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
  *
  * @par Cost
- *   Host only; does not block.
+ *   Compiles on first use, then launches; does not wait for the device.
  *
  * @par Threads
- *   Any thread, at any time.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenMultiMarginLossForward(
     miopenHandle_t handle, miopenTensorDescriptor_t inputDesc,

@@ -342,3 +342,151 @@ TEST_F(ApiCtcLoss, Refusals) {
                "miopenGetCTCLossWorkspaceSize: the CTC loss of half is not "
                "implemented");
 }
+
+namespace {
+class ApiMarginLoss : public ApiRowWise {};
+} // namespace
+
+static constexpr miopenDataType_t kFloats[] = {miopenFloat, miopenHalf,
+                                               miopenBFloat16, miopenDouble};
+
+// Losses, their sum and mean, and the gradient of each, in all types, on
+// tensors of different strides. Targets are any numbers, not 1 and -1 alone.
+TEST_F(ApiMarginLoss, Soft) {
+  const std::vector<int> lengths = {3, 5, 7, 11}, one = {1, 1, 1, 1};
+  for (miopenDataType_t type : kFloats)
+    for (int reduction = 0; reduction <= MIOPEN_LOSS_REDUCTION_MEAN;
+         ++reduction) {
+      const auto mode = static_cast<miopenLossReductionMode_t>(reduction);
+      const double factor =
+          reduction == MIOPEN_LOSS_REDUCTION_MEAN ? 1.0 / 1155 : 1;
+      ApiTensor x(type, lengths, getChannelsLast(lengths), -9, 9);
+      ApiTensor t(type, lengths), y(type, reduction ? one : lengths);
+      ApiTensor dy(type, lengths), dx(type, lengths);
+      y.poison();
+      dx.poison();
+      size_t bytes = 1;
+      ASSERT_OK(miopenGetSoftMarginLossForwardWorkspaceSize(
+          handle, x.getDesc(), t.getDesc(), y.getDesc(), mode, &bytes));
+      EXPECT_EQ(bytes, 0u);
+      ASSERT_OK(miopenSoftMarginLossForward(handle, x.getDesc(), x.getData(),
+                                            t.getDesc(), t.getData(),
+                                            y.getDesc(), y.getData(), mode));
+      if (reduction)
+        expectRight("soft_margin", 1, {&x, &t}, {&y}, {factor}, 0b1111);
+      else
+        expectRight("soft_margin", 0, {&x, &t}, {&y}, {});
+      ASSERT_OK(miopenSoftMarginLossBackward(
+          handle, x.getDesc(), x.getData(), t.getDesc(), t.getData(),
+          dy.getDesc(), dy.getData(), dx.getDesc(), dx.getData(), mode));
+      expectRight("soft_margin_bwd", 0, {&x, &t, &dy}, {&dx}, {factor});
+    }
+}
+
+static double loadLast(const ApiTensor &tensor, const std::vector<char> &bytes,
+                       int i) {
+  return reference::loadElement(tensor.getType(), bytes.data(), i);
+}
+
+// Losses of rows, their sum and mean, with both powers, against a loop.
+TEST_F(ApiMarginLoss, Multi) {
+  constexpr int kRows = 37, kClasses = 19;
+  constexpr float kMargin = 0.75f;
+  for (miopenDataType_t type : kFloats)
+    for (long p : {1, 2})
+      for (int reduction = 0; reduction <= MIOPEN_LOSS_REDUCTION_MEAN;
+           ++reduction) {
+        const auto mode = static_cast<miopenLossReductionMode_t>(reduction);
+        ApiTensor x(type, {kRows, kClasses}, {kClasses + 3, 1}, -2, 2);
+        ApiTensor target(miopenInt64, {kRows}, {}, 0, kClasses - 1);
+        ApiTensor weight(type, {kClasses}, {}, 0.5, 2);
+        ApiTensor y(type, {reduction ? 1 : kRows});
+        ApiTensor workspace(miopenInt8, {kRows * 8});
+        y.poison();
+        workspace.poison();
+        size_t bytes = 0;
+        ASSERT_OK(miopenGetMultiMarginLossForwardWorkspaceSize(
+            handle, x.getDesc(), target.getDesc(), weight.getDesc(),
+            y.getDesc(), p, kMargin, mode, &bytes));
+        ASSERT_LE(bytes, size_t(kRows) * 8);
+        ASSERT_OK(miopenMultiMarginLossForward(
+            handle, x.getDesc(), x.getData(), target.getDesc(),
+            target.getData(), weight.getDesc(), weight.getData(), y.getDesc(),
+            y.getData(), p, kMargin, mode, workspace.getData(), bytes));
+        Values losses;
+        for (int n = 0; n < kRows; ++n) {
+          auto at = [&](int c) {
+            return loadLast(x, x.getHost(), n * (kClasses + 3) + c);
+          };
+          const int t = static_cast<int>(loadLast(target, target.getHost(), n));
+          double sum = 0;
+          for (int c = 0; c < kClasses; ++c)
+            if (c != t)
+              sum += std::pow(std::fmax(0, kMargin - at(t) + at(c)), p);
+          losses.push_back(loadLast(weight, weight.getHost(), t) * sum /
+                           kClasses);
+        }
+        const double total = std::accumulate(losses.begin(), losses.end(), 0.0);
+        if (reduction)
+          losses = {reduction == MIOPEN_LOSS_REDUCTION_MEAN ? total / kRows
+                                                            : total};
+        // The result is rounded once; sums of f32 lose a few bits more.
+        const double tolerance = type == miopenDouble  ? 1e-14
+                                 : type == miopenFloat ? 1e-6
+                                 : type == miopenHalf  ? 0x1p-11
+                                                       : 0x1p-8;
+        const std::vector<char> found = y.read();
+        for (size_t i = 0; i < losses.size(); ++i)
+          ASSERT_NEAR(loadLast(y, found, static_cast<int>(i)), losses[i],
+                      tolerance * 1.01 * std::fmax(0.01, losses[i]))
+              << "type " << type << " p " << p << " reduction " << reduction;
+      }
+}
+
+// A target that is no class makes a NaN of its row alone.
+TEST_F(ApiMarginLoss, WrongTargets) {
+  ApiTensor x(miopenFloat, {4, 5}), weight(miopenFloat, {5});
+  ApiTensor target(miopenInt64, {4}), y(miopenFloat, {4});
+  std::vector<char> bytes(32);
+  const int64_t targets[] = {4, -1, 5, int64_t(1) << 40};
+  memcpy(bytes.data(), targets, sizeof targets);
+  target.setBytes(bytes);
+  ASSERT_OK(miopenMultiMarginLossForward(
+      handle, x.getDesc(), x.getData(), target.getDesc(), target.getData(),
+      weight.getDesc(), weight.getData(), y.getDesc(), y.getData(), 1, 1,
+      MIOPEN_LOSS_REDUCTION_NONE, nullptr, 0));
+  const std::vector<char> found = y.read();
+  for (int i = 0; i < 4; ++i)
+    EXPECT_EQ(std::isnan(loadLast(y, found, i)), i > 0) << i;
+}
+
+TEST_F(ApiMarginLoss, Refusals) {
+  ApiTensor x(miopenFloat, {4, 5}), weight(miopenFloat, {5});
+  ApiTensor target(miopenInt64, {4}), one(miopenFloat, {1});
+  ApiTensor half(miopenHalf, {4, 5}), bytes(miopenInt8, {4, 5});
+  auto soft = [&](const ApiTensor &in, const ApiTensor &out, int mode) {
+    return miopenSoftMarginLossForward(
+        handle, in.getDesc(), in.getData(), in.getDesc(), in.getData(),
+        out.getDesc(), out.getData(),
+        static_cast<miopenLossReductionMode_t>(mode));
+  };
+  EXPECT_EQ(soft(x, one, 0), miopenStatusBadParm);
+  EXPECT_EQ(soft(x, x, 1), miopenStatusBadParm);
+  EXPECT_STREQ(tesseraGetLastErrorMessage(),
+               "miopenSoftMarginLossForward: the output of a reduction has 20 "
+               "elements, not 1");
+  EXPECT_EQ(soft(x, half, 0), miopenStatusBadParm);
+  EXPECT_EQ(soft(x, x, 3), miopenStatusBadParm);
+  EXPECT_EQ(soft(bytes, bytes, 0), miopenStatusNotImplemented);
+  auto multi = [&](long p, const ApiTensor &targets) {
+    return miopenMultiMarginLossForward(
+        handle, x.getDesc(), x.getData(), targets.getDesc(), targets.getData(),
+        weight.getDesc(), weight.getData(), one.getDesc(), one.getData(), p, 1,
+        MIOPEN_LOSS_REDUCTION_SUM, nullptr, 0);
+  };
+  EXPECT_EQ(multi(3, target), miopenStatusBadParm);
+  EXPECT_STREQ(tesseraGetLastErrorMessage(),
+               "miopenMultiMarginLossForward: p is 3, not 1 or 2");
+  EXPECT_EQ(multi(1, weight), miopenStatusBadParm);
+  EXPECT_EQ(multi(1, target), miopenStatusBadParm); // No workspace.
+}
