@@ -27,6 +27,9 @@ static ErrorOr<RowWiseFormulas> getFormulas(const RowWiseProblem &problem) {
   case RowWiseKind::DropoutMask:
   case RowWiseKind::DropoutAdvance:
     return getDropoutFormulas(problem);
+  case RowWiseKind::Adam:
+  case RowWiseKind::AdamStep:
+    return getAdamFormulas(problem);
   case RowWiseKind::GluForward:
   case RowWiseKind::GluBackward:
     return getGluFormulas(problem);

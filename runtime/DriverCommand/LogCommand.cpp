@@ -25,6 +25,9 @@ static std::string_view getLogName(RowWiseKind op) {
   case RowWiseKind::DropoutMask:
   case RowWiseKind::DropoutAdvance:
     return "LogCmdDropout";
+  case RowWiseKind::Adam:
+  case RowWiseKind::AdamStep:
+    return "LogCmdAdam";
   case RowWiseKind::GluForward:
   case RowWiseKind::GluBackward:
     return "LogCmdGLU";

@@ -2,7 +2,8 @@
 /**
  * @file
  * The CTC loss, of float, with its gradient; soft margin losses and their
- * gradients, and multi-class margin losses, of half, bfloat16, float and double.
+ * gradients, and multi-class margin losses, of half, bfloat16, float and
+ * double.
  */
 
 #ifndef MIOPEN_LOSS_H
@@ -394,9 +395,7 @@ MIOPEN_EXPORT miopenStatus_t miopenGetMultiMarginLossForwardWorkspaceSize(
  * @param[in,out] workspace           Device memory; may be NULL without a
  *                                    reduction.
  * @param[in]     workspaceSizeInBytes  Size of `workspace` in bytes, at least
- *                                    what
- *                                    miopenGetMultiMarginLossForwardWorkspaceSize()
- *                                    gives.
+ *                                    that of the function above.
  *
  * @retval miopenStatusSuccess         The kernels are on the stream.
  * @retval miopenStatusBadParm         A pointer is NULL, the tensors do not fit

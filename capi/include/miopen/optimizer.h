@@ -1,8 +1,14 @@
 /*===- optimizer.h - Steps of an optimiser --------------------------------===*/
 /**
  * @file
- * None of these functions is implemented: they return
- * miopenStatusNotImplemented. All are part of MIOpen's beta API.
+ * Adam and AdamW, as PyTorch and as the Transformers library define them. All
+ * functions are part of MIOpen's beta API.
+ *
+ * The number of the step is counted from 1 where it is an argument. A tensor of
+ * it holds the number of steps before, is of int32 and has one element; the
+ * call adds 1. The gradients are divided by their scale, one element of any
+ * type. Where the flag, one element, is not 0, no step is made: outputs are the
+ * inputs.
  */
 
 #ifndef MIOPEN_OPTIMIZER_H
@@ -24,7 +30,9 @@ extern "C" {
 /**
  * Makes a step of Adam or AdamW in place.
  *
- * Not implemented: nothing is read or written.
+ * Parameters and averages are half, bfloat16, float or double, all of one type
+ * and of the same lengths, of any strides; gradients may be of another type if
+ * there is a scale, a flag or a tensor of steps.
  *
  * @param[in]     handle           Supplies the device and the stream.
  * @param[in]     paramDesc        Describes the parameters.
@@ -60,13 +68,25 @@ extern "C" {
  * @param[in]     foundInf         Flag: gradients are not finite, so no step is
  *                                 made; device memory; may be NULL.
  *
- * @retval miopenStatusNotImplemented  Always.
+ * @retval miopenStatusSuccess         The kernels are on the stream.
+ * @retval miopenStatusBadParm         A pointer that may not be NULL is NULL,
+ *                                     the tensors do not fit each other, a
+ *                                     number has more than one element, or
+ *                                     elements of a result overlap.
+ * @retval miopenStatusNotImplemented  No kernel covers the data types or the
+ *                                     chip, or a tensor has more than five
+ *                                     dimensions that cannot be merged.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
  *
  * @par Cost
- *   Host only; does not block.
+ *   Compiles on first use, then launches; does not wait for the device.
  *
  * @par Threads
- *   Any thread, at any time.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenFusedAdam(
     miopenHandle_t handle, const miopenTensorDescriptor_t paramDesc,
@@ -84,7 +104,9 @@ MIOPEN_EXPORT miopenStatus_t miopenFusedAdam(
 /**
  * Makes a step of Adam or AdamW from one set of tensors to another.
  *
- * Not implemented: nothing is read or written.
+ * Parameters and averages are half, bfloat16, float or double, all of one type
+ * and of the same lengths, of any strides; gradients may be of another type if
+ * there is a scale, a flag or a tensor of steps.
  *
  * @param[in]  handle               Supplies the device and the stream.
  * @param[in]  paramInDesc          Describes the parameters before the step.
@@ -149,13 +171,25 @@ MIOPEN_EXPORT miopenStatus_t miopenFusedAdam(
  * @param[in]  foundInf             Flag: gradients are not finite, so no step
  *                                  is made; device memory; may be NULL.
  *
- * @retval miopenStatusNotImplemented  Always.
+ * @retval miopenStatusSuccess         The kernels are on the stream.
+ * @retval miopenStatusBadParm         A pointer that may not be NULL is NULL,
+ *                                     the tensors do not fit each other, a
+ *                                     number has more than one element, or
+ *                                     elements of a result overlap.
+ * @retval miopenStatusNotImplemented  No kernel covers the data types or the
+ *                                     chip, or a tensor has more than five
+ *                                     dimensions that cannot be merged.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
  *
  * @par Cost
- *   Host only; does not block.
+ *   Compiles on first use, then launches; does not wait for the device.
  *
  * @par Threads
- *   Any thread, at any time.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenFusedAdamWithOutput(
     miopenHandle_t handle, const miopenTensorDescriptor_t paramInDesc,
@@ -179,7 +213,9 @@ MIOPEN_EXPORT miopenStatus_t miopenFusedAdamWithOutput(
 /**
  * Makes a step of AdamW as the Transformers library defines it, in place.
  *
- * Not implemented: nothing is read or written.
+ * Parameters and averages are half, bfloat16, float or double, all of one type
+ * and of the same lengths, of any strides; gradients may be of another type if
+ * there is a scale, a flag or a tensor of steps.
  *
  * @param[in]     handle         Supplies the device and the stream.
  * @param[in]     paramDesc      Describes the parameters.
@@ -209,13 +245,25 @@ MIOPEN_EXPORT miopenStatus_t miopenFusedAdamWithOutput(
  * @param[in]     foundInf       Flag: gradients are not finite, so no step is
  *                               made; device memory; may be NULL.
  *
- * @retval miopenStatusNotImplemented  Always.
+ * @retval miopenStatusSuccess         The kernels are on the stream.
+ * @retval miopenStatusBadParm         A pointer that may not be NULL is NULL,
+ *                                     the tensors do not fit each other, a
+ *                                     number has more than one element, or
+ *                                     elements of a result overlap.
+ * @retval miopenStatusNotImplemented  No kernel covers the data types or the
+ *                                     chip, or a tensor has more than five
+ *                                     dimensions that cannot be merged.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
  *
  * @par Cost
- *   Host only; does not block.
+ *   Compiles on first use, then launches; does not wait for the device.
  *
  * @par Threads
- *   Any thread, at any time.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenTransformersAdamW(
     miopenHandle_t handle, const miopenTensorDescriptor_t paramDesc,
@@ -233,7 +281,9 @@ MIOPEN_EXPORT miopenStatus_t miopenTransformersAdamW(
  * Makes a step of AdamW as the Transformers library defines it, from one set of
  * tensors to another.
  *
- * Not implemented: nothing is read or written.
+ * Parameters and averages are half, bfloat16, float or double, all of one type
+ * and of the same lengths, of any strides; gradients may be of another type if
+ * there is a scale, a flag or a tensor of steps.
  *
  * @param[in]  handle               Supplies the device and the stream.
  * @param[in]  paramInDesc          Describes the parameters before the step.
@@ -290,13 +340,25 @@ MIOPEN_EXPORT miopenStatus_t miopenTransformersAdamW(
  * @param[in]  foundInf             Flag: gradients are not finite, so no step
  *                                  is made; device memory; may be NULL.
  *
- * @retval miopenStatusNotImplemented  Always.
+ * @retval miopenStatusSuccess         The kernels are on the stream.
+ * @retval miopenStatusBadParm         A pointer that may not be NULL is NULL,
+ *                                     the tensors do not fit each other, a
+ *                                     number has more than one element, or
+ *                                     elements of a result overlap.
+ * @retval miopenStatusNotImplemented  No kernel covers the data types or the
+ *                                     chip, or a tensor has more than five
+ *                                     dimensions that cannot be merged.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
  *
  * @par Cost
- *   Host only; does not block.
+ *   Compiles on first use, then launches; does not wait for the device.
  *
  * @par Threads
- *   Any thread, at any time.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenTransformersAdamWWithOutput(
     miopenHandle_t handle, const miopenTensorDescriptor_t paramInDesc,

@@ -99,6 +99,7 @@ FloatBuilder getArithmetic(RowRegion &r, bool hasIntegers);
 
 // The formulas of the operations of each family.
 ErrorOr<RowWiseFormulas> getActivationFormulas(const RowWiseProblem &problem);
+ErrorOr<RowWiseFormulas> getAdamFormulas(const RowWiseProblem &problem);
 ErrorOr<RowWiseFormulas> getCtcFormulas(const RowWiseProblem &problem);
 ErrorOr<RowWiseFormulas> getDropoutFormulas(const RowWiseProblem &problem);
 ErrorOr<RowWiseFormulas> getElementwiseFormulas(const RowWiseProblem &problem);
