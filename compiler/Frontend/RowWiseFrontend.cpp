@@ -43,6 +43,9 @@ static ErrorOr<RowWiseFormulas> getFormulas(const RowWiseProblem &problem) {
   case RowWiseKind::CtcOccupancy:
   case RowWiseKind::CtcGradient:
     return getCtcFormulas(problem);
+  case RowWiseKind::KthStep:
+  case RowWiseKind::KthFind:
+    return getKthValueFormulas(problem);
   case RowWiseKind::LrnSum:
   case RowWiseKind::LrnForward:
   case RowWiseKind::LrnBackwardSum:

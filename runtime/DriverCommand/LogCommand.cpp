@@ -38,6 +38,9 @@ static std::string_view getLogName(RowWiseKind op) {
   case RowWiseKind::SoftmaxForward:
   case RowWiseKind::SoftmaxBackward:
     return "LogCmdSoftmax";
+  case RowWiseKind::KthStep:
+  case RowWiseKind::KthFind:
+    return "LogCmdKthvalue";
   case RowWiseKind::Reduce:
     return "LogCmdRedux";
   case RowWiseKind::BatchNormInference:

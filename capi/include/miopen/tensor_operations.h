@@ -370,30 +370,43 @@ MIOPEN_EXPORT miopenStatus_t miopenRoPEBackward(
     const miopenTensorDescriptor_t dxDesc, void *dx);
 
 /**
- * Finds the k-th smallest element along a dimension.
- *
- * Not implemented: nothing is read or written.
+ * Finds the k-th smallest element along a dimension, and the index of the first
+ * element that is equal to it. A NaN is larger than any number.
  *
  * @param[in]  handle       Supplies the device and the stream.
- * @param[in]  inputDesc    Describes the input.
- * @param[in]  input        Device memory.
- * @param[in]  outputDesc   Describes the output.
- * @param[out] output       Device memory.
- * @param[in]  indicesDesc  Describes the indices.
+ * @param[in]  inputDesc    Half, bfloat16 or float; any strides.
+ * @param[in]  input        Device memory, read.
+ * @param[in]  outputDesc   The data type of the input; its lengths without the
+ *                          dimension, which has length 1 with `keepDim`.
+ * @param[out] output       Device memory, every element overwritten.
+ * @param[in]  indicesDesc  Int64; the lengths of the output.
  * @param[out] indices      Index of each element along the dimension; device
- *                          memory.
+ *                          memory, every element overwritten.
  * @param[in]  k            k: which element, counted from 1.
  * @param[in]  dim          The dimension; negative numbers count from the last.
  * @param[in]  keepDim      Whether the output keeps the dimension, with length
  *                          1.
  *
- * @retval miopenStatusNotImplemented  Always.
+ * @retval miopenStatusSuccess         The kernels are on the stream.
+ * @retval miopenStatusBadParm         A pointer is NULL, there is no such
+ *                                     element or dimension, the tensors do not
+ *                                     fit each other, or elements of a result
+ *                                     overlap.
+ * @retval miopenStatusNotImplemented  No kernel covers the data type or the
+ *                                     chip, or a tensor has more than five
+ *                                     dimensions that cannot be merged.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
  *
  * @par Cost
- *   Host only; does not block.
+ *   Compiles on first use, then launches: 35 kernels, 33 of which read the
+ *   input; does not wait for the device.
  *
  * @par Threads
- *   Any thread, at any time.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenKthvalueForward(
     miopenHandle_t handle, miopenTensorDescriptor_t inputDesc,

@@ -105,6 +105,7 @@ ErrorOr<RowWiseFormulas> getDropoutFormulas(const RowWiseProblem &problem);
 ErrorOr<RowWiseFormulas> getElementwiseFormulas(const RowWiseProblem &problem);
 ErrorOr<RowWiseFormulas> getGluFormulas(const RowWiseProblem &problem);
 ErrorOr<RowWiseFormulas> getBatchNormFormulas(const RowWiseProblem &problem);
+ErrorOr<RowWiseFormulas> getKthValueFormulas(const RowWiseProblem &problem);
 ErrorOr<RowWiseFormulas> getLrnFormulas(const RowWiseProblem &problem);
 ErrorOr<RowWiseFormulas> getMarginFormulas(const RowWiseProblem &problem);
 ErrorOr<RowWiseFormulas> getNormFormulas(const RowWiseProblem &problem);
