@@ -36,6 +36,8 @@ int64_t RowWiseProblem::getSpan(int tensor) const {
 bool tessera::numbersElements(const RowWiseProblem &problem) {
   switch (problem.op) {
   case RowWiseKind::Dropout:
+  case RowWiseKind::KthFind:
+  case RowWiseKind::MultiMargin:
     return true;
   case RowWiseKind::Reduce:
     return problem.mode & 0x50; // With the indices of extremes.

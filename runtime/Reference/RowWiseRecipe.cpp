@@ -335,13 +335,130 @@ static std::vector<RowWiseRecipe> makeNorm() {
   return recipes;
 }
 
+/// Forms with and without AMSGrad and with factors in tensors.
+static std::vector<RowWiseRecipe> makeAdam() {
+  const Tensor square{.least = 0}, factor{.extent = Any, .least = 0.5};
+  const Tensor result{.role = Output}, count{.types = Index, .least = 0};
+  const std::array<double, 2> beta{0.5, 0.99};
+  std::vector<RowWiseRecipe> recipes;
+  for (uint32_t amsgrad : {0, 1})
+    for (uint32_t factors : {0, 16}) {
+      RowWiseRecipe &recipe = recipes.emplace_back();
+      recipe.op = RowWiseKind::Adam;
+      recipe.modes = addBits({0, 2, 4, 6, 8, 10}, amsgrad | factors);
+      recipe.tensors = {{}, {}, {}, square};
+      if (amsgrad)
+        recipe.tensors.push_back(square);
+      recipe.tensors.insert(recipe.tensors.end(), factors ? 3 : 0, factor);
+      recipe.tensors.insert(recipe.tensors.end(), 3 + amsgrad, result);
+      recipe.scalars = {beta, beta, {1e-3, 1e-2}, {0, 0.1}};
+      if (!factors)
+        recipe.scalars.insert(recipe.scalars.end(), 2, {0.5, 2});
+    }
+  const Tensor scale{.types = Float, .least = 1, .most = 1024};
+  Tensor flag = count, index{.role = Output, .types = Index};
+  flag.most = 1.5;
+  const Tensor wide{.role = Output, .types = Float};
+  // The bound of the reference is that of factors of f32.
+  for (uint32_t mode : {7, 15, 31})
+    recipes.push_back({.op = RowWiseKind::AdamStep,
+                       .modes = {mode},
+                       .tensors = {count, scale, flag, index, wide, wide, wide},
+                       .scalars = {beta, beta, {0.01, 0.1}, {1, 2}},
+                       .types = {DataType::F32}});
+  return recipes;
+}
+
+/// Classes and labels are drawn from the same few numbers.
+static std::vector<RowWiseRecipe> makeCtc() {
+  const Tensor log{.most = -0.125}, element{.most = 0};
+  const Tensor row{.role = RowOutput, .extent = RowExtent::Row};
+  const Tensor flag{.types = Index, .least = 0, .most = 1.5};
+  Tensor number{.types = Index, .least = -1.5, .most = 6};
+  Tensor rowNumber = number, rowLog = log, elementNumber = number;
+  rowNumber.extent = rowLog.extent = RowExtent::Row;
+  elementNumber.extent = RowExtent::Element;
+  const Tensor loss{.least = 0}, occupancy{.least = 0, .most = 1};
+  auto make = [](RowWiseKind op, bool reduces, std::vector<uint32_t> modes,
+                 std::vector<Tensor> tensors) {
+    return RowWiseRecipe{.op = op,
+                         .reduces = reduces,
+                         .modes = std::move(modes),
+                         .tensors = std::move(tensors),
+                         .scalars = {},
+                         .types = {DataType::F32}};
+  };
+  std::vector<RowWiseRecipe> recipes{
+      make(RowWiseKind::CtcGather, true, {0},
+           {log, rowNumber, elementNumber, row}),
+      make(RowWiseKind::CtcStep, false, {0},
+           {element, element, element, flag, log, number, {.role = Output}}),
+      make(RowWiseKind::CtcLoss, true, {0}, {element, flag, row}),
+      make(RowWiseKind::CtcOccupancy, false, {0},
+           {element, element, log, loss, number, number, {.role = Output}}),
+      make(RowWiseKind::CtcGradient, true, {0, 1},
+           {rowLog, occupancy, number, rowNumber, rowNumber, rowNumber, row})};
+  recipes[1].scalars = {{0, 6}};
+  return recipes;
+}
+
+static std::vector<RowWiseRecipe> makeMargin() {
+  const Tensor row{.role = RowOutput, .extent = RowExtent::Row};
+  const Tensor target{
+      .extent = RowExtent::Row, .types = Index, .least = 0, .most = 6};
+  return {{.op = RowWiseKind::SoftMargin,
+           .modes = {0},
+           .tensors = {{}, {}, {.role = Output}},
+           .scalars = {}},
+          {.op = RowWiseKind::SoftMargin,
+           .reduces = true,
+           .modes = {1},
+           .tensors = {{}, {}, row},
+           .scalars = {{0.01, 1}}},
+          {.op = RowWiseKind::SoftMarginGradient,
+           .modes = {0},
+           .tensors = {{}, {}, {}, {.role = Output}},
+           .scalars = {{0.01, 1}}},
+          {.op = RowWiseKind::MultiMargin,
+           .reduces = true,
+           .modes = {0, 1},
+           .tensors = {{}, target, {.extent = RowExtent::Element}, row},
+           .scalars = {{0.5, 2}}}};
+}
+
+static std::vector<RowWiseRecipe> makeKthValue() {
+  const Tensor key{.extent = RowExtent::Row,
+                   .types = Index,
+                   .least = -0x1p31,
+                   .most = 0x1p31 - 1};
+  Tensor k = key;
+  k.least = 1;
+  k.most = 9;
+  const Tensor row{.role = RowOutput, .extent = RowExtent::Row};
+  const Tensor word{
+      .role = RowOutput, .extent = RowExtent::Row, .types = Index};
+  return {{.op = RowWiseKind::KthStep,
+           .reduces = true,
+           .modes = {0},
+           .tensors = {{}, key, k, word, word},
+           .scalars = {{0, 31.5}},
+           .types = {DataType::F16, DataType::BF16, DataType::F32}},
+          {.op = RowWiseKind::KthFind,
+           .reduces = true,
+           .modes = {0},
+           .tensors = {{}, key, row, word},
+           .scalars = {},
+           .types = {DataType::F32}}};
+}
+
 std::span<const RowWiseRecipe> tessera::getRowRecipes() {
   static const std::vector<RowWiseRecipe> recipes = [] {
     std::vector<RowWiseRecipe> all;
     for (auto make :
-         {makeActivation, makeTensorOperations, makeGlu, makePRelu, makeRope,
-          makeSoftmax, makeReduce, makeBatchNormInference,
-          makeBatchNormTraining, makeBatchNormBackward, makeLrn, makeNorm})
+         {makeActivation, makeTensorOperations, makeAdam, makeGlu, makePRelu,
+          makeRope, makeSoftmax, makeReduce, makeKthValue,
+          makeBatchNormInference, makeBatchNormTraining, makeBatchNormBackward,
+          makeLrn, makeCtc, makeMargin, makeNorm})
       std::ranges::move(make(), std::back_inserter(all));
     return all;
   }();

@@ -50,6 +50,8 @@ struct RowWiseRecipe {
   std::vector<RowTensorRecipe> tensors;
   /// The least and the greatest value of each scalar.
   std::vector<std::array<double, 2>> scalars;
+  /// The types of the data; empty means f16, bf16, f32 and f64.
+  std::vector<DataType> types = {};
 };
 
 /// Recipes for all operations, at least one for each.

@@ -94,17 +94,19 @@ static RowWiseFormulas getStep() {
 }
 
 /// The tensors are x, the key, its element and the index of the first one.
-static RowWiseFormulas getFind() {
+static RowWiseFormulas getFind(const RowWiseProblem &p) {
+  const bool isLong = p.tensors[3].type == DataType::I64;
   RowWiseFormulas f;
   f.reductions.push_back({{dnn::ReduceKind::ArgMax}, [](RowRegion &r) {
                             return Values{whereEqual(r, getKey(r, r.get(0)),
                                                      r.input(1), r.constant(1),
                                                      r.constant(0))};
                           }});
-  f.row = [](RowRegion &r) {
+  f.row = [isLong](RowRegion &r) {
     OpBuilder &b = r.getBuilder();
-    Value index =
-        arith::ExtSIOp::create(b, r.getLoc(), b.getI64Type(), r.result(1));
+    Value index = r.result(1);
+    if (isLong)
+      index = arith::ExtSIOp::create(b, r.getLoc(), b.getI64Type(), index);
     return Values{getNumber(r, r.input(1)), index};
   };
   return f;
@@ -119,5 +121,5 @@ ErrorOr<RowWiseFormulas> tessera::getKthValueFormulas(const RowWiseProblem &p) {
     status = notSupported("the k-th value of f64 is not implemented");
   if (!status.isOk())
     return status;
-  return isStep ? getStep() : getFind();
+  return isStep ? getStep() : getFind(p);
 }

@@ -10,11 +10,11 @@ static constexpr double kLogZero = -1e30;
 /// The tensors are the logarithms of probabilities, the label of the state, the
 /// numbers of the classes, and the logarithm of the label's probability.
 void tessera::reference::evaluateCtcGather(Row &row) {
-  double found = kLogZero;
+  ApproxSum found;
   for (int64_t i = 0; i < row.getLength(); ++i)
-    if (row.get(1) >= 0 && row.get(1) == row.get(2, i))
-      found = std::fmax(row.get(0, i), kLogZero);
-  row.set(3, found);
+    if (row.get(1) == row.get(2, i))
+      found.add(row.get(0, i));
+  row.set(3, row.get(1) < 0 ? kLogZero : max(found.get(), kLogZero));
 }
 
 /// The tensors are three old states, a flag for the third one, the logarithm of

@@ -34,12 +34,17 @@ void tessera::reference::evaluateKthStep(Row &row) {
   row.set(4, toInteger(k <= count ? k : k - count));
 }
 
-/// The tensors are x, the key, its element and the index of the first one.
+/// The tensors are x, the key, its element and the index of the first one, or 0
+/// if there is none.
 void tessera::reference::evaluateKthFind(Row &row) {
   const uint32_t key = getWord(row, 1);
+  const uint32_t bits = key >> 31 ? key ^ 0x80000000 : ~key;
+  float number;
+  std::memcpy(&number, &bits, sizeof number);
+  int64_t index = 0;
   for (int64_t i = row.getLength() - 1; i >= 0; --i)
-    if (getKey(row.get(0, i)) == key) {
-      row.set(2, row.get(0, i));
-      row.set(3, static_cast<double>(i));
-    }
+    if (getKey(row.get(0, i)) == key)
+      index = i;
+  row.set(2, number);
+  row.set(3, static_cast<double>(index));
 }

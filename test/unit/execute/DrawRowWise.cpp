@@ -109,8 +109,10 @@ RowWiseProblem tessera::drawRowWise(uint64_t seed, int64_t index) {
   drawSpace(draw, p, recipe.reduces);
   constexpr std::array kFloats{DataType::F16, DataType::F32, DataType::BF16,
                                DataType::F16, DataType::F32, DataType::F64};
+  const std::span<const DataType> types =
+      recipe.types.empty() ? std::span<const DataType>(kFloats) : recipe.types;
   const DataType data =
-      kFloats[draw.between(0, static_cast<int64_t>(kFloats.size()) - 1)];
+      types[draw.between(0, static_cast<int64_t>(types.size()) - 1)];
   const std::vector<int> order = drawOrder(draw, p.rank);
   const auto any =
       static_cast<uint32_t>(draw.between(0, (int64_t(1) << p.rank) - 1));
