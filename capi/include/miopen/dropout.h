@@ -88,8 +88,8 @@ MIOPEN_EXPORT miopenStatus_t miopenDropoutGetReserveSpaceSize(
     const miopenTensorDescriptor_t xDesc, size_t *reserveSpaceSizeInBytes);
 
 /**
- * Gets the size of the states: 48 bytes, the size of one state of MIOpen's
- * generator, by which some clients divide.
+ * Gets the size of the states: 192 bytes, of which 16 are used. PyTorch rounds
+ * the size down to whole states of rocRAND's generator.
  *
  * @param[in]  handle            Checked for NULL only.
  * @param[out] stateSizeInBytes  Bytes.
@@ -141,7 +141,7 @@ MIOPEN_EXPORT miopenStatus_t miopenGetDropoutDescriptor(
  * @param[in]     handle            Checked for NULL only.
  * @param[in]     dropout           Rate: the probability of an element to be
  *                                  set to zero, between 0 and 1.
- * @param[in]     states            Device memory of at least 48 bytes that
+ * @param[in]     states            Device memory of at least 16 bytes that
  *                                  miopenSetDropoutDescriptor() initialised,
  *                                  owned by the caller; NULL if no random
  *                                  numbers are drawn.
@@ -180,7 +180,7 @@ MIOPEN_EXPORT miopenStatus_t miopenRestoreDropoutDescriptor(
  * @param[in]     handle            Supplies the device and the stream.
  * @param[in]     dropout           Rate: the probability of an element to be
  *                                  set to zero, between 0 and 1.
- * @param[in]     states            Device memory of at least 48 bytes, owned by
+ * @param[in]     states            Device memory of at least 16 bytes, owned by
  *                                  the caller, which must stay valid as long as
  *                                  the descriptor is used; NULL if no random
  *                                  numbers are drawn.
@@ -245,7 +245,7 @@ MIOPEN_EXPORT miopenStatus_t miopenSetDropoutDescriptor(
  *                                     NULL, a descriptor was never set, the
  *                                     tensors do not fit each other, or
  *                                     elements of the result overlap.
- * @retval miopenStatusUnknownError    States are needed and have fewer than 48
+ * @retval miopenStatusUnknownError    States are needed and have fewer than 16
  *                                     bytes, or the reserve space is needed or
  *                                     given and is too small.
  * @retval miopenStatusNotImplemented  No kernel covers the data type, or a
@@ -297,7 +297,7 @@ MIOPEN_EXPORT miopenStatus_t miopenDropoutForward(
  *                                     NULL, a descriptor was never set, the
  *                                     tensors do not fit each other, or
  *                                     elements of the result overlap.
- * @retval miopenStatusUnknownError    States are needed and have fewer than 48
+ * @retval miopenStatusUnknownError    States are needed and have fewer than 16
  *                                     bytes, or the reserve space is needed or
  *                                     given and is too small.
  * @retval miopenStatusNotImplemented  No kernel covers the data type, or a

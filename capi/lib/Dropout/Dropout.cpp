@@ -44,10 +44,10 @@ static Status setDropout(miopenDropoutDescriptor &desc,
 //===----------------------------------------------------------------------===//
 
 static constexpr size_t kWordBytes = sizeof(int64_t);
-/// The size of one state of MIOpen's generator. Clients divide the size of the
-/// states by it (PyTorch allocates size / 48 * 48 bytes), so that the two words
-/// that are used here are padded to it.
-static constexpr size_t kStateBytes = 48;
+static constexpr size_t kStateBytes = 2 * kWordBytes;
+/// What clients are told. PyTorch takes it for an array of rocRAND's states,
+/// and allocates as many whole ones of 48 bytes as it holds.
+static constexpr size_t kReportedStateBytes = 192;
 
 static void *getCounter(const miopenDropoutDescriptor &desc) {
   return static_cast<char *>(desc.states) + kWordBytes;
@@ -218,7 +218,7 @@ miopenStatus_t miopenDropoutGetStatesSize(miopenHandle_t handle,
                                           size_t *stateSizeInBytes) {
   return guard(__func__, REQUIRED(handle, stateSizeInBytes),
                [&]() -> ApiResult {
-                 *stateSizeInBytes = kStateBytes;
+                 *stateSizeInBytes = kReportedStateBytes;
                  return Status::ok();
                });
 }
