@@ -61,6 +61,13 @@ static ErrorOr<RowWiseFormulas> getFormulas(const RowWiseProblem &problem) {
     return getNormFormulas(problem);
   case RowWiseKind::PReluBackward:
     return getPReluFormulas(problem);
+  case RowWiseKind::RnnForward:
+  case RowWiseKind::RnnBackward:
+  case RowWiseKind::LstmForward:
+  case RowWiseKind::LstmBackward:
+  case RowWiseKind::GruForward:
+  case RowWiseKind::GruBackward:
+    return getRnnFormulas(problem);
   case RowWiseKind::Rope:
     return getRopeFormulas(problem);
   case RowWiseKind::SoftmaxForward:

@@ -5,7 +5,8 @@
 using namespace tessera;
 
 static constexpr std::string_view kTensorNames[kMaxTensors] = {
-    "t0", "t1", "t2", "t3", "t4", "t5", "t6", "t7", "t8", "t9", "t10", "t11"};
+    "t0", "t1", "t2",  "t3",  "t4",  "t5",  "t6",  "t7",
+    "t8", "t9", "t10", "t11", "t12", "t13", "t14", "t15"};
 static constexpr std::string_view kScalarNames[kMaxScalars] = {
     "s0", "s1", "s2", "s3", "s4", "s5"};
 

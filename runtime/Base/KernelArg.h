@@ -10,7 +10,7 @@
 namespace tessera {
 
 /// Tensors and scalars that a RowWiseProblem may have.
-inline constexpr int kMaxTensors = 12;
+inline constexpr int kMaxTensors = 16;
 inline constexpr int kMaxScalars = 6;
 
 /// What one argument of a kernel is. Every argument has eight bytes: a device

@@ -35,6 +35,13 @@ static std::string_view getLogName(RowWiseKind op) {
     return "LogCmdPReLU";
   case RowWiseKind::Rope:
     return "LogCmdRoPE";
+  case RowWiseKind::RnnForward:
+  case RowWiseKind::RnnBackward:
+  case RowWiseKind::LstmForward:
+  case RowWiseKind::LstmBackward:
+  case RowWiseKind::GruForward:
+  case RowWiseKind::GruBackward:
+    return "LogCmdRNN";
   case RowWiseKind::SoftmaxForward:
   case RowWiseKind::SoftmaxBackward:
     return "LogCmdSoftmax";

@@ -451,12 +451,34 @@ static std::vector<RowWiseRecipe> makeKthValue() {
            .types = {DataType::F32}}};
 }
 
+/// A step of a recurrent network. The inputs are bounded as gates are.
+static RowWiseRecipe makeGates(RowWiseKind op, std::vector<uint32_t> modes,
+                               size_t inputs, size_t outputs) {
+  RowWiseRecipe recipe{
+      .op = op, .modes = std::move(modes), .tensors = {}, .scalars = {}};
+  recipe.tensors.assign(inputs, Tensor{.least = -1, .most = 1});
+  recipe.tensors.resize(inputs + outputs, Tensor{.role = Output});
+  return recipe;
+}
+
+static std::vector<RowWiseRecipe> makeRnn() {
+  return {makeGates(RowWiseKind::RnnForward, {0, 1}, 2, 2),
+          makeGates(RowWiseKind::RnnForward, {2, 3}, 2, 4),
+          makeGates(RowWiseKind::RnnBackward, {0, 1}, 3, 1),
+          makeGates(RowWiseKind::LstmForward, {0}, 5, 3),
+          makeGates(RowWiseKind::LstmForward, {1}, 6, 9),
+          makeGates(RowWiseKind::LstmBackward, {0}, 8, 5),
+          makeGates(RowWiseKind::GruForward, {0}, 7, 2),
+          makeGates(RowWiseKind::GruForward, {1}, 7, 7),
+          makeGates(RowWiseKind::GruBackward, {0}, 7, 7)};
+}
+
 std::span<const RowWiseRecipe> tessera::getRowRecipes() {
   static const std::vector<RowWiseRecipe> recipes = [] {
     std::vector<RowWiseRecipe> all;
     for (auto make :
          {makeActivation, makeTensorOperations, makeAdam, makeGlu, makePRelu,
-          makeRope, makeSoftmax, makeReduce, makeKthValue,
+          makeRope, makeRnn, makeSoftmax, makeReduce, makeKthValue,
           makeBatchNormInference, makeBatchNormTraining, makeBatchNormBackward,
           makeLrn, makeCtc, makeMargin, makeNorm})
       std::ranges::move(make(), std::back_inserter(all));

@@ -1,9 +1,17 @@
 /*===- rnn.h - Recurrent networks -----------------------------------------===*/
 /**
  * @file
- * Descriptors can be set and read, so that clients which create them before
- * they need them can start. No network is implemented, and the sizes of its
- * memory are not known: all other functions return miopenStatusNotImplemented.
+ * Vanilla networks, LSTM and GRU of half, bfloat16 and float, in any number of
+ * layers, one or two directions, with and without biases, input weights and
+ * dropout between layers. A network is a list of launches, two for each time
+ * step, layer and direction.
+ *
+ * Sequences are given in two ways. One descriptor for each time step has a
+ * batch and a vector, and perhaps more lengths that are 1; batches do not rise,
+ * and time steps follow each other in memory, without padding unless
+ * miopenSetRNNPaddingMode() says otherwise. A sequence tensor has the length of
+ * each sequence. States have the layers times directions, the batch, and the
+ * hidden size.
  */
 
 #ifndef MIOPEN_RNN_H
@@ -25,8 +33,7 @@ MIOPEN_DECLARE_OBJECT(miopenRNNDescriptor);
 /** A batch of sequences. */
 MIOPEN_DECLARE_OBJECT(miopenSeqTensorDescriptor);
 
-/** Kind of cells. Like all enums of this file, it is only stored: no network
- *  is implemented. */
+/** Kind of cells. */
 typedef enum {
   miopenRNNRELU = 0, /**< One gate, with a ReLU. */
   miopenRNNTANH = 1, /**< One gate, with a hyperbolic tangent. */
@@ -40,10 +47,10 @@ typedef enum {
   miopenRNNskip = 1    /**< The input is taken as it is. */
 } miopenRNNInputMode_t;
 
-/** Algorithm of a network. */
+/** Algorithm of a network. Both run the same kernels. */
 typedef enum {
-  miopenRNNdefault = 0,    /**< Dedicated kernels for the gates of an LSTM. */
-  miopenRNNfundamental = 1 /**< The gates by basic tensor operations. */
+  miopenRNNdefault = 0,    /**< One kernel for the gates of a step. */
+  miopenRNNfundamental = 1 /**< The same. */
 } miopenRNNAlgo_t;
 
 /** One or two directions. */
@@ -345,7 +352,8 @@ MIOPEN_EXPORT miopenStatus_t miopenGetRNNDataSeqTensorDescriptor(
 /**
  * Gets the size of the workspace of a network.
  *
- * Not implemented: nothing is read or written.
+ * It is enough for every call of these sequences, and depends neither on
+ * whether there are biases nor on the kernels.
  *
  * @param[in]  handle       Supplies the device and the stream.
  * @param[in]  rnnDesc      The network.
@@ -353,13 +361,22 @@ MIOPEN_EXPORT miopenStatus_t miopenGetRNNDataSeqTensorDescriptor(
  * @param[in]  xDesc        One descriptor of the input for each time step.
  * @param[out] numBytes     Bytes.
  *
- * @retval miopenStatusNotImplemented  Always.
+ * @retval miopenStatusSuccess         `*numBytes` is set.
+ * @retval miopenStatusBadParm         A pointer is NULL, `sequenceLen` is below
+ *                                     1, or the time steps do not fit each
+ *                                     other or the network: batches rise,
+ *                                     vectors differ in size, or the data type
+ *                                     is another.
+ * @retval miopenStatusNotImplemented  The data type is not half, bfloat16 or
+ *                                     float, or the network is too large for
+ *                                     sizes in 64 bits, or tensors have gaps.
  *
  * @par Cost
  *   Host only; does not block.
  *
  * @par Threads
- *   Any thread, at any time.
+ *   Shared: any number of threads, while no other call sets or
+ *   destroys one of the descriptors.
  */
 MIOPEN_EXPORT miopenStatus_t miopenGetRNNWorkspaceSize(
     miopenHandle_t handle, const miopenRNNDescriptor_t rnnDesc,
@@ -369,7 +386,7 @@ MIOPEN_EXPORT miopenStatus_t miopenGetRNNWorkspaceSize(
 /**
  * Gets the size of what training keeps from the forward pass.
  *
- * Not implemented: nothing is read or written.
+ * Depends on whether there is dropout, but not on whether there are biases.
  *
  * @param[in]  handle       Supplies the device and the stream.
  * @param[in]  rnnDesc      The network.
@@ -377,13 +394,22 @@ MIOPEN_EXPORT miopenStatus_t miopenGetRNNWorkspaceSize(
  * @param[in]  xDesc        One descriptor of the input for each time step.
  * @param[out] numBytes     Bytes.
  *
- * @retval miopenStatusNotImplemented  Always.
+ * @retval miopenStatusSuccess         `*numBytes` is set.
+ * @retval miopenStatusBadParm         A pointer is NULL, `sequenceLen` is below
+ *                                     1, or the time steps do not fit each
+ *                                     other or the network: batches rise,
+ *                                     vectors differ in size, or the data type
+ *                                     is another.
+ * @retval miopenStatusNotImplemented  The data type is not half, bfloat16 or
+ *                                     float, or the network is too large for
+ *                                     sizes in 64 bits, or tensors have gaps.
  *
  * @par Cost
  *   Host only; does not block.
  *
  * @par Threads
- *   Any thread, at any time.
+ *   Shared: any number of threads, while no other call sets or
+ *   destroys one of the descriptors.
  */
 MIOPEN_EXPORT miopenStatus_t miopenGetRNNTrainingReserveSize(
     miopenHandle_t handle, miopenRNNDescriptor_t rnnDesc, const int sequenceLen,
@@ -392,7 +418,7 @@ MIOPEN_EXPORT miopenStatus_t miopenGetRNNTrainingReserveSize(
 /**
  * Gets the size of the workspace of a network and of what training keeps.
  *
- * Not implemented: nothing is read or written.
+ * They are enough for as many sequences of up to the maximal length.
  *
  * @param[in]  handle            Supplies the device and the stream.
  * @param[in]  rnnDesc           The network.
@@ -401,13 +427,22 @@ MIOPEN_EXPORT miopenStatus_t miopenGetRNNTrainingReserveSize(
  * @param[out] workSpaceSize     Bytes of the workspace.
  * @param[out] reserveSpaceSize  Bytes that training keeps.
  *
- * @retval miopenStatusNotImplemented  Always.
+ * @retval miopenStatusSuccess         The outputs that are wanted are set; the
+ *                                     second one is 0 for inference.
+ * @retval miopenStatusBadParm         A pointer is NULL, the mode is unknown,
+ *                                     `xDesc` was never set or has no layout,
+ *                                     all sequences are empty, or the data type
+ *                                     is not that of the network.
+ * @retval miopenStatusNotImplemented  The data type is not half, bfloat16 or
+ *                                     float, or the network is too large for
+ *                                     sizes in 64 bits.
  *
  * @par Cost
  *   Host only; does not block.
  *
  * @par Threads
- *   Any thread, at any time.
+ *   Shared: any number of threads, while no other call sets or
+ *   destroys one of the descriptors.
  */
 MIOPEN_EXPORT miopenStatus_t miopenGetRNNTempSpaceSizes(
     miopenHandle_t handle, miopenRNNDescriptor_t rnnDesc,
@@ -417,7 +452,10 @@ MIOPEN_EXPORT miopenStatus_t miopenGetRNNTempSpaceSizes(
 /**
  * Gets the size of all weights.
  *
- * Not implemented: nothing is read or written.
+ * The order is MIOpen's: for each layer the matrices of the input, then those
+ * of the hidden state, each for all gates of one direction after the other;
+ * then for each layer the biases, in the same order. The gates are i, f, o, g
+ * in an LSTM, and z (update), r (reset), n (new) in a GRU.
  *
  * @param[in]  handle    Supplies the device and the stream.
  * @param[in]  rnnDesc   The network.
@@ -425,13 +463,19 @@ MIOPEN_EXPORT miopenStatus_t miopenGetRNNTempSpaceSizes(
  * @param[out] numBytes  Bytes.
  * @param[in]  dtype     Data type of the weights.
  *
- * @retval miopenStatusNotImplemented  Always.
+ * @retval miopenStatusSuccess         `*numBytes` is set.
+ * @retval miopenStatusBadParm         A pointer is NULL, or `xDesc` or `dtype`
+ *                                     does not fit the network.
+ * @retval miopenStatusNotImplemented  The data type is not half, bfloat16 or
+ *                                     float, or the network is too large for
+ *                                     sizes in 64 bits.
  *
  * @par Cost
  *   Host only; does not block.
  *
  * @par Threads
- *   Any thread, at any time.
+ *   Shared: any number of threads, while no other call sets or
+ *   destroys one of the descriptors.
  */
 MIOPEN_EXPORT miopenStatus_t miopenGetRNNParamsSize(
     miopenHandle_t handle, miopenRNNDescriptor_t rnnDesc,
@@ -440,7 +484,7 @@ MIOPEN_EXPORT miopenStatus_t miopenGetRNNParamsSize(
 /**
  * Sets the descriptor of all weights.
  *
- * Not implemented: nothing is read or written.
+ * It has two dimensions, the second of which counts the gates of all directions.
  *
  * @param[in]     handle   Supplies the device and the stream.
  * @param[in]     rnnDesc  The network.
@@ -448,13 +492,18 @@ MIOPEN_EXPORT miopenStatus_t miopenGetRNNParamsSize(
  * @param[in,out] wDesc    The descriptor to set.
  * @param[in]     dtype    Data type of the weights.
  *
- * @retval miopenStatusNotImplemented  Always.
+ * @retval miopenStatusSuccess         `wDesc` is set.
+ * @retval miopenStatusBadParm         A pointer is NULL, or `xDesc` or `dtype`
+ *                                     does not fit the network.
+ * @retval miopenStatusNotImplemented  The data type is not half, bfloat16 or
+ *                                     float, or the network is too large for
+ *                                     sizes in 64 bits.
  *
  * @par Cost
  *   Host only; does not block.
  *
  * @par Threads
- *   Any thread, at any time.
+ *   Exclusive: no other call may use `wDesc` meanwhile.
  */
 MIOPEN_EXPORT miopenStatus_t miopenGetRNNParamsDescriptor(
     miopenHandle_t handle, miopenRNNDescriptor_t rnnDesc,
@@ -464,7 +513,7 @@ MIOPEN_EXPORT miopenStatus_t miopenGetRNNParamsDescriptor(
 /**
  * Gets the size of the input.
  *
- * Not implemented: nothing is read or written.
+ * With padding, all time steps are as large as the first one.
  *
  * @param[in]  handle    Supplies the device and the stream.
  * @param[in]  rnnDesc   The network.
@@ -472,13 +521,22 @@ MIOPEN_EXPORT miopenStatus_t miopenGetRNNParamsDescriptor(
  * @param[in]  xDesc     One descriptor of the input for each time step.
  * @param[out] numBytes  Bytes.
  *
- * @retval miopenStatusNotImplemented  Always.
+ * @retval miopenStatusSuccess         `*numBytes` is set.
+ * @retval miopenStatusBadParm         A pointer is NULL, `seqLen` is below 1,
+ *                                     or the time steps do not fit each other
+ *                                     or the network: batches rise, vectors
+ *                                     differ in size, or the data type is
+ *                                     another.
+ * @retval miopenStatusNotImplemented  The data type is not half, bfloat16 or
+ *                                     float, or the network is too large for
+ *                                     sizes in 64 bits, or tensors have gaps.
  *
  * @par Cost
  *   Host only; does not block.
  *
  * @par Threads
- *   Any thread, at any time.
+ *   Shared: any number of threads, while no other call sets or
+ *   destroys one of the descriptors.
  */
 MIOPEN_EXPORT miopenStatus_t miopenGetRNNInputTensorSize(
     miopenHandle_t handle, miopenRNNDescriptor_t rnnDesc, const int seqLen,
@@ -487,7 +545,7 @@ MIOPEN_EXPORT miopenStatus_t miopenGetRNNInputTensorSize(
 /**
  * Gets the size of the hidden state.
  *
- * Not implemented: nothing is read or written.
+ * It is that of the largest batch, for all layers and directions.
  *
  * @param[in]  handle    Supplies the device and the stream.
  * @param[in]  rnnDesc   The network.
@@ -495,13 +553,22 @@ MIOPEN_EXPORT miopenStatus_t miopenGetRNNInputTensorSize(
  * @param[in]  xDesc     One descriptor of the input for each time step.
  * @param[out] numBytes  Bytes.
  *
- * @retval miopenStatusNotImplemented  Always.
+ * @retval miopenStatusSuccess         `*numBytes` is set.
+ * @retval miopenStatusBadParm         A pointer is NULL, `seqLen` is below 1,
+ *                                     or the time steps do not fit each other
+ *                                     or the network: batches rise, vectors
+ *                                     differ in size, or the data type is
+ *                                     another.
+ * @retval miopenStatusNotImplemented  The data type is not half, bfloat16 or
+ *                                     float, or the network is too large for
+ *                                     sizes in 64 bits, or tensors have gaps.
  *
  * @par Cost
  *   Host only; does not block.
  *
  * @par Threads
- *   Any thread, at any time.
+ *   Shared: any number of threads, while no other call sets or
+ *   destroys one of the descriptors.
  */
 MIOPEN_EXPORT miopenStatus_t miopenGetRNNHiddenTensorSize(
     miopenHandle_t handle, miopenRNNDescriptor_t rnnDesc, const int seqLen,
@@ -510,7 +577,7 @@ MIOPEN_EXPORT miopenStatus_t miopenGetRNNHiddenTensorSize(
 /**
  * Gets the size of one matrix.
  *
- * Not implemented: nothing is read or written.
+ * It is 0 if the first layer takes its input without weights.
  *
  * @param[in]  handle    Supplies the device and the stream.
  * @param[in]  rnnDesc   The network.
@@ -519,13 +586,20 @@ MIOPEN_EXPORT miopenStatus_t miopenGetRNNHiddenTensorSize(
  * @param[in]  paramID   Number of the matrix in its layer.
  * @param[out] numBytes  Bytes.
  *
- * @retval miopenStatusNotImplemented  Always.
+ * @retval miopenStatusSuccess         `*numBytes` is set.
+ * @retval miopenStatusBadParm         A pointer is NULL, there is no such layer
+ *                                     or parameter, or `xDesc` does not fit the
+ *                                     network.
+ * @retval miopenStatusNotImplemented  The data type is not half, bfloat16 or
+ *                                     float, or the network is too large for
+ *                                     sizes in 64 bits.
  *
  * @par Cost
  *   Host only; does not block.
  *
  * @par Threads
- *   Any thread, at any time.
+ *   Shared: any number of threads, while no other call sets or
+ *   destroys one of the descriptors.
  */
 MIOPEN_EXPORT miopenStatus_t miopenGetRNNLayerParamSize(
     miopenHandle_t handle, miopenRNNDescriptor_t rnnDesc, const int layer,
@@ -534,7 +608,7 @@ MIOPEN_EXPORT miopenStatus_t miopenGetRNNLayerParamSize(
 /**
  * Gets the size of one bias.
  *
- * Not implemented: nothing is read or written.
+ * It is the same for a network without biases.
  *
  * @param[in]  handle    Supplies the device and the stream.
  * @param[in]  rnnDesc   The network.
@@ -542,13 +616,19 @@ MIOPEN_EXPORT miopenStatus_t miopenGetRNNLayerParamSize(
  * @param[in]  biasID    Number of the bias in its layer.
  * @param[out] numBytes  Bytes.
  *
- * @retval miopenStatusNotImplemented  Always.
+ * @retval miopenStatusSuccess         `*numBytes` is set.
+ * @retval miopenStatusBadParm         A pointer is NULL, or there is no such
+ *                                     layer or bias.
+ * @retval miopenStatusNotImplemented  The data type is not half, bfloat16 or
+ *                                     float, or the network is too large for
+ *                                     sizes in 64 bits.
  *
  * @par Cost
  *   Host only; does not block.
  *
  * @par Threads
- *   Any thread, at any time.
+ *   Shared: any number of threads, while no other call sets or
+ *   destroys one of the descriptors.
  */
 MIOPEN_EXPORT miopenStatus_t
 miopenGetRNNLayerBiasSize(miopenHandle_t handle, miopenRNNDescriptor_t rnnDesc,
@@ -556,8 +636,6 @@ miopenGetRNNLayerBiasSize(miopenHandle_t handle, miopenRNNDescriptor_t rnnDesc,
 
 /**
  * Copies a matrix out of the weights.
- *
- * Not implemented: nothing is read or written.
  *
  * @param[in]     handle      Supplies the device and the stream.
  * @param[in]     rnnDesc     The network.
@@ -567,15 +645,28 @@ miopenGetRNNLayerBiasSize(miopenHandle_t handle, miopenRNNDescriptor_t rnnDesc,
  * @param[in]     w           All weights; device memory.
  * @param[in]     paramID     Number of the matrix in its layer.
  * @param[in,out] paramDesc   Describes the matrix.
- * @param[out]    layerParam  The matrix; device memory.
+ * @param[out]    layerParam  The matrix; device memory; NULL to set only
+ *                            `paramDesc`.
  *
- * @retval miopenStatusNotImplemented  Always.
+ * @retval miopenStatusSuccess         The kernels are on the stream.
+ * @retval miopenStatusBadParm         A pointer is NULL, there is no such layer
+ *                                     or parameter, or `xDesc` does not fit the
+ *                                     network, or the first layer has no
+ *                                     matrices of the input.
+ * @retval miopenStatusNotImplemented  The data type is not half, bfloat16 or
+ *                                     float, or the network is too large for
+ *                                     sizes in 64 bits.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
  *
  * @par Cost
- *   Host only; does not block.
+ *   Compiles on first use, then launches; does not wait for the device.
  *
  * @par Threads
- *   Any thread, at any time.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenGetRNNLayerParam(
     miopenHandle_t handle, miopenRNNDescriptor_t rnnDesc, const int layer,
@@ -586,7 +677,7 @@ MIOPEN_EXPORT miopenStatus_t miopenGetRNNLayerParam(
 /**
  * Copies a bias out of the weights.
  *
- * Not implemented: nothing is read or written.
+ * Does nothing if the network has no biases.
  *
  * @param[in]     handle     Supplies the device and the stream.
  * @param[in]     rnnDesc    The network.
@@ -596,15 +687,27 @@ MIOPEN_EXPORT miopenStatus_t miopenGetRNNLayerParam(
  * @param[in]     w          All weights; device memory.
  * @param[in]     biasID     Number of the bias in its layer.
  * @param[in,out] biasDesc   Describes the bias.
- * @param[out]    layerBias  The bias; device memory.
+ * @param[out]    layerBias  The bias; device memory; NULL to set only
+ *                           `biasDesc`.
  *
- * @retval miopenStatusNotImplemented  Always.
+ * @retval miopenStatusSuccess         The kernels are on the stream.
+ * @retval miopenStatusBadParm         A pointer is NULL, there is no such layer
+ *                                     or parameter, or `xDesc` does not fit the
+ *                                     network.
+ * @retval miopenStatusNotImplemented  The data type is not half, bfloat16 or
+ *                                     float, or the network is too large for
+ *                                     sizes in 64 bits.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
  *
  * @par Cost
- *   Host only; does not block.
+ *   Compiles on first use, then launches; does not wait for the device.
  *
  * @par Threads
- *   Any thread, at any time.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenGetRNNLayerBias(
     miopenHandle_t handle, miopenRNNDescriptor_t rnnDesc, const int layer,
@@ -615,7 +718,7 @@ MIOPEN_EXPORT miopenStatus_t miopenGetRNNLayerBias(
 /**
  * Gets the offset at which a matrix begins in the weights.
  *
- * Not implemented: nothing is read or written.
+ * The matrices of the gates of one direction are contiguous.
  *
  * @param[in]     rnnDesc           The network.
  * @param[in]     layer             Number of the layer, counted from 0.
@@ -624,13 +727,21 @@ MIOPEN_EXPORT miopenStatus_t miopenGetRNNLayerBias(
  * @param[in,out] paramDesc         Describes the matrix.
  * @param[out]    layerParamOffset  Offset in elements.
  *
- * @retval miopenStatusNotImplemented  Always.
+ * @retval miopenStatusSuccess         `paramDesc` and `*layerParamOffset` are
+ *                                     set.
+ * @retval miopenStatusBadParm         A pointer is NULL, there is no such layer
+ *                                     or parameter, or `xDesc` does not fit the
+ *                                     network, or the first layer has no
+ *                                     matrices of the input.
+ * @retval miopenStatusNotImplemented  The data type is not half, bfloat16 or
+ *                                     float, or the network is too large for
+ *                                     sizes in 64 bits.
  *
  * @par Cost
  *   Host only; does not block.
  *
  * @par Threads
- *   Any thread, at any time.
+ *   Exclusive: no other call may use `paramDesc` meanwhile.
  */
 MIOPEN_EXPORT miopenStatus_t miopenGetRNNLayerParamOffset(
     miopenRNNDescriptor_t rnnDesc, const int layer,
@@ -640,7 +751,7 @@ MIOPEN_EXPORT miopenStatus_t miopenGetRNNLayerParamOffset(
 /**
  * Gets the offset at which a bias begins in the weights.
  *
- * Not implemented: nothing is read or written.
+ * Does nothing if the network has no biases.
  *
  * @param[in]     rnnDesc          The network.
  * @param[in]     layer            Number of the layer, counted from 0.
@@ -649,13 +760,20 @@ MIOPEN_EXPORT miopenStatus_t miopenGetRNNLayerParamOffset(
  * @param[in,out] biasDesc         Describes the bias.
  * @param[out]    layerBiasOffset  Offset in elements.
  *
- * @retval miopenStatusNotImplemented  Always.
+ * @retval miopenStatusSuccess         `biasDesc` and `*layerBiasOffset` are
+ *                                     set, if there are biases.
+ * @retval miopenStatusBadParm         A pointer is NULL, there is no such layer
+ *                                     or parameter, or `xDesc` does not fit the
+ *                                     network.
+ * @retval miopenStatusNotImplemented  The data type is not half, bfloat16 or
+ *                                     float, or the network is too large for
+ *                                     sizes in 64 bits.
  *
  * @par Cost
  *   Host only; does not block.
  *
  * @par Threads
- *   Any thread, at any time.
+ *   Exclusive: no other call may use `biasDesc` meanwhile.
  */
 MIOPEN_EXPORT miopenStatus_t miopenGetRNNLayerBiasOffset(
     miopenRNNDescriptor_t rnnDesc, const int layer,
@@ -664,8 +782,6 @@ MIOPEN_EXPORT miopenStatus_t miopenGetRNNLayerBiasOffset(
 
 /**
  * Copies a matrix into the weights.
- *
- * Not implemented: nothing is read or written.
  *
  * @param[in]     handle      Supplies the device and the stream.
  * @param[in]     rnnDesc     The network.
@@ -677,13 +793,26 @@ MIOPEN_EXPORT miopenStatus_t miopenGetRNNLayerBiasOffset(
  * @param[in]     paramDesc   Describes the matrix.
  * @param[in]     layerParam  The matrix; device memory.
  *
- * @retval miopenStatusNotImplemented  Always.
+ * @retval miopenStatusSuccess         The kernels are on the stream.
+ * @retval miopenStatusBadParm         A pointer is NULL, there is no such layer
+ *                                     or parameter, or `xDesc` does not fit the
+ *                                     network, `paramDesc` is not that of the
+ *                                     matrix, or the first layer has no
+ *                                     matrices of the input.
+ * @retval miopenStatusNotImplemented  The data type is not half, bfloat16 or
+ *                                     float, or the network is too large for
+ *                                     sizes in 64 bits.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
  *
  * @par Cost
- *   Host only; does not block.
+ *   Compiles on first use, then launches; does not wait for the device.
  *
  * @par Threads
- *   Any thread, at any time.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenSetRNNLayerParam(
     miopenHandle_t handle, miopenRNNDescriptor_t rnnDesc, const int layer,
@@ -694,7 +823,7 @@ MIOPEN_EXPORT miopenStatus_t miopenSetRNNLayerParam(
 /**
  * Copies a bias into the weights.
  *
- * Not implemented: nothing is read or written.
+ * Does nothing if the network has no biases.
  *
  * @param[in]     handle     Supplies the device and the stream.
  * @param[in]     rnnDesc    The network.
@@ -706,13 +835,25 @@ MIOPEN_EXPORT miopenStatus_t miopenSetRNNLayerParam(
  * @param[in]     biasDesc   Describes the bias.
  * @param[in]     layerBias  The bias; device memory.
  *
- * @retval miopenStatusNotImplemented  Always.
+ * @retval miopenStatusSuccess         The kernels are on the stream.
+ * @retval miopenStatusBadParm         A pointer is NULL, there is no such layer
+ *                                     or parameter, or `xDesc` does not fit the
+ *                                     network, or `biasDesc` is not that of the
+ *                                     bias.
+ * @retval miopenStatusNotImplemented  The data type is not half, bfloat16 or
+ *                                     float, or the network is too large for
+ *                                     sizes in 64 bits.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
  *
  * @par Cost
- *   Host only; does not block.
+ *   Compiles on first use, then launches; does not wait for the device.
  *
  * @par Threads
- *   Any thread, at any time.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenSetRNNLayerBias(
     miopenHandle_t handle, miopenRNNDescriptor_t rnnDesc, const int layer,
@@ -759,7 +900,8 @@ MIOPEN_EXPORT miopenStatus_t miopenGetRNNPaddingMode(
 /**
  * Runs a network on a batch of sequences.
  *
- * Not implemented: nothing is read or written.
+ * Padding is neither read nor written. The final states of an empty sequence
+ * are its initial ones. States that are NULL are 0.
  *
  * @param[in]     handle              Supplies the device and the stream.
  * @param[in]     rnnDesc             The network.
@@ -786,13 +928,24 @@ MIOPEN_EXPORT miopenStatus_t miopenGetRNNPaddingMode(
  *                                    gradients.
  * @param[in]     reserveSpaceNumBytes  Size of `reserveSpace` in bytes.
  *
- * @retval miopenStatusNotImplemented  Always.
+ * @retval miopenStatusSuccess         The kernels are on the stream.
+ * @retval miopenStatusBadParm         A pointer that may not be NULL is, the
+ *                                     tensors do not fit each other or the
+ *                                     network, or a buffer is too small.
+ * @retval miopenStatusNotImplemented  The data type is not half, bfloat16 or
+ *                                     float, or the network is too large for
+ *                                     sizes in 64 bits, or tensors have gaps.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
  *
  * @par Cost
- *   Host only; does not block.
+ *   Compiles on first use, then launches; does not wait for the device.
  *
  * @par Threads
- *   Any thread, at any time.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenRNNForward(
     miopenHandle_t handle, const miopenRNNDescriptor_t rnnDesc,
@@ -807,12 +960,13 @@ MIOPEN_EXPORT miopenStatus_t miopenRNNForward(
  * Computes the gradients of the input and of the initial states for a batch of
  * sequences.
  *
- * Not implemented: nothing is read or written.
+ * Padding is neither read nor written. Gradients of states that are NULL are 0.
+ * The workspace must be passed on to miopenRNNBackwardWeightsSeqTensor().
  *
  * @param[in]     handle              Supplies the device and the stream.
  * @param[in]     rnnDesc             The network.
  * @param[in]     yDesc               Describes the output.
- * @param[in]     y                   Output of the forward pass; device memory.
+ * @param[in]     y                   Not read; may be NULL.
  * @param[in]     dy                  Gradient of the output; device memory.
  * @param[in]     hDesc               Describes the hidden state.
  * @param[in]     hx                  Initial hidden state; device memory; may
@@ -838,13 +992,24 @@ MIOPEN_EXPORT miopenStatus_t miopenRNNForward(
  *                                    gradients.
  * @param[in]     reserveSpaceNumBytes  Size of `reserveSpace` in bytes.
  *
- * @retval miopenStatusNotImplemented  Always.
+ * @retval miopenStatusSuccess         The kernels are on the stream.
+ * @retval miopenStatusBadParm         A pointer that may not be NULL is, the
+ *                                     tensors do not fit each other or the
+ *                                     network, or a buffer is too small.
+ * @retval miopenStatusNotImplemented  The data type is not half, bfloat16 or
+ *                                     float, or the network is too large for
+ *                                     sizes in 64 bits, or tensors have gaps.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
  *
  * @par Cost
- *   Host only; does not block.
+ *   Compiles on first use, then launches; does not wait for the device.
  *
  * @par Threads
- *   Any thread, at any time.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenRNNBackwardSeqData(
     miopenHandle_t handle, const miopenRNNDescriptor_t rnnDesc,
@@ -858,7 +1023,7 @@ MIOPEN_EXPORT miopenStatus_t miopenRNNBackwardSeqData(
 /**
  * Computes the gradients of the weights for a batch of sequences.
  *
- * Not implemented: nothing is read or written.
+ * The workspace must be as miopenRNNBackwardSeqData() has left it.
  *
  * @param[in]     handle              Supplies the device and the stream.
  * @param[in]     rnnDesc             The network.
@@ -868,7 +1033,7 @@ MIOPEN_EXPORT miopenStatus_t miopenRNNBackwardSeqData(
  * @param[in]     hx                  Initial hidden state; device memory; may
  *                                    be NULL.
  * @param[in]     yDesc               Describes the output.
- * @param[in]     y                   Output of the forward pass; device memory.
+ * @param[in]     y                   Not read; may be NULL.
  * @param[in,out] dw                  Gradient of the weights, added to; device
  *                                    memory.
  * @param[in]     weightSpaceSize     Bytes of the weights.
@@ -877,13 +1042,24 @@ MIOPEN_EXPORT miopenStatus_t miopenRNNBackwardSeqData(
  * @param[in]     reserveSpace        Device memory that training has kept.
  * @param[in]     reserveSpaceNumBytes  Size of `reserveSpace` in bytes.
  *
- * @retval miopenStatusNotImplemented  Always.
+ * @retval miopenStatusSuccess         The kernels are on the stream.
+ * @retval miopenStatusBadParm         A pointer that may not be NULL is, the
+ *                                     tensors do not fit each other or the
+ *                                     network, or a buffer is too small.
+ * @retval miopenStatusNotImplemented  The data type is not half, bfloat16 or
+ *                                     float, or the network is too large for
+ *                                     sizes in 64 bits, or tensors have gaps.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
  *
  * @par Cost
- *   Host only; does not block.
+ *   Compiles on first use, then launches; does not wait for the device.
  *
  * @par Threads
- *   Any thread, at any time.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenRNNBackwardWeightsSeqTensor(
     miopenHandle_t handle, const miopenRNNDescriptor_t rnnDesc,
@@ -896,7 +1072,8 @@ MIOPEN_EXPORT miopenStatus_t miopenRNNBackwardWeightsSeqTensor(
 /**
  * Runs a network and keeps what its gradients need.
  *
- * Not implemented: nothing is read or written.
+ * States that are NULL are 0. With dropout, elements of the layers below the
+ * last one are dropped, and the states of the generator advance.
  *
  * @param[in]     handle              Supplies the device and the stream.
  * @param[in]     rnnDesc             The network.
@@ -927,13 +1104,24 @@ MIOPEN_EXPORT miopenStatus_t miopenRNNBackwardWeightsSeqTensor(
  *                                    gradients.
  * @param[in]     reserveSpaceNumBytes  Size of `reserveSpace` in bytes.
  *
- * @retval miopenStatusNotImplemented  Always.
+ * @retval miopenStatusSuccess         The kernels are on the stream.
+ * @retval miopenStatusBadParm         A pointer that may not be NULL is, the
+ *                                     tensors do not fit each other or the
+ *                                     network, or a buffer is too small.
+ * @retval miopenStatusNotImplemented  The data type is not half, bfloat16 or
+ *                                     float, or the network is too large for
+ *                                     sizes in 64 bits, or tensors have gaps.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
  *
  * @par Cost
- *   Host only; does not block.
+ *   Compiles on first use, then launches; does not wait for the device.
  *
  * @par Threads
- *   Any thread, at any time.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenRNNForwardTraining(
     miopenHandle_t handle, const miopenRNNDescriptor_t rnnDesc,
@@ -949,14 +1137,15 @@ MIOPEN_EXPORT miopenStatus_t miopenRNNForwardTraining(
 /**
  * Computes the gradients of the input and of the initial states.
  *
- * Not implemented: nothing is read or written.
+ * Gradients of states that are NULL are 0. Whether the network has biases does
+ * not matter. The workspace must be passed on to miopenRNNBackwardWeights().
  *
  * @param[in]     handle              Supplies the device and the stream.
  * @param[in]     rnnDesc             The network.
  * @param[in]     sequenceLen         Time steps.
  * @param[in]     yDesc               One descriptor of the output for each time
  *                                    step.
- * @param[in]     y                   Output of the forward pass; device memory.
+ * @param[in]     y                   Not read; may be NULL.
  * @param[in]     dyDesc              One descriptor of the gradient of the
  *                                    output for each time step.
  * @param[in]     dy                  Gradient of the output; device memory.
@@ -993,13 +1182,24 @@ MIOPEN_EXPORT miopenStatus_t miopenRNNForwardTraining(
  *                                    gradients.
  * @param[in]     reserveSpaceNumBytes  Size of `reserveSpace` in bytes.
  *
- * @retval miopenStatusNotImplemented  Always.
+ * @retval miopenStatusSuccess         The kernels are on the stream.
+ * @retval miopenStatusBadParm         A pointer that may not be NULL is, the
+ *                                     tensors do not fit each other or the
+ *                                     network, or a buffer is too small.
+ * @retval miopenStatusNotImplemented  The data type is not half, bfloat16 or
+ *                                     float, or the network is too large for
+ *                                     sizes in 64 bits, or tensors have gaps.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
  *
  * @par Cost
- *   Host only; does not block.
+ *   Compiles on first use, then launches; does not wait for the device.
  *
  * @par Threads
- *   Any thread, at any time.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenRNNBackwardData(
     miopenHandle_t handle, const miopenRNNDescriptor_t rnnDesc,
@@ -1018,7 +1218,7 @@ MIOPEN_EXPORT miopenStatus_t miopenRNNBackwardData(
 /**
  * Computes the gradients of the weights.
  *
- * Not implemented: nothing is read or written.
+ * The workspace must be as miopenRNNBackwardData() has left it.
  *
  * @param[in]     handle              Supplies the device and the stream.
  * @param[in]     rnnDesc             The network.
@@ -1031,7 +1231,7 @@ MIOPEN_EXPORT miopenStatus_t miopenRNNBackwardData(
  *                                    be NULL.
  * @param[in]     yDesc               One descriptor of the output for each time
  *                                    step.
- * @param[in]     y                   Output of the forward pass; device memory.
+ * @param[in]     y                   Not read; may be NULL.
  * @param[in]     dwDesc              Describes the gradient of the weights.
  * @param[in,out] dw                  Gradient of the weights, added to; device
  *                                    memory.
@@ -1040,13 +1240,24 @@ MIOPEN_EXPORT miopenStatus_t miopenRNNBackwardData(
  * @param[in]     reserveSpace        Device memory that training has kept.
  * @param[in]     reserveSpaceNumBytes  Size of `reserveSpace` in bytes.
  *
- * @retval miopenStatusNotImplemented  Always.
+ * @retval miopenStatusSuccess         The kernels are on the stream.
+ * @retval miopenStatusBadParm         A pointer that may not be NULL is, the
+ *                                     tensors do not fit each other or the
+ *                                     network, or a buffer is too small.
+ * @retval miopenStatusNotImplemented  The data type is not half, bfloat16 or
+ *                                     float, or the network is too large for
+ *                                     sizes in 64 bits, or tensors have gaps.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
  *
  * @par Cost
- *   Host only; does not block.
+ *   Compiles on first use, then launches; does not wait for the device.
  *
  * @par Threads
- *   Any thread, at any time.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenRNNBackwardWeights(
     miopenHandle_t handle, const miopenRNNDescriptor_t rnnDesc,
@@ -1060,7 +1271,7 @@ MIOPEN_EXPORT miopenStatus_t miopenRNNBackwardWeights(
 /**
  * Runs a network without keeping anything for gradients.
  *
- * Not implemented: nothing is read or written.
+ * States that are NULL are 0. Nothing is dropped.
  *
  * @param[in]     handle             Supplies the device and the stream.
  * @param[in]     rnnDesc            The network.
@@ -1088,13 +1299,24 @@ MIOPEN_EXPORT miopenStatus_t miopenRNNBackwardWeights(
  * @param[in,out] workSpace          Device memory.
  * @param[in]     workSpaceNumBytes  Size of `workSpace` in bytes.
  *
- * @retval miopenStatusNotImplemented  Always.
+ * @retval miopenStatusSuccess         The kernels are on the stream.
+ * @retval miopenStatusBadParm         A pointer that may not be NULL is, the
+ *                                     tensors do not fit each other or the
+ *                                     network, or a buffer is too small.
+ * @retval miopenStatusNotImplemented  The data type is not half, bfloat16 or
+ *                                     float, or the network is too large for
+ *                                     sizes in 64 bits, or tensors have gaps.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
  *
  * @par Cost
- *   Host only; does not block.
+ *   Compiles on first use, then launches; does not wait for the device.
  *
  * @par Threads
- *   Any thread, at any time.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenRNNForwardInference(
     miopenHandle_t handle, miopenRNNDescriptor_t rnnDesc, const int sequenceLen,

@@ -6,26 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include <miopen/dropout.h>
-
 #include "capi/lib/Common/Objects.h"
+#include "capi/lib/Dropout/DropoutDescriptor.h"
 #include "capi/lib/RowWise/RowWiseCall.h"
-#include "capi/lib/Tensor/TensorDescriptor.h"
 
 using namespace tessera;
 using namespace tessera::capi;
-
-/// Rate and generator. Owned by the client; the states are borrowed.
-struct miopenDropoutDescriptor {
-  tessera::capi::ObjectTag tag = {};
-  float rate = 0;
-  void *states = nullptr;
-  size_t stateBytes = 0;
-  unsigned long long seed = 0;
-  bool useMask = false;
-  bool stateEvolution = false;
-  miopenRNGType_t generator = MIOPEN_RNG_PSEUDO_XORWOW;
-};
 
 static Status setDropout(miopenDropoutDescriptor &desc,
                          const miopenDropoutDescriptor &values) {
@@ -187,6 +173,41 @@ static ApiResult run(const DropoutCall &call) {
   if (result.getStatus() == miopenStatusSuccess && call.isForward &&
       call.dropout.stateEvolution)
     result = advance(call);
+  return result;
+}
+
+/// A call in which the mask is the whole reserve space.
+static DropoutCall makeMaskedCall(miopenHandle &handle,
+                                  const miopenDropoutDescriptor &dropout,
+                                  const miopenTensorDescriptor &tensor,
+                                  const void *x, void *y, void *mask) {
+  DropoutCall call{handle, dropout, tensor, tensor, tensor,
+                   x,      y,       mask,   0,      true};
+  call.reserveBytes = static_cast<size_t>(call.countElements());
+  return call;
+}
+
+ApiResult capi::dropElements(miopenHandle &handle,
+                             const miopenDropoutDescriptor &dropout,
+                             const miopenTensorDescriptor &tensor,
+                             const void *x, void *y, void *mask) {
+  const DropoutCall call = makeMaskedCall(handle, dropout, tensor, x, y, mask);
+  ApiResult result = checkCall(call);
+  if (result.getStatus() == miopenStatusSuccess)
+    result = draw(call);
+  if (result.getStatus() == miopenStatusSuccess)
+    result = advance(call);
+  return result;
+}
+
+ApiResult capi::dropMasked(miopenHandle &handle,
+                           const miopenDropoutDescriptor &dropout,
+                           const miopenTensorDescriptor &tensor, const void *x,
+                           void *y, void *mask) {
+  const DropoutCall call = makeMaskedCall(handle, dropout, tensor, x, y, mask);
+  ApiResult result = checkCall(call);
+  if (result.getStatus() == miopenStatusSuccess)
+    result = applyMask(call);
   return result;
 }
 

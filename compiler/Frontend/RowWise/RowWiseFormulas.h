@@ -110,6 +110,7 @@ ErrorOr<RowWiseFormulas> getLrnFormulas(const RowWiseProblem &problem);
 ErrorOr<RowWiseFormulas> getMarginFormulas(const RowWiseProblem &problem);
 ErrorOr<RowWiseFormulas> getNormFormulas(const RowWiseProblem &problem);
 ErrorOr<RowWiseFormulas> getPReluFormulas(const RowWiseProblem &problem);
+ErrorOr<RowWiseFormulas> getRnnFormulas(const RowWiseProblem &problem);
 ErrorOr<RowWiseFormulas> getRopeFormulas(const RowWiseProblem &problem);
 ErrorOr<RowWiseFormulas> getReduceFormulas(const RowWiseProblem &problem);
 ErrorOr<RowWiseFormulas> getSoftmaxFormulas(const RowWiseProblem &problem);

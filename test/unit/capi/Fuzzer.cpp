@@ -32,7 +32,14 @@ FunctionTraits::FunctionTraits(std::string_view name)
           {"miopenSetNdTensorDescriptorWithLayout", "miopenSetTensorDescriptor",
            "miopenSetTensorDescriptorV2", "miopenSetRNNDataSeqTensorDescriptor",
            "miopenCatForward", "miopenRunSolution", "miopenLoadSolution"})),
-      readsSolution(name == "miopenLoadSolution") {}
+      readsSolution(name == "miopenLoadSolution"),
+      isNetwork(name.find("RNN") != name.npos),
+      hasSteps(isOneOf(name, {"miopenGetRNNInputTensorSize",
+                              "miopenGetRNNHiddenTensorSize"})),
+      describes(isOneOf(
+          name, {"miopenGetRNNParamsDescriptor", "miopenGetRNNLayerParam",
+                 "miopenGetRNNLayerBias", "miopenGetRNNLayerParamOffset",
+                 "miopenGetRNNLayerBiasOffset"})) {}
 
 void Fuzzer::begin(std::string_view name) {
   traits = FunctionTraits(name);

@@ -58,6 +58,9 @@ struct FunctionTraits {
   bool changesObject; ///< Changes its first object.
   bool hasArrays;     ///< Their lengths, which it cannot check, are given.
   bool readsSolution; ///< Reads bytes, not a problem's text.
+  bool isNetwork;     ///< Takes time steps, and sizes of large buffers.
+  bool hasSteps;      ///< Reads them from an array that is not const.
+  bool describes;     ///< Sets one of its tensor descriptors.
 };
 
 /// A client with one thread. Its seed determines all its calls.
@@ -252,8 +255,11 @@ T Fuzzer::drawNumber() {
 template <typename T>
 T Fuzzer::drawArgumentNumber() {
   const T number = drawNumber<T>();
+  if constexpr (std::is_same_v<T, size_t>)
+    if (traits.isNetwork)
+      return isKind ? 4096 : number;
   if constexpr (std::is_integral_v<T>)
-    if (traits.hasArrays)
+    if (traits.hasArrays || (traits.isNetwork && sizeof(T) == sizeof(int)))
       return drawBelow(4) ? std::min(number, static_cast<T>(arrayLength))
                           : static_cast<T>(arrayLength);
   return number;
@@ -268,12 +274,13 @@ T Fuzzer::drawObject() {
     return static_cast<T>(chooseBad(type));
   // A call with a bad object changes nothing, so that it may get a usual
   // object.
+  const bool isTensor = type == typeid(miopenTensorDescriptor_t);
   const bool mustOwn = bad == Bad::None && (traits.isDestroyer ||
-                                            (traits.changesObject && !target));
+                                            (traits.changesObject && !target) ||
+                                            (traits.describes && isTensor));
   void *chosen = nullptr;
-  if (isKind && !mustOwn && type == typeid(miopenTensorDescriptor_t) &&
-      drawBelow(4))
-    chosen = tensor;
+  if (isKind && !mustOwn && isTensor && drawBelow(4))
+    chosen = traits.isNetwork ? usual.getStep() : tensor;
   if (!chosen && !isNull())
     chosen = chooseFrom(objects[type], usual.get(type), mustOwn);
   if (type == typeid(miopenTensorDescriptor_t))
@@ -292,17 +299,18 @@ T Fuzzer::drawPointer() {
   using Pointed = std::remove_pointer_t<T>;
   using Target = std::remove_cv_t<Pointed>;
   if constexpr (std::is_pointer_v<Target> && !std::is_const_v<Pointed>) {
-    object = nullptr;
-    made = typeid(Target);
-    return reinterpret_cast<T>(&object);
-  } else {
-    // The only array of bytes that is written is that of a solution.
-    constexpr size_t kLength = sizeof(Target) == 1 ? 4096 : kArrayLength;
-    auto *array = static_cast<Target *>(takeBlock(kLength * sizeof(Target)));
-    for (size_t i = 0; i < kArrayLength; ++i)
-      fill(*new (&array[i]) Target(), i);
-    return array;
+    if (!traits.hasSteps) {
+      object = nullptr;
+      made = typeid(Target);
+      return reinterpret_cast<T>(&object);
+    }
   }
+  // The only array of bytes that is written is that of a solution.
+  constexpr size_t kLength = sizeof(Target) == 1 ? 4096 : kArrayLength;
+  auto *array = static_cast<Target *>(takeBlock(kLength * sizeof(Target)));
+  for (size_t i = 0; i < kArrayLength; ++i)
+    fill(*new (&array[i]) Target(), i);
+  return array;
 }
 
 /// Draws an element of an array, or the old value of what a call writes.

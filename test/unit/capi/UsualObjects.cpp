@@ -81,6 +81,8 @@ void UsualObjects::addTensors() {
   addTensor(miopenFloat, {36});
   addTensor(miopenFloat, {1});
   addTensor(miopenHalf, {2, 4, 6, 6});
+  step = addTensor(miopenFloat, {1, 1, 1});
+  addTensor(miopenFloat, {1, 1}, 2); // A parameter of the network.
 }
 
 //===----------------------------------------------------------------------===//
@@ -124,8 +126,19 @@ void UsualObjects::addDescriptors() {
   make(miopenCreateSoftmaxDescriptor, tesseraDestroySoftmaxDescriptor);
   make(miopenCreateMhaDescriptor, tesseraDestroyMhaDescriptor);
   make(miopenCreateCTCLossDescriptor, miopenDestroyCTCLossDescriptor);
-  make(miopenCreateRNNDescriptor, miopenDestroyRNNDescriptor);
-  make(miopenCreateSeqTensorDescriptor, miopenDestroySeqTensorDescriptor);
+  // The input takes no weights, so that the step has as many elements as all
+  // weights.
+  const auto network =
+      make(miopenCreateRNNDescriptor, miopenDestroyRNNDescriptor);
+  MIOPEN(miopenSetRNNDescriptor(
+      network, 1, 1, miopenRNNskip, miopenRNNunidirection, miopenRNNRELU,
+      miopenRNNNoBias, miopenRNNdefault, miopenFloat));
+  const auto sequences =
+      make(miopenCreateSeqTensorDescriptor, miopenDestroySeqTensorDescriptor);
+  const int length = 1;
+  MIOPEN(miopenSetRNNDataSeqTensorDescriptor(sequences, miopenFloat,
+                                             miopenRNNDataSeqMajorPadded, 1, 1,
+                                             1, &length, nullptr));
   make(miopenCreateFindOptions, miopenDestroyFindOptions);
 }
 

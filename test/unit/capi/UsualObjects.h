@@ -36,6 +36,9 @@ public:
   /// listed more than once.
   const std::vector<void *> &get(std::type_index type) const;
 
+  /// A time step of the network, which is one of its states as well.
+  miopenTensorDescriptor_t getStep() const { return step; }
+
   /// The bytes of a solution.
   const std::string &getSavedSolution() const { return savedSolution; }
 
@@ -59,7 +62,7 @@ private:
   std::vector<std::function<void()>> cleanups; ///< Run in reverse order.
   miopenHandle_t handle;
   miopenOperatorArgs_t args;
-  miopenTensorDescriptor_t image, filter, parameters;
+  miopenTensorDescriptor_t image, filter, parameters, step;
   miopenConvolutionDescriptor_t conv;
   std::string savedSolution;
 };

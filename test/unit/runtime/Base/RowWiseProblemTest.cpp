@@ -227,7 +227,7 @@ TEST(RowWiseProblem, NamesTheRuleThatIsBroken) {
             }),
             "a row has 4294967296 elements, but may have 2147483647");
   EXPECT_EQ(getMessage([](RowWiseProblem &p) { p.tensorCount = 0; }),
-            "there are 0 tensors, but must be between 1 and 12");
+            "there are 0 tensors, but must be between 1 and 16");
   EXPECT_EQ(getMessage([](RowWiseProblem &p) {
               p.tensors[0].role = RowRole::Output;
               p.tensors[1].role = RowRole::Input;

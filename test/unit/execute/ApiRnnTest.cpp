@@ -1,0 +1,801 @@
+//===- ApiRnnTest.cpp - Recurrent networks on a device --------------------===//
+
+#include "test/unit/execute/ApiRowWiseFixture.h"
+#include "test/unit/execute/RnnReference.h"
+
+#include "dialect/Reference/Tensor.h"
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+
+using namespace tessera::test;
+
+namespace {
+Doubles decode(const ApiTensor &tensor, const std::vector<char> &bytes) {
+  int64_t count = 1;
+  for (int length : tensor.getLengths())
+    count *= length;
+  Doubles numbers(count);
+  for (int64_t i = 0; i < count; ++i)
+    numbers[i] =
+        tessera::reference::loadElement(tensor.getType(), bytes.data(), i);
+  return numbers;
+}
+Doubles readHost(const ApiTensor &tensor) {
+  return decode(tensor, tensor.getHost());
+}
+Doubles readDevice(const ApiTensor &tensor) {
+  return decode(tensor, tensor.read());
+}
+
+/// Expects every number to be as near as roundings of the type allow, relative
+/// to the largest expected one.
+void expectNear(const char *name, miopenDataType_t type, const Doubles &numbers,
+                const Doubles &expected) {
+  ASSERT_EQ(numbers.size(), expected.size()) << name;
+  double largest = 0.05;
+  for (double number : expected)
+    largest = std::max(largest, std::abs(number));
+  const double unit = type == miopenFloat  ? 0x1p-24
+                      : type == miopenHalf ? 0x1p-11
+                                           : 0x1p-8;
+  int wrong = 0;
+  for (size_t i = 0; i < numbers.size() && wrong < 4; ++i)
+    if (!(std::abs(numbers[i] - expected[i]) <= 24 * unit * largest)) {
+      ++wrong;
+      ADD_FAILURE() << name << "[" << i << "] is " << numbers[i]
+                    << ", but should be " << expected[i];
+    }
+}
+
+/// A descriptor for each time step.
+class StepDescs {
+public:
+  /// `rank` is that to which lengths of 1 are added.
+  StepDescs(miopenDataType_t type, const std::vector<int> &batches, int size,
+            int rank) {
+    for (int batch : batches) {
+      std::vector<int> lengths = {batch, size}, strides = {size, 1};
+      lengths.resize(rank, 1);
+      strides.resize(rank, 1);
+      EXPECT_OK(miopenCreateTensorDescriptor(&descs.emplace_back()));
+      EXPECT_OK(miopenSetTensorDescriptor(descs.back(), type, rank,
+                                          lengths.data(), strides.data()));
+    }
+  }
+  ~StepDescs() {
+    for (miopenTensorDescriptor_t desc : descs)
+      EXPECT_OK(miopenDestroyTensorDescriptor(desc));
+  }
+  StepDescs(const StepDescs &) = delete;
+  StepDescs &operator=(const StepDescs &) = delete;
+  miopenTensorDescriptor_t *get() { return descs.data(); }
+
+private:
+  std::vector<miopenTensorDescriptor_t> descs;
+};
+
+/// A network with all of its tensors on the device.
+struct Network {
+  Network(miopenHandle_t handle, const RnnShape &shape, int rank = 3)
+      : handle(handle), shape(shape),
+        states{shape.layers * shape.getDirections(), shape.batches[0],
+               shape.hidden},
+        outputs(shape.getDirections() * shape.hidden),
+        xDescs(shape.type, shape.batches, shape.input, rank),
+        yDescs(shape.type, shape.batches, outputs, rank),
+        x(shape.type, {shape.getRows(), shape.input}, {}, -1, 1),
+        w(shape.type, {shape.getWeights()}, {}, -0.6, 0.6),
+        y(shape.type, {shape.getRows(), outputs}, {}, -1, 1),
+        dx(shape.type, {shape.getRows(), shape.input}),
+        dw(shape.type, {shape.getWeights()}, {}, -1, 1),
+        dy(shape.type, {shape.getRows(), outputs}, {}, -1, 1),
+        hx(shape.type, states, {}, -1, 1), cx(shape.type, states, {}, -1, 1),
+        hy(shape.type, states), cy(shape.type, states), dhx(shape.type, states),
+        dcx(shape.type, states), dhy(shape.type, states, {}, -1, 1),
+        dcy(shape.type, states, {}, -1, 1) {
+    EXPECT_OK(miopenCreateRNNDescriptor(&desc));
+    setDesc(shape.hasBias);
+    for (ApiTensor *result : {&y, &dx, &hy, &cy, &dhx, &dcx})
+      result->poison();
+  }
+  ~Network() { EXPECT_OK(miopenDestroyRNNDescriptor(desc)); }
+  Network(const Network &) = delete;
+  Network &operator=(const Network &) = delete;
+
+  void setDesc(bool hasBias) {
+    EXPECT_OK(miopenSetRNNDescriptor_V2(
+        desc, shape.hidden, shape.layers, dropout,
+        shape.skipsInput ? miopenRNNskip : miopenRNNlinear,
+        shape.isBidirectional ? miopenRNNbidirection : miopenRNNunidirection,
+        shape.mode, hasBias ? miopenRNNwithBias : miopenRNNNoBias,
+        miopenRNNdefault, shape.type));
+  }
+  int getSteps() const { return static_cast<int>(shape.batches.size()); }
+
+  /// Makes buffers of the sizes that the library asks for, full of NaNs.
+  void allocate() {
+    size_t work = 0, kept = 0;
+    ASSERT_OK(miopenGetRNNWorkspaceSize(handle, desc, getSteps(), xDescs.get(),
+                                        &work));
+    ASSERT_OK(miopenGetRNNTrainingReserveSize(handle, desc, getSteps(),
+                                              xDescs.get(), &kept));
+    workspace = std::make_unique<ApiTensor>(
+        miopenInt8, std::vector<int>{static_cast<int>(work)});
+    reserve = std::make_unique<ApiTensor>(
+        miopenInt8, std::vector<int>{static_cast<int>(kept)});
+    workspace->poison();
+    reserve->poison();
+  }
+  size_t getBytes(const ApiTensor &buffer) const {
+    return buffer.getHost().size();
+  }
+
+  miopenStatus_t infer() {
+    return miopenRNNForwardInference(
+        handle, desc, getSteps(), xDescs.get(), x.getData(), hx.getDesc(),
+        hasInitial ? hx.getData() : nullptr, cx.getDesc(),
+        hasInitial ? cx.getData() : nullptr, w.getDesc(), w.getData(),
+        yDescs.get(), y.getData(), hy.getDesc(),
+        hasFinal ? hy.getData() : nullptr, cy.getDesc(),
+        hasFinal ? cy.getData() : nullptr, workspace->getData(),
+        getBytes(*workspace));
+  }
+  miopenStatus_t train() {
+    return miopenRNNForwardTraining(
+        handle, desc, getSteps(), xDescs.get(), x.getData(), hx.getDesc(),
+        hasInitial ? hx.getData() : nullptr, cx.getDesc(),
+        hasInitial ? cx.getData() : nullptr, w.getDesc(), w.getData(),
+        yDescs.get(), y.getData(), hy.getDesc(),
+        hasFinal ? hy.getData() : nullptr, cy.getDesc(),
+        hasFinal ? cy.getData() : nullptr, workspace->getData(),
+        getBytes(*workspace), reserve->getData(), getBytes(*reserve));
+  }
+  miopenStatus_t backwardData() {
+    return miopenRNNBackwardData(
+        handle, desc, getSteps(), yDescs.get(), y.getData(), yDescs.get(),
+        dy.getData(), dhy.getDesc(), hasFinal ? dhy.getData() : nullptr,
+        dcy.getDesc(), hasFinal ? dcy.getData() : nullptr, w.getDesc(),
+        w.getData(), hx.getDesc(), hasInitial ? hx.getData() : nullptr,
+        cx.getDesc(), hasInitial ? cx.getData() : nullptr, xDescs.get(),
+        dx.getData(), dhx.getDesc(), hasInitial ? dhx.getData() : nullptr,
+        dcx.getDesc(), hasInitial ? dcx.getData() : nullptr,
+        workspace->getData(), getBytes(*workspace), reserve->getData(),
+        getBytes(*reserve));
+  }
+  miopenStatus_t backwardWeights() {
+    return miopenRNNBackwardWeights(
+        handle, desc, getSteps(), xDescs.get(), x.getData(), hx.getDesc(),
+        hasInitial ? hx.getData() : nullptr, yDescs.get(), y.getData(),
+        dw.getDesc(), dw.getData(), workspace->getData(), getBytes(*workspace),
+        reserve->getData(), getBytes(*reserve));
+  }
+
+  /// The tensors of the reference. States that are not passed are zero.
+  RnnData getData() const {
+    RnnData data{readHost(x), readHost(w), readHost(hx), readHost(cx),
+                 {},          {},          {},           scales};
+    if (!hasInitial)
+      data.hx = data.cx = Doubles(shape.getStates());
+    return data;
+  }
+  void expectForward() {
+    RnnData data = getData();
+    runReference(shape, data);
+    expectNear("y", shape.type, readDevice(y), data.y);
+    if (!hasFinal)
+      return;
+    expectNear("hy", shape.type, readDevice(hy), data.hy);
+    if (shape.mode == miopenLSTM)
+      expectNear("cy", shape.type, readDevice(cy), data.cy);
+  }
+  void expectGradients() {
+    const Doubles none(shape.getStates());
+    const RnnGradients expected = differentiate(
+        shape, getData(), readHost(dy), hasFinal ? readHost(dhy) : none,
+        hasFinal && shape.mode == miopenLSTM ? readHost(dcy) : none);
+    expectNear("dx", shape.type, readDevice(dx), expected.dx);
+    Doubles added = readHost(dw);
+    for (size_t i = 0; i < added.size(); ++i)
+      added[i] += expected.dw[i];
+    expectNear("dw", shape.type, readDevice(dw), added);
+    if (!hasInitial)
+      return;
+    expectNear("dhx", shape.type, readDevice(dhx), expected.dhx);
+    if (shape.mode == miopenLSTM)
+      expectNear("dcx", shape.type, readDevice(dcx), expected.dcx);
+  }
+
+  miopenHandle_t handle;
+  const RnnShape shape;
+  const std::vector<int> states;
+  const int outputs;
+  StepDescs xDescs, yDescs;
+  ApiTensor x, w, y, dx, dw, dy;
+  ApiTensor hx, cx, hy, cy, dhx, dcx, dhy, dcy;
+  std::unique_ptr<ApiTensor> workspace, reserve;
+  std::vector<Doubles> scales;
+  bool hasInitial = true, hasFinal = true;
+  miopenDropoutDescriptor_t dropout = nullptr;
+  miopenRNNDescriptor_t desc = nullptr;
+};
+
+class ApiRnn : public ApiRowWise {
+protected:
+  /// Runs forward and backward passes and compares all results.
+  void checkTraining(Network &net) {
+    net.allocate();
+    ASSERT_OK(net.train());
+    net.expectForward();
+    // PyTorch says here that every network has biases.
+    net.setDesc(/*hasBias=*/true);
+    ASSERT_OK(net.backwardData());
+    net.setDesc(net.shape.hasBias);
+    ASSERT_OK(net.backwardWeights());
+    net.expectGradients();
+  }
+};
+} // namespace
+
+// Inference of each kind of network, with time steps described in five
+// dimensions, as PyTorch does it.
+TEST_F(ApiRnn, InfersOneLayer) {
+  for (miopenRNNMode_t mode :
+       {miopenLSTM, miopenGRU, miopenRNNTANH, miopenRNNRELU}) {
+    SCOPED_TRACE(mode);
+    const RnnShape shape{
+        .mode = mode, .input = 7, .hidden = 5, .batches = {3, 3, 3}};
+    Network net(handle, shape, 5);
+    net.allocate();
+    ASSERT_OK(net.infer());
+    net.expectForward();
+  }
+}
+
+// Training of each kind of network, with two layers and sequences of different
+// lengths in two directions. Sizes are odd, so that most matrices begin at
+// addresses that are not aligned.
+TEST_F(ApiRnn, TrainsTwoLayersInTwoDirections) {
+  for (miopenRNNMode_t mode :
+       {miopenLSTM, miopenGRU, miopenRNNTANH, miopenRNNRELU}) {
+    SCOPED_TRACE(mode);
+    const RnnShape shape{.mode = mode,
+                         .layers = 2,
+                         .isBidirectional = true,
+                         .input = 3,
+                         .hidden = 5,
+                         .batches = {4, 4, 2, 1}};
+    Network net(handle, shape);
+    checkTraining(net);
+  }
+}
+
+// Networks without biases, without given states, and without weights of the
+// input.
+TEST_F(ApiRnn, LeavesOutWhatIsOptional) {
+  for (miopenRNNMode_t mode : {miopenLSTM, miopenGRU, miopenRNNTANH})
+    for (bool skipsInput : {false, true})
+      for (bool hasBias : {false, true}) {
+        SCOPED_TRACE(testing::Message() << mode << skipsInput << hasBias);
+        const RnnShape shape{.mode = mode,
+                             .layers = 2,
+                             .isBidirectional = skipsInput,
+                             .input = 6,
+                             .hidden = 6,
+                             .batches = {2, 2, 1},
+                             .hasBias = hasBias,
+                             .skipsInput = skipsInput};
+        Network net(handle, shape);
+        net.hasInitial = net.hasFinal = hasBias != skipsInput;
+        checkTraining(net);
+      }
+}
+
+// Halves and bfloat16. One step rounds the products, the gates and the states.
+TEST_F(ApiRnn, TrainsInShortTypes) {
+  for (miopenDataType_t type : {miopenHalf, miopenBFloat16})
+    for (miopenRNNMode_t mode : {miopenLSTM, miopenGRU, miopenRNNTANH}) {
+      SCOPED_TRACE(testing::Message() << type << " " << mode);
+      const RnnShape shape{.mode = mode,
+                           .type = type,
+                           .layers = 2,
+                           .isBidirectional = true,
+                           .input = 16,
+                           .hidden = 8,
+                           .batches = {3, 3, 2}};
+      Network net(handle, shape);
+      checkTraining(net);
+    }
+}
+
+namespace {
+/// The position of the rows of one time step at the client: `order` gives the
+/// client's number of each sequence of a packed step.
+struct Padding {
+  miopenRNNBaseLayout_t layout;
+  std::vector<int> lengths; ///< Of the client's sequences.
+  int maxLength;
+
+  int getBatch() const { return static_cast<int>(lengths.size()); }
+  int getRow(int step, int sequence) const {
+    const std::vector<int> batches = getBatches();
+    if (layout == miopenRNNDataSeqMajorNotPadded)
+      return std::accumulate(batches.begin(), batches.begin() + step, sequence);
+    return layout == miopenRNNDataBatchMajorPadded
+               ? sequence * maxLength + step
+               : step * getBatch() + sequence;
+  }
+  std::vector<int> getOrder() const {
+    std::vector<int> order(lengths.size());
+    for (size_t i = 0; i < order.size(); ++i)
+      order[i] = static_cast<int>(i);
+    std::sort(order.begin(), order.end(), [&](int a, int b) {
+      return lengths[a] != lengths[b] ? lengths[a] > lengths[b] : a < b;
+    });
+    return order;
+  }
+  std::vector<int> getBatches() const {
+    std::vector<int> batches;
+    for (int step = 0;; ++step) {
+      const auto alive = std::count_if(lengths.begin(), lengths.end(),
+                                       [&](int l) { return l > step; });
+      if (alive == 0)
+        return batches;
+      batches.push_back(static_cast<int>(alive));
+    }
+  }
+  /// Takes the rows that are no padding, packed in the order of the lengths.
+  Doubles pack(const Doubles &rows, int columns) const {
+    Doubles packed;
+    const std::vector<int> order = getOrder();
+    const std::vector<int> batches = getBatches();
+    for (size_t step = 0; step < batches.size(); ++step)
+      for (int i = 0; i < batches[step]; ++i) {
+        const double *row =
+            &rows[getRow(static_cast<int>(step), order[i]) * columns];
+        packed.insert(packed.end(), row, row + columns);
+      }
+    return packed;
+  }
+  /// Puts the states of the sequences into that order.
+  Doubles sort(const Doubles &states, int hidden) const {
+    Doubles sorted;
+    const std::vector<int> order = getOrder();
+    const size_t slice = order.size() * hidden;
+    for (size_t first = 0; first < states.size(); first += slice)
+      for (int sequence : order) {
+        const double *state = &states[first + sequence * hidden];
+        sorted.insert(sorted.end(), state, state + hidden);
+      }
+    return sorted;
+  }
+};
+
+/// A network whose input and output are sequence tensors.
+struct SeqNetwork {
+  SeqNetwork(miopenHandle_t handle, const RnnShape &shape,
+             const Padding &padding)
+      : handle(handle), shape(shape), padding(padding),
+        rows(padding.getBatch() * padding.maxLength),
+        outputs(shape.getDirections() * shape.hidden),
+        states{shape.layers * shape.getDirections(), padding.getBatch(),
+               shape.hidden},
+        x(shape.type, {rows, shape.input}, {}, -1, 1),
+        w(shape.type, {shape.getWeights()}, {}, -0.6, 0.6),
+        y(shape.type, {rows, outputs}), dx(shape.type, {rows, shape.input}),
+        dw(shape.type, {shape.getWeights()}, {}, -1, 1),
+        dy(shape.type, {rows, outputs}, {}, -1, 1),
+        hx(shape.type, states, {}, -1, 1), cx(shape.type, states, {}, -1, 1),
+        hy(shape.type, states), cy(shape.type, states), dhx(shape.type, states),
+        dcx(shape.type, states), dhy(shape.type, states, {}, -1, 1),
+        dcy(shape.type, states, {}, -1, 1) {
+    EXPECT_OK(miopenCreateRNNDescriptor(&desc));
+    EXPECT_OK(miopenSetRNNDescriptor(
+        desc, shape.hidden, shape.layers, miopenRNNlinear,
+        shape.isBidirectional ? miopenRNNbidirection : miopenRNNunidirection,
+        shape.mode, shape.hasBias ? miopenRNNwithBias : miopenRNNNoBias,
+        miopenRNNdefault, shape.type));
+    set(xDesc, shape.input);
+    set(yDesc, outputs);
+    for (ApiTensor *result : {&y, &dx, &hy, &cy, &dhx, &dcx})
+      result->poison();
+  }
+  ~SeqNetwork() {
+    EXPECT_OK(miopenDestroyRNNDescriptor(desc));
+    EXPECT_OK(miopenDestroySeqTensorDescriptor(xDesc));
+    EXPECT_OK(miopenDestroySeqTensorDescriptor(yDesc));
+  }
+  SeqNetwork(const SeqNetwork &) = delete;
+  SeqNetwork &operator=(const SeqNetwork &) = delete;
+
+  void set(miopenSeqTensorDescriptor_t &seq, int size) {
+    EXPECT_OK(miopenCreateSeqTensorDescriptor(&seq));
+    EXPECT_OK(miopenSetRNNDataSeqTensorDescriptor(
+        seq, shape.type, padding.layout, padding.maxLength, padding.getBatch(),
+        size, padding.lengths.data(), nullptr));
+  }
+  void allocate(miopenRNNFWDMode_t mode) {
+    size_t work = 0, kept = 7;
+    ASSERT_OK(
+        miopenGetRNNTempSpaceSizes(handle, desc, xDesc, mode, &work, &kept));
+    workspace = std::make_unique<ApiTensor>(
+        miopenInt8, std::vector<int>{static_cast<int>(work)});
+    workspace->poison();
+    if (mode == miopenRNNInference) {
+      EXPECT_EQ(kept, 0u);
+      return;
+    }
+    reserve = std::make_unique<ApiTensor>(
+        miopenInt8, std::vector<int>{static_cast<int>(kept)});
+    reserve->poison();
+  }
+  miopenStatus_t forward(miopenRNNFWDMode_t mode) {
+    return miopenRNNForward(
+        handle, desc, mode, xDesc, x.getData(), hx.getDesc(), hx.getData(),
+        hy.getData(), cx.getDesc(), cx.getData(), cy.getData(), yDesc,
+        y.getData(), w.getData(), w.getHost().size(), workspace->getData(),
+        workspace->getHost().size(), reserve ? reserve->getData() : nullptr,
+        reserve ? reserve->getHost().size() : 0);
+  }
+  miopenStatus_t backwardData() {
+    return miopenRNNBackwardSeqData(
+        handle, desc, yDesc, y.getData(), dy.getData(), hx.getDesc(),
+        hx.getData(), dhy.getData(), dhx.getData(), cx.getDesc(), cx.getData(),
+        dcy.getData(), dcx.getData(), xDesc, dx.getData(), w.getData(),
+        w.getHost().size(), workspace->getData(), workspace->getHost().size(),
+        reserve->getData(), reserve->getHost().size());
+  }
+  miopenStatus_t backwardWeights() {
+    return miopenRNNBackwardWeightsSeqTensor(
+        handle, desc, xDesc, x.getData(), hx.getDesc(), hx.getData(), yDesc,
+        y.getData(), dw.getData(), dw.getHost().size(), workspace->getData(),
+        workspace->getHost().size(), reserve->getData(),
+        reserve->getHost().size());
+  }
+
+  RnnData getData() const {
+    return {padding.pack(readHost(x), shape.input),
+            readHost(w),
+            padding.sort(readHost(hx), shape.hidden),
+            padding.sort(readHost(cx), shape.hidden),
+            {},
+            {},
+            {},
+            {}};
+  }
+  Doubles sorted(const Doubles &numbers) const {
+    return padding.sort(numbers, shape.hidden);
+  }
+  void expectForward() {
+    RnnData data = getData();
+    runReference(shape, data);
+    expectNear("y", shape.type, padding.pack(readDevice(y), outputs), data.y);
+    expectNear("hy", shape.type, sorted(readDevice(hy)), data.hy);
+    if (shape.mode == miopenLSTM)
+      expectNear("cy", shape.type, sorted(readDevice(cy)), data.cy);
+  }
+  void expectGradients() {
+    const bool isLstm = shape.mode == miopenLSTM;
+    const Doubles none(shape.getStates());
+    const RnnGradients expected = differentiate(
+        shape, getData(), padding.pack(readHost(dy), outputs),
+        sorted(readHost(dhy)), isLstm ? sorted(readHost(dcy)) : none);
+    expectNear("dx", shape.type, padding.pack(readDevice(dx), shape.input),
+               expected.dx);
+    Doubles added = readHost(dw);
+    for (size_t i = 0; i < added.size(); ++i)
+      added[i] += expected.dw[i];
+    expectNear("dw", shape.type, readDevice(dw), added);
+    expectNear("dhx", shape.type, sorted(readDevice(dhx)), expected.dhx);
+    if (isLstm)
+      expectNear("dcx", shape.type, sorted(readDevice(dcx)), expected.dcx);
+  }
+
+  miopenHandle_t handle;
+  const RnnShape shape;
+  const Padding padding;
+  const int rows, outputs;
+  const std::vector<int> states;
+  ApiTensor x, w, y, dx, dw, dy;
+  ApiTensor hx, cx, hy, cy, dhx, dcx, dhy, dcy;
+  std::unique_ptr<ApiTensor> workspace, reserve;
+  miopenRNNDescriptor_t desc = nullptr;
+  miopenSeqTensorDescriptor_t xDesc = nullptr, yDesc = nullptr;
+};
+} // namespace
+
+// Sequence tensors with padding, in both orders of memory, and sequences in no
+// order of their lengths, one of them empty: its states pass through.
+TEST_F(ApiRnn, TakesSequenceTensors) {
+  const std::vector<int> unordered = {2, 4, 0, 4, 1};
+  for (const Padding &padding :
+       {Padding{miopenRNNDataBatchMajorPadded, unordered, 5},
+        Padding{miopenRNNDataSeqMajorPadded, unordered, 5},
+        Padding{miopenRNNDataSeqMajorPadded, {3, 3}, 4},
+        Padding{miopenRNNDataSeqMajorNotPadded, {4, 2, 2}, 5}})
+    for (miopenRNNMode_t mode : {miopenLSTM, miopenGRU}) {
+      SCOPED_TRACE(testing::Message() << padding.layout << " " << mode << " "
+                                      << padding.lengths.size());
+      const RnnShape shape{.mode = mode,
+                           .layers = 2,
+                           .isBidirectional = true,
+                           .input = 3,
+                           .hidden = 4,
+                           .batches = padding.getBatches(),
+                           .sequences = padding.getBatch()};
+      SeqNetwork net(handle, shape, padding);
+      net.allocate(miopenRNNInference);
+      ASSERT_OK(net.forward(miopenRNNInference));
+      net.expectForward();
+      net.allocate(miopenRNNTraining);
+      ASSERT_OK(net.forward(miopenRNNTraining));
+      net.expectForward();
+      ASSERT_OK(net.backwardData());
+      ASSERT_OK(net.backwardWeights());
+      net.expectGradients();
+    }
+}
+
+namespace {
+/// What the elements of a layer's output are multiplied by, as
+/// docs/spec/row-wise.md defines the generator.
+Doubles drawScales(uint64_t seed, int64_t counter, int64_t count, float rate) {
+  auto mix = [](uint32_t h) {
+    h = (h ^ h >> 16) * 0x85ebca6b;
+    h = (h ^ h >> 13) * 0xc2b2ae35;
+    return h ^ h >> 16;
+  };
+  Doubles scales;
+  for (int64_t i = 0; i < count; ++i) {
+    const auto j = static_cast<uint64_t>(counter + i);
+    uint32_t h = mix(static_cast<uint32_t>(j) ^ static_cast<uint32_t>(seed));
+    h = mix(h + static_cast<uint32_t>(j >> 32) * 0x9e3779b1 +
+            static_cast<uint32_t>(seed >> 32));
+    scales.push_back((h >> 8) / 0x1p24 >= rate ? 1 / (1 - rate) : 0);
+  }
+  return scales;
+}
+} // namespace
+
+// Training drops elements between layers, others in each layer and in the next
+// call, although the client did not ask for states that evolve. Inference drops
+// nothing.
+TEST_F(ApiRnn, DropsBetweenLayers) {
+  constexpr float kRate = 0.375f;
+  constexpr unsigned long long kSeed = 0x123456789abcdef1;
+  const RnnShape shape{.mode = miopenLSTM,
+                       .layers = 3,
+                       .isBidirectional = true,
+                       .input = 3,
+                       .hidden = 4,
+                       .batches = {3, 2, 2}};
+  Network net(handle, shape);
+  ApiTensor states(miopenInt64, {2});
+  ASSERT_OK(miopenCreateDropoutDescriptor(&net.dropout));
+  ASSERT_OK(miopenSetDropoutDescriptor(net.dropout, handle, kRate,
+                                       states.getData(), 16, kSeed, false,
+                                       false, MIOPEN_RNG_PSEUDO_XORWOW));
+  net.setDesc(shape.hasBias);
+  net.allocate();
+  ASSERT_OK(net.infer());
+  net.expectForward();
+  const int64_t count = int64_t(shape.getRows()) * net.outputs;
+  for (int64_t call = 0; call < 2; ++call) {
+    net.scales.clear();
+    for (int64_t layer = 0; layer < 2; ++layer)
+      net.scales.push_back(
+          drawScales(kSeed, (call * 2 + layer) * count, count, kRate));
+    net.dw.fill(0);
+    checkTraining(net);
+  }
+  EXPECT_OK(miopenDestroyDropoutDescriptor(net.dropout));
+}
+
+// Time steps whose batches fall, padded to the largest batch.
+TEST_F(ApiRnn, TakesPaddedSteps) {
+  const RnnShape shape{
+      .mode = miopenGRU, .input = 3, .hidden = 4, .batches = {3, 3, 1}};
+  const Padding padding{miopenRNNDataSeqMajorPadded, {3, 2, 2}, 3};
+  Network net(handle, shape);
+  ASSERT_OK(miopenSetRNNPaddingMode(net.desc, miopenRNNIOWithPadding));
+  net.allocate();
+  size_t bytes = 0;
+  ASSERT_OK(miopenGetRNNInputTensorSize(handle, net.desc, 3, net.xDescs.get(),
+                                        &bytes));
+  EXPECT_EQ(bytes, 9 * 3 * sizeof(float));
+  ApiTensor x(miopenFloat, {9, 3}, {}, -1, 1), y(miopenFloat, {9, 4});
+  y.poison();
+  ASSERT_OK(miopenRNNForwardInference(
+      handle, net.desc, 3, net.xDescs.get(), x.getData(), nullptr, nullptr,
+      nullptr, nullptr, net.w.getDesc(), net.w.getData(), net.yDescs.get(),
+      y.getData(), nullptr, nullptr, nullptr, nullptr, net.workspace->getData(),
+      net.getBytes(*net.workspace)));
+  net.hasInitial = false;
+  RnnData data = net.getData();
+  data.x = padding.pack(readHost(x), 3);
+  runReference(shape, data);
+  expectNear("y", miopenFloat, padding.pack(readDevice(y), 4), data.y);
+  // The padding keeps what it had.
+  const std::vector<char> all = y.read();
+  EXPECT_EQ(std::count(all.end() - 2 * 4 * sizeof(float), all.end(), '\xff'),
+            2 * 4 * sizeof(float));
+}
+
+// Sizes and offsets of every parameter, in elements, are MIOpen's, and the
+// gates of one layer and direction are contiguous, as PyTorch asserts.
+TEST_F(ApiRnn, OffsetsAreThoseOfMiopen) {
+  for (miopenRNNMode_t mode : {miopenLSTM, miopenGRU, miopenRNNTANH})
+    for (bool isBidirectional : {false, true})
+      for (bool skipsInput : {false, true}) {
+        const RnnShape shape{.mode = mode,
+                             .layers = 3,
+                             .isBidirectional = isBidirectional,
+                             .input = skipsInput ? 5 : 7,
+                             .hidden = 5,
+                             .batches = {2},
+                             .skipsInput = skipsInput};
+        Network net(handle, shape, 5);
+        const miopenTensorDescriptor_t x = net.xDescs.get()[0];
+        size_t bytes = 0, offset = 0;
+        ASSERT_OK(
+            miopenGetRNNParamsSize(handle, net.desc, x, &bytes, miopenFloat));
+        EXPECT_EQ(bytes, shape.getWeights() * sizeof(float));
+        ApiTensor param(miopenFloat, {1});
+        const std::vector<RnnOffsets> offsets = countOffsets(shape);
+        for (int layer = 0; layer < static_cast<int>(offsets.size()); ++layer)
+          for (int id = 0; id < 2 * shape.getGates(); ++id) {
+            SCOPED_TRACE(testing::Message() << mode << layer << " " << id);
+            ASSERT_OK(miopenGetRNNLayerBiasOffset(net.desc, layer, x, id,
+                                                  param.getDesc(), &offset));
+            EXPECT_EQ(static_cast<int>(offset), offsets[layer].biases[id]);
+            const int expected = offsets[layer].matrices[id];
+            if (expected < 0) {
+              EXPECT_EQ(miopenGetRNNLayerParamOffset(net.desc, layer, x, id,
+                                                     param.getDesc(), &offset),
+                        miopenStatusBadParm);
+              continue;
+            }
+            ASSERT_OK(miopenGetRNNLayerParamOffset(net.desc, layer, x, id,
+                                                   param.getDesc(), &offset));
+            EXPECT_EQ(static_cast<int>(offset), expected);
+            ASSERT_OK(miopenGetTensorNumBytes(param.getDesc(), &offset));
+            ASSERT_OK(miopenGetRNNLayerParamSize(handle, net.desc, layer, x, id,
+                                                 &bytes));
+            EXPECT_EQ(offset, bytes);
+          }
+      }
+}
+
+// Parameters are copied into the weights and out of them.
+TEST_F(ApiRnn, CopiesParameters) {
+  const RnnShape shape{.mode = miopenGRU,
+                       .layers = 2,
+                       .isBidirectional = true,
+                       .input = 3,
+                       .hidden = 5,
+                       .batches = {2}};
+  Network net(handle, shape);
+  const miopenTensorDescriptor_t x = net.xDescs.get()[0];
+  const std::vector<RnnOffsets> offsets = countOffsets(shape);
+  ApiTensor matrix(miopenFloat, {5, 10}), bias(miopenFloat, {5});
+  ASSERT_OK(miopenSetRNNLayerParam(handle, net.desc, 3, x, net.w.getDesc(),
+                                   net.w.getData(), 1, matrix.getDesc(),
+                                   matrix.getData()));
+  ASSERT_OK(miopenSetRNNLayerBias(handle, net.desc, 3, x, net.w.getDesc(),
+                                  net.w.getData(), 4, bias.getDesc(),
+                                  bias.getData()));
+  Doubles expected = readHost(net.w);
+  const Doubles put = readHost(matrix), putBias = readHost(bias);
+  std::copy(put.begin(), put.end(), expected.begin() + offsets[3].matrices[1]);
+  std::copy(putBias.begin(), putBias.end(),
+            expected.begin() + offsets[3].biases[4]);
+  EXPECT_EQ(readDevice(net.w), expected);
+  matrix.poison();
+  bias.poison();
+  ASSERT_OK(miopenGetRNNLayerParam(handle, net.desc, 3, x, net.w.getDesc(),
+                                   net.w.getData(), 1, matrix.getDesc(),
+                                   matrix.getData()));
+  ASSERT_OK(miopenGetRNNLayerBias(handle, net.desc, 3, x, net.w.getDesc(),
+                                  net.w.getData(), 4, bias.getDesc(),
+                                  bias.getData()));
+  EXPECT_EQ(readDevice(matrix), put);
+  EXPECT_EQ(readDevice(bias), putBias);
+  ApiTensor all(miopenFloat, {1});
+  ASSERT_OK(miopenGetRNNParamsDescriptor(handle, net.desc, x, all.getDesc(),
+                                         miopenFloat));
+  size_t bytes = 0;
+  ASSERT_OK(miopenGetTensorNumBytes(all.getDesc(), &bytes));
+  EXPECT_EQ(bytes, net.w.getHost().size());
+  size_t hidden = 0;
+  ASSERT_OK(miopenGetRNNHiddenTensorSize(handle, net.desc, 1, net.xDescs.get(),
+                                         &hidden));
+  EXPECT_EQ(hidden, net.hx.getHost().size());
+  ASSERT_OK(miopenGetRNNLayerBiasSize(handle, net.desc, 3, 5, &bytes));
+  EXPECT_EQ(bytes, 5 * sizeof(float));
+}
+
+// What contradicts itself or is too small is refused with a sentence.
+TEST_F(ApiRnn, Refusals) {
+  const RnnShape shape{
+      .mode = miopenLSTM, .input = 3, .hidden = 4, .batches = {2, 2}};
+  Network net(handle, shape);
+  net.allocate();
+  size_t bytes = 0;
+  auto expectRefused = [&](miopenStatus_t status, const char *words,
+                           miopenStatus_t expected = miopenStatusBadParm) {
+    EXPECT_EQ(status, expected);
+    EXPECT_NE(std::string(tesseraGetLastErrorMessage()).find(words),
+              std::string::npos)
+        << tesseraGetLastErrorMessage();
+  };
+  StepDescs rising(miopenFloat, {2, 3}, 3, 3), half(miopenHalf, {2, 2}, 3, 3);
+  auto getSize = [&](StepDescs &steps) {
+    return miopenGetRNNWorkspaceSize(handle, net.desc, 2, steps.get(), &bytes);
+  };
+  expectRefused(getSize(rising), "larger than that of the step before");
+  expectRefused(getSize(half), "another data type");
+  expectRefused(
+      miopenGetRNNWorkspaceSize(handle, net.desc, 0, net.xDescs.get(), &bytes),
+      "sequenceLen is below 1");
+  expectRefused(miopenRNNForwardInference(
+                    handle, net.desc, 2, net.xDescs.get(), net.x.getData(),
+                    net.hx.getDesc(), net.hx.getData(), net.cx.getDesc(),
+                    net.cx.getData(), net.w.getDesc(), net.w.getData(),
+                    net.yDescs.get(), net.y.getData(), nullptr, nullptr,
+                    nullptr, nullptr, net.workspace->getData(), 8),
+                "the workspace has 8 bytes");
+  expectRefused(miopenRNNForwardInference(
+                    handle, net.desc, 2, net.xDescs.get(), net.x.getData(),
+                    net.y.getDesc(), net.hx.getData(), nullptr, nullptr,
+                    net.w.getDesc(), net.w.getData(), net.yDescs.get(),
+                    net.y.getData(), nullptr, nullptr, nullptr, nullptr,
+                    net.workspace->getData(), net.getBytes(*net.workspace)),
+                "hx: ");
+  expectRefused(miopenRNNForwardInference(
+                    handle, net.desc, 2, net.xDescs.get(), net.x.getData(),
+                    nullptr, nullptr, nullptr, nullptr, net.x.getDesc(),
+                    net.w.getData(), net.yDescs.get(), net.y.getData(), nullptr,
+                    nullptr, nullptr, nullptr, net.workspace->getData(),
+                    net.getBytes(*net.workspace)),
+                "the weights have");
+  expectRefused(miopenRNNForwardInference(
+                    handle, net.desc, 2, net.xDescs.get(), net.x.getData(),
+                    nullptr, nullptr, nullptr, nullptr, net.w.getDesc(),
+                    net.w.getData(), net.xDescs.get(), net.y.getData(), nullptr,
+                    nullptr, nullptr, nullptr, net.workspace->getData(),
+                    net.getBytes(*net.workspace)),
+                "vectors of another size than 4");
+  size_t offset = 0;
+  expectRefused(miopenGetRNNLayerParamOffset(net.desc, 1, net.xDescs.get()[0],
+                                             0, net.y.getDesc(), &offset),
+                "there is no layer 1");
+  expectRefused(miopenGetRNNLayerParamOffset(net.desc, 0, net.xDescs.get()[0],
+                                             8, net.y.getDesc(), &offset),
+                "no parameter 8");
+  ASSERT_OK(miopenSetRNNDescriptor(
+      net.desc, 4, 1, miopenRNNskip, miopenRNNunidirection, miopenLSTM,
+      miopenRNNNoBias, miopenRNNdefault, miopenFloat));
+  expectRefused(getSize(net.xDescs), "without input weights");
+  ASSERT_OK(miopenSetRNNDescriptor(
+      net.desc, 4, 1, miopenRNNlinear, miopenRNNunidirection, miopenLSTM,
+      miopenRNNNoBias, miopenRNNdefault, miopenDouble));
+  StepDescs doubles(miopenDouble, {2, 2}, 3, 3);
+  expectRefused(getSize(doubles), "data type", miopenStatusNotImplemented);
+}
+
+// Packed sequence tensors need the longest sequence first.
+TEST_F(ApiRnn, RefusesPackedSequencesInAnotherOrder) {
+  const Padding padding{miopenRNNDataSeqMajorNotPadded, {2, 3}, 3};
+  const RnnShape shape{.mode = miopenGRU,
+                       .input = 3,
+                       .hidden = 4,
+                       .batches = padding.getBatches()};
+  SeqNetwork net(handle, shape, padding);
+  size_t bytes = 0;
+  EXPECT_EQ(miopenGetRNNTempSpaceSizes(handle, net.desc, net.xDesc,
+                                       miopenRNNTraining, &bytes, &bytes),
+            miopenStatusBadParm);
+  EXPECT_NE(std::string(tesseraGetLastErrorMessage()).find("longest first"),
+            std::string::npos);
+}
