@@ -484,7 +484,8 @@ MIOPEN_EXPORT miopenStatus_t miopenGetRNNParamsSize(
 /**
  * Sets the descriptor of all weights.
  *
- * It has two dimensions, the second of which counts the gates of all directions.
+ * It has two dimensions, the second of which counts the gates of all
+ * directions.
  *
  * @param[in]     handle   Supplies the device and the stream.
  * @param[in]     rnnDesc  The network.

@@ -90,7 +90,7 @@ void RnnLauncher::multiply(Direction direction, const RnnMatrix &x,
 //===----------------------------------------------------------------------===//
 
 void RnnLauncher::keep(ApiResult launched) {
-  if (isOk())
+  if (isOk() && launched.getStatus() != miopenStatusSuccess)
     result = std::move(launched);
 }
 

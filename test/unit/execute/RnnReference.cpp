@@ -163,12 +163,13 @@ static double multiply(const Doubles &a, const Doubles &b) {
 RnnGradients tessera::test::differentiate(const RnnShape &shape,
                                           const RnnData &data,
                                           const Doubles &dy, const Doubles &dhy,
-                                          const Doubles &dcy) {
+                                          const Doubles &dcy, size_t every) {
   RnnData moved = data;
   auto differentiateBy = [&](Doubles RnnData::*member) {
     constexpr double kStep = 1e-5;
-    Doubles gradient((moved.*member).size());
-    for (size_t i = 0; i < gradient.size(); ++i) {
+    Doubles gradient((moved.*member).size(), NAN);
+    for (size_t i = 0; i < gradient.size(); i += every) {
+      gradient[i] = 0;
       double &number = (moved.*member)[i];
       const double old = number;
       for (double step : {kStep, -kStep}) {

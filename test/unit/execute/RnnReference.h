@@ -59,13 +59,14 @@ struct RnnData {
 
 void runReference(const RnnShape &shape, RnnData &data);
 
-/// The gradients of sum(y dy) + sum(hy dhy) + sum(cy dcy).
+/// The gradients of sum(y dy) + sum(hy dhy) + sum(cy dcy). Only each `every`th
+/// number is computed; the others are NaNs.
 struct RnnGradients {
   Doubles dx, dw, dhx, dcx;
 };
 RnnGradients differentiate(const RnnShape &shape, const RnnData &data,
                            const Doubles &dy, const Doubles &dhy,
-                           const Doubles &dcy);
+                           const Doubles &dcy, size_t every = 1);
 
 } // namespace tessera::test
 
