@@ -611,7 +611,8 @@ Doubles drawScales(uint64_t seed, int64_t counter, int64_t count, float rate) {
 
 // Training drops elements between layers, others in each layer and in the next
 // call, although the client did not ask for states that evolve. Inference drops
-// nothing.
+// nothing. As PyTorch does it, the second call restores the descriptor with
+// use_mask.
 TEST_F(ApiRnn, DropsBetweenLayers) {
   constexpr float kRate = 0.375f;
   constexpr unsigned long long kSeed = 0x123456789abcdef1;
@@ -637,8 +638,11 @@ TEST_F(ApiRnn, DropsBetweenLayers) {
     for (int64_t layer = 0; layer < 2; ++layer)
       net.scales.push_back(
           drawScales(kSeed, (call * 2 + layer) * count, count, kRate));
-    net.dw.fill(0);
     checkTraining(net);
+    ASSERT_OK(miopenRestoreDropoutDescriptor(net.dropout, handle, kRate,
+                                             states.getData(), 16, kSeed, true,
+                                             false, MIOPEN_RNG_PSEUDO_XORWOW));
+    net.dw.fill(0);
   }
   EXPECT_OK(miopenDestroyDropoutDescriptor(net.dropout));
 }
