@@ -909,12 +909,14 @@ MIOPEN_EXPORT miopenStatus_t miopenGetRNNPaddingMode(
  * @param[in]     fwdMode             Training or inference.
  * @param[in]     xDesc               Describes the input.
  * @param[in]     x                   Input; device memory.
- * @param[in]     hDesc               Describes the hidden state.
+ * @param[in]     hDesc               Describes the hidden state; NULL if none
+ * is given.
  * @param[in]     hx                  Initial hidden state; device memory; may
  *                                    be NULL.
  * @param[out]    hy                  Final hidden state; device memory; may be
  *                                    NULL.
- * @param[in]     cDesc               Describes the cell state.
+ * @param[in]     cDesc               Describes the cell state; NULL if none is
+ *                                    given.
  * @param[in]     cx                  Initial cell state; device memory; may be
  *                                    NULL.
  * @param[out]    cy                  Final cell state; device memory; may be
@@ -926,7 +928,7 @@ MIOPEN_EXPORT miopenStatus_t miopenGetRNNPaddingMode(
  * @param[in,out] workSpace           Device memory.
  * @param[in]     workSpaceNumBytes   Size of `workSpace` in bytes.
  * @param[in,out] reserveSpace        Device memory that training keeps for the
- *                                    gradients.
+ *                                    gradients; not used in inference.
  * @param[in]     reserveSpaceNumBytes  Size of `reserveSpace` in bytes.
  *
  * @retval miopenStatusSuccess         The kernels are on the stream.
@@ -969,14 +971,16 @@ MIOPEN_EXPORT miopenStatus_t miopenRNNForward(
  * @param[in]     yDesc               Describes the output.
  * @param[in]     y                   Not read; may be NULL.
  * @param[in]     dy                  Gradient of the output; device memory.
- * @param[in]     hDesc               Describes the hidden state.
+ * @param[in]     hDesc               Describes the hidden state; NULL if none
+ * is given.
  * @param[in]     hx                  Initial hidden state; device memory; may
  *                                    be NULL.
  * @param[in]     dhy                 Gradient of the final hidden state; device
  *                                    memory; may be NULL.
  * @param[out]    dhx                 Gradient of the initial hidden state;
  *                                    device memory; may be NULL.
- * @param[in]     cDesc               Describes the cell state.
+ * @param[in]     cDesc               Describes the cell state; NULL if none is
+ *                                    given.
  * @param[in]     cx                  Initial cell state; device memory; may be
  *                                    NULL.
  * @param[in]     dcy                 Gradient of the final cell state; device
@@ -1030,7 +1034,8 @@ MIOPEN_EXPORT miopenStatus_t miopenRNNBackwardSeqData(
  * @param[in]     rnnDesc             The network.
  * @param[in]     xDesc               Describes the input.
  * @param[in]     x                   Input; device memory.
- * @param[in]     hDesc               Describes the hidden state.
+ * @param[in]     hDesc               Describes the hidden state; NULL if none
+ * is given.
  * @param[in]     hx                  Initial hidden state; device memory; may
  *                                    be NULL.
  * @param[in]     yDesc               Describes the output.
