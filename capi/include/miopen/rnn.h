@@ -910,7 +910,7 @@ MIOPEN_EXPORT miopenStatus_t miopenGetRNNPaddingMode(
  * @param[in]     xDesc               Describes the input.
  * @param[in]     x                   Input; device memory.
  * @param[in]     hDesc               Describes the hidden state; NULL if none
- * is given.
+ *                                    is given.
  * @param[in]     hx                  Initial hidden state; device memory; may
  *                                    be NULL.
  * @param[out]    hy                  Final hidden state; device memory; may be
@@ -972,7 +972,7 @@ MIOPEN_EXPORT miopenStatus_t miopenRNNForward(
  * @param[in]     y                   Not read; may be NULL.
  * @param[in]     dy                  Gradient of the output; device memory.
  * @param[in]     hDesc               Describes the hidden state; NULL if none
- * is given.
+ *                                    is given.
  * @param[in]     hx                  Initial hidden state; device memory; may
  *                                    be NULL.
  * @param[in]     dhy                 Gradient of the final hidden state; device
@@ -1035,7 +1035,7 @@ MIOPEN_EXPORT miopenStatus_t miopenRNNBackwardSeqData(
  * @param[in]     xDesc               Describes the input.
  * @param[in]     x                   Input; device memory.
  * @param[in]     hDesc               Describes the hidden state; NULL if none
- * is given.
+ *                                    is given.
  * @param[in]     hx                  Initial hidden state; device memory; may
  *                                    be NULL.
  * @param[in]     yDesc               Describes the output.
