@@ -106,6 +106,10 @@ OwningOpRef<ModuleOp> tessera::buildPoolModule(MLIRContext &context,
   builder.setInsertionPointToStart(body);
   bool hasIndices = types.size() == 3;
   bool hasDepth = problem.hasDepth();
+  DenseI64ArrayAttr padsAfter;
+  if (problem.hasUnequalPads())
+    padsAfter = builder.getDenseI64ArrayAttr(
+        getEntries(problem.getPadAfter(), hasDepth));
   dnn::PoolOp::create(
       builder, loc,
       problem.direction == Direction::Forward ? dnn::PoolDirection::Forward
@@ -117,7 +121,7 @@ OwningOpRef<ModuleOp> tessera::buildPoolModule(MLIRContext &context,
           : dnn::IndexModeAttr(),
       getLayout(problem.xLayout), getLayout(problem.yLayout),
       getEntries(problem.window, hasDepth), getEntries(problem.pad, hasDepth),
-      getEntries(problem.stride, hasDepth));
+      padsAfter, getEntries(problem.stride, hasDepth));
   func::ReturnOp::create(builder, loc);
   return module;
 }

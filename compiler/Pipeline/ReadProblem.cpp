@@ -171,6 +171,7 @@ static Problem readPool(dnn::PoolOp pool) {
   problem.in = {d.in[1], d.in[2], d.in[0]};
   problem.window = {d.window[1], d.window[2], d.window[0]};
   problem.pad = {d.pads[1], d.pads[2], d.pads[0]};
+  problem.setPadAfter({d.padsAfter[1], d.padsAfter[2], d.padsAfter[0]});
   problem.stride = {d.strides[1], d.strides[2], d.strides[0]};
   problem.indexType = getIndexType(pool.getIndices());
   if (pool.getIndexMode() == dnn::IndexMode::Image)

@@ -97,7 +97,8 @@ struct PoolDims {
   std::array<int64_t, 3> in;
   std::array<int64_t, 3> out;
   std::array<int64_t, 3> window;
-  std::array<int64_t, 3> pads;
+  std::array<int64_t, 3> pads; ///< Before the first element.
+  std::array<int64_t, 3> padsAfter;
   std::array<int64_t, 3> strides;
 };
 

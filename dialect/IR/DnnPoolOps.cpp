@@ -60,6 +60,7 @@ PoolDims PoolOp::getDims() {
       .out = getTriple(out.spatial, 1),
       .window = getTriple(getWindow(), 1),
       .pads = getTriple(getPads(), 0),
+      .padsAfter = getTriple(getPadsAfter().value_or(getPads()), 0),
       .strides = getTriple(getStrides(), 1),
   };
 }
@@ -130,8 +131,8 @@ static LogicalResult verifyTensors(PoolOp op) {
   return success();
 }
 
-/// Checks pool_c8 and one of pool_c9 to pool_c11: there is an entry for each
-/// spatial dimension, and none is less than `least`.
+/// Checks pool_c8 and one of pool_c9 to pool_c11, or pool_c21: there is an
+/// entry for each spatial dimension, and none is less than `least`.
 static LogicalResult verifyEntries(PoolOp op, StringRef name,
                                    ArrayRef<int64_t> values, int64_t least) {
   auto count = static_cast<size_t>(op.getX().getType().getRank() - 2);
@@ -146,11 +147,12 @@ static LogicalResult verifyEntries(PoolOp op, StringRef name,
   return success();
 }
 
-/// The number of window positions along one dimension. It is 1 if the window is
-/// larger than the padded input, as in MIOpen.
-static int64_t getOutputSize(int64_t in, int64_t window, int64_t pad,
+/// The number of window positions along one dimension, where `pads` is the
+/// padding of both ends together. It is 1 if the window is larger than the
+/// padded input, as in MIOpen.
+static int64_t getOutputSize(int64_t in, int64_t window, int64_t pads,
                              int64_t stride) {
-  int64_t range = in + 2 * pad - window;
+  int64_t range = in + pads - window;
   return range < 0 ? 1 : range / stride + 1;
 }
 
@@ -165,9 +167,10 @@ static LogicalResult verifySizes(PoolOp op) {
     return op.emitOpError() << "needs one number of channels, but x has "
                             << in.channels << " and y has " << out.channels;
   SmallVector<int64_t> expected;
-  for (auto [size, window, pad, stride] :
-       llvm::zip(in.spatial, op.getWindow(), op.getPads(), op.getStrides()))
-    expected.push_back(getOutputSize(size, window, pad, stride));
+  for (auto [size, window, pad, after, stride] :
+       llvm::zip(in.spatial, op.getWindow(), op.getPads(),
+                 op.getPadsAfter().value_or(op.getPads()), op.getStrides()))
+    expected.push_back(getOutputSize(size, window, pad + after, stride));
   if (ArrayRef<int64_t>(expected) != out.spatial) { /*pool_c14*/
     InFlightDiagnostic diagnostic = op.emitOpError("needs an output of ");
     llvm::interleave(expected, diagnostic, "x");
@@ -226,10 +229,14 @@ static LogicalResult verifyIndices(PoolOp op) {
 
 LogicalResult PoolOp::verify() {
   if (failed(verifyTensors(*this)) ||
-      failed(verifyEntries(*this, "window", getWindow(), 1)) ||   /*pool_c9*/
-      failed(verifyEntries(*this, "pads", getPads(), 0)) ||       /*pool_c10*/
-      failed(verifyEntries(*this, "strides", getStrides(), 1)) || /*pool_c11*/
-      failed(verifySizes(*this)))
+      failed(verifyEntries(*this, "window", getWindow(), 1)) || /*pool_c9*/
+      failed(verifyEntries(*this, "pads", getPads(), 0)) ||     /*pool_c10*/
+      failed(verifyEntries(*this, "strides", getStrides(), 1))) /*pool_c11*/
+    return failure();
+  if (getPadsAfter() && failed(verifyEntries(*this, "pads after",
+                                             *getPadsAfter(), 0))) /*pool_c21*/
+    return failure();
+  if (failed(verifySizes(*this)))
     return failure();
   return verifyIndices(*this);
 }

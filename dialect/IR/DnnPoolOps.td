@@ -20,7 +20,9 @@ def PoolOp : Dnn_Op<"pool",
     computes x, the gradient of the input, from y, the gradient of the output,
     and in mode `max` from the `indices` of the forward direction. Every operand
     is a memref whose dimensions are in the order that `layouts` gives for x and
-    y, in this sequence; `indices` have y's order and are packed. The exact
+    y, in this sequence; `indices` have y's order and are packed. `pads` are at
+    both ends of each dimension, or before the first element if `after` has those
+    after the last one. The exact
     semantics and the reason for each constraint are in docs/spec/pooling.md.
 
     ```mlir
@@ -44,6 +46,7 @@ def PoolOp : Dnn_Op<"pool",
     Dnn_LayoutAttr:$yLayout,
     DenseI64ArrayAttr:$window /*pool_c8, pool_c9*/,
     DenseI64ArrayAttr:$pads /*pool_c8, pool_c10*/,
+    OptionalAttr<DenseI64ArrayAttr>:$padsAfter /*pool_c21*/,
     DenseI64ArrayAttr:$strides /*pool_c8, pool_c11*/
   );
 
@@ -52,7 +55,7 @@ def PoolOp : Dnn_Op<"pool",
     `x` `(` $x `)` `y` `(` $y `)`
     (`indices` `(` $indices^ custom<EnumWord>($indexMode) `)`)?
     `layouts` `(` custom<EnumWord>($xLayout) `,` custom<EnumWord>($yLayout) `)`
-    `window` $window `pads` $pads `strides` $strides
+    `window` $window `pads` $pads (`after` $padsAfter^)? `strides` $strides
     attr-dict `:` type($x) `,` type($y) (`,` type($indices)^)?
   }];
 

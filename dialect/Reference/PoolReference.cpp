@@ -11,22 +11,23 @@
 
 using namespace tessera::reference;
 
-static int64_t getWindowCount(int64_t in, int64_t window, int64_t pad,
+/// `pads` is the padding of both ends together.
+static int64_t getWindowCount(int64_t in, int64_t window, int64_t pads,
                               int64_t stride) {
-  const int64_t last = in + 2 * pad - window;
+  const int64_t last = in + pads - window;
   return last < 0 ? 1 : last / stride + 1;
 }
 
 int64_t PoolShape::getOutputHeight() const {
-  return getWindowCount(h, window.h, pad.h, stride.h);
+  return getWindowCount(h, window.h, 2 * pad.h + extraPad.h, stride.h);
 }
 
 int64_t PoolShape::getOutputWidth() const {
-  return getWindowCount(w, window.w, pad.w, stride.w);
+  return getWindowCount(w, window.w, 2 * pad.w + extraPad.w, stride.w);
 }
 
 int64_t PoolShape::getOutputDepth() const {
-  return getWindowCount(d, window.d, pad.d, stride.d);
+  return getWindowCount(d, window.d, 2 * pad.d + extraPad.d, stride.d);
 }
 
 /// The largest number of windows that contain one coordinate.

@@ -32,7 +32,8 @@ struct PoolShape {
   int64_t w = 1;
   int64_t d = 1;
   Steps window{};
-  Pads pad{};
+  Pads pad{};      ///< Before the first element.
+  Pads extraPad{}; ///< See ConvShape.
   Steps stride{};
 
   int64_t getOutputHeight() const;

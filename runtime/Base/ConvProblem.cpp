@@ -7,20 +7,16 @@
 
 using namespace tessera;
 
-Pads ConvProblem::getPadAfter() const {
-  return {pad.h + extraPad.h, pad.w + extraPad.w, pad.d + extraPad.d};
-}
-
-void ConvProblem::setPadAfter(const Pads &after) {
-  extraPad = {after.h - pad.h, after.w - pad.w, after.d - pad.d};
+static WindowDim getDim(const ConvProblem &p, int64_t Spatial::*at,
+                        int64_t Pads::*pad) {
+  return {p.in.*at,        p.filter.*at, p.pad.*pad,
+          p.extraPad.*pad, p.stride.*at, p.dilation.*at};
 }
 
 Spatial ConvProblem::getOutput() const {
-  const Pads after = getPadAfter();
-  return {
-      getOutputLength(in.h, filter.h, pad.h + after.h, stride.h, dilation.h),
-      getOutputLength(in.w, filter.w, pad.w + after.w, stride.w, dilation.w),
-      getOutputLength(in.d, filter.d, pad.d + after.d, stride.d, dilation.d)};
+  return {getDim(*this, &Spatial::h, &Pads::h).getOutput(),
+          getDim(*this, &Spatial::w, &Pads::w).getOutput(),
+          getDim(*this, &Spatial::d, &Pads::d).getOutput()};
 }
 
 bool ConvProblem::hasDepth() const {
@@ -167,27 +163,13 @@ Status ConvProblem::verify() const {
   return status;
 }
 
-/// The `extraPad` of canonicalize() for one dimension.
-static int64_t canonicalizePad(const ConvProblem &p, int64_t Spatial::*at,
-                               int64_t Pads::*pad) {
-  const int64_t in = p.in.*at, filter = p.filter.*at, before = p.pad.*pad;
-  const int64_t stride = p.stride.*at, dilation = p.dilation.*at;
-  const int64_t out = p.getOutput().*at;
-  if (getOutputLength(in, filter, 2 * before, stride, dilation) == out)
-    return 0;
-  // A window that is larger than the padded input has one position anyway.
-  const int64_t needed =
-      out == 1 ? 0
-               : (out - 1) * stride + 1 + dilation * (filter - 1) - in - before;
-  return std::max<int64_t>(needed, 0) - before;
-}
-
 ConvProblem ConvProblem::canonicalize() const {
   ConvProblem result = *this;
   if (hasUnequalPads())
-    result.extraPad = {canonicalizePad(*this, &Spatial::h, &Pads::h),
-                       canonicalizePad(*this, &Spatial::w, &Pads::w),
-                       canonicalizePad(*this, &Spatial::d, &Pads::d)};
+    result.extraPad = {
+        canonicalizeExtraPad(getDim(*this, &Spatial::h, &Pads::h)),
+        canonicalizeExtraPad(getDim(*this, &Spatial::w, &Pads::w)),
+        canonicalizeExtraPad(getDim(*this, &Spatial::d, &Pads::d))};
   // One image plane under one tap uses no stride and no dilation along the
   // depth.
   if (in.d == 1 && filter.d == 1 && pad.d == 0 && result.extraPad.d == 0)

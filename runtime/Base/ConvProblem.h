@@ -82,10 +82,10 @@ struct ConvProblem {
   friend bool operator==(const ConvProblem &, const ConvProblem &) = default;
 
   /// The padding after the last element of each dimension.
-  Pads getPadAfter() const;
+  Pads getPadAfter() const { return pad + extraPad; }
 
-  /// Sets the padding after the last elements.
-  void setPadAfter(const Pads &after);
+  /// Sets the padding after the last elements, once `pad` is set.
+  void setPadAfter(const Pads &after) { extraPad = after - pad; }
 
   /// Whether the padding differs between the ends of a dimension.
   bool hasUnequalPads() const { return extraPad != Pads(); }

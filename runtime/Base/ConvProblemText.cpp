@@ -82,36 +82,6 @@ void tessera::scanEpilogue(TextScanner &scanner, Epilogue &epilogue) {
     scanName(scanner, kActivations, epilogue.activation);
 }
 
-/// "1x1", with depth "1x1x1"; "1x0:2" if 0 is the padding before and 2 that
-/// after the last dimension.
-static std::string toPadText(const ConvProblem &p, bool hasDepth) {
-  const Pads after = p.getPadAfter();
-  auto getEnds = [](int64_t before, int64_t after) {
-    return std::to_string(before) +
-           (after == before ? "" : ":" + std::to_string(after));
-  };
-  return (hasDepth ? getEnds(p.pad.d, after.d) + "x" : "") +
-         getEnds(p.pad.h, after.h) + "x" + getEnds(p.pad.w, after.w);
-}
-
-static void scanPads(TextScanner &scanner, bool hasDepth, ConvProblem &p) {
-  Pads after;
-  auto scanEnds = [&](int64_t Pads::*at) {
-    scanner.number(p.pad.*at);
-    after.*at = p.pad.*at;
-    if (scanner.consume(":"))
-      scanner.number(after.*at);
-  };
-  if (hasDepth) {
-    scanEnds(&Pads::d);
-    scanner.expect("x");
-  }
-  scanEnds(&Pads::h);
-  scanner.expect("x");
-  scanEnds(&Pads::w);
-  p.setPadAfter(after);
-}
-
 std::string ConvProblem::toNetworkConfig() const {
   bool deep = hasDepth();
   auto depth = [&](const char *name, int64_t value) {
@@ -132,8 +102,8 @@ std::string ConvProblem::toNetworkConfig() const {
   text += "-k" + std::to_string(outChannels);
   text += depth("z", filter.d);
   text += "y" + std::to_string(filter.h) + "x" + std::to_string(filter.w);
-  text += "-p" + toPadText(*this, deep) + "-s" + toText(stride, deep) + "-d" +
-          toText(dilation, deep);
+  text += "-p" + toPadText(pad, extraPad, deep) + "-s" + toText(stride, deep) +
+          "-d" + toText(dilation, deep);
   text += "-g" + std::to_string(groups);
   return epilogue.isEmpty() ? text : text + "-e" + toText(epilogue);
 }
@@ -159,7 +129,7 @@ ConvProblem tessera::scanConvProblem(TextScanner &scanner, bool hasDepth) {
   if (hasDepth)
     scanner.expect("z").number(p.filter.d);
   scanner.expect("y").number(p.filter.h).expect("x").number(p.filter.w);
-  scanPads(scanner.expect("-p"), hasDepth, p);
+  scanPads(scanner.expect("-p"), hasDepth, p.pad, p.extraPad);
   scanLengths(scanner.expect("-s"), hasDepth, p.stride);
   scanLengths(scanner.expect("-d"), hasDepth, p.dilation);
   scanner.expect("-g").number(p.groups);

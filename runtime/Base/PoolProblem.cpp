@@ -7,14 +7,20 @@
 
 using namespace tessera;
 
+static WindowDim getDim(const PoolProblem &p, int64_t Spatial::*at,
+                        int64_t Pads::*pad) {
+  return {p.in.*at, p.window.*at, p.pad.*pad, p.extraPad.*pad, p.stride.*at};
+}
+
 Spatial PoolProblem::getOutput() const {
-  return {getOutputLength(in.h, window.h, 2 * pad.h, stride.h, 1),
-          getOutputLength(in.w, window.w, 2 * pad.w, stride.w, 1),
-          getOutputLength(in.d, window.d, 2 * pad.d, stride.d, 1)};
+  return {getDim(*this, &Spatial::h, &Pads::h).getOutput(),
+          getDim(*this, &Spatial::w, &Pads::w).getOutput(),
+          getDim(*this, &Spatial::d, &Pads::d).getOutput()};
 }
 
 bool PoolProblem::hasDepth() const {
-  return in.d != 1 || window.d != 1 || pad.d != 0 || stride.d != 1;
+  return in.d != 1 || window.d != 1 || pad.d != 0 || extraPad.d != 0 ||
+         stride.d != 1;
 }
 
 TensorLengths PoolProblem::getInputLengths() const {
@@ -52,9 +58,14 @@ static Status verifyAllLengths(const PoolProblem &p) {
                                     {"the horizontal stride", p.stride.w}});
   if (!status.isOk())
     return status;
-  return verifyLengths(0, {{"the padding of the depth", p.pad.d},
-                           {"the vertical padding", p.pad.h},
-                           {"the horizontal padding", p.pad.w}});
+  const Pads after = p.getPadAfter();
+  return verifyLengths(0,
+                       {{"the padding of the depth", p.pad.d},
+                        {"the vertical padding", p.pad.h},
+                        {"the horizontal padding", p.pad.w},
+                        {"the padding after the depth", after.d},
+                        {"the vertical padding after the image", after.h},
+                        {"the horizontal padding after the image", after.w}});
 }
 
 /// The largest value of an index type. MIOpen wants it above the number of
@@ -128,7 +139,12 @@ Status PoolProblem::verify() const {
 
 PoolProblem PoolProblem::canonicalize() const {
   PoolProblem result = *this;
-  if (in.d == 1 && window.d == 1 && pad.d == 0)
+  if (hasUnequalPads())
+    result.extraPad = {
+        canonicalizeExtraPad(getDim(*this, &Spatial::h, &Pads::h)),
+        canonicalizeExtraPad(getDim(*this, &Spatial::w, &Pads::w)),
+        canonicalizeExtraPad(getDim(*this, &Spatial::d, &Pads::d))};
+  if (in.d == 1 && window.d == 1 && pad.d == 0 && result.extraPad.d == 0)
     result.stride.d = 1;
   if (indexType == IndexType::None)
     result.indexMode = IndexMode::Mask;

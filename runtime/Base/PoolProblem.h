@@ -37,14 +37,20 @@ struct PoolProblem {
   int64_t channels = 1;
   Spatial in;
   Spatial window;
-  Pads pad;
+  Pads pad;      ///< Before the first element of each dimension.
+  Pads extraPad; ///< See ConvProblem.
   Spatial stride;
   IndexType indexType = IndexType::None;
   IndexMode indexMode = IndexMode::Mask;
 
   friend bool operator==(const PoolProblem &, const PoolProblem &) = default;
 
-  /// max(1, floor((in + 2 pad - window) / stride) + 1) (MIOpen,
+  /// See ConvProblem.
+  Pads getPadAfter() const { return pad + extraPad; }
+  void setPadAfter(const Pads &after) { extraPad = after - pad; }
+  bool hasUnequalPads() const { return extraPad != Pads(); }
+
+  /// max(1, floor((in + padding of both ends - window) / stride) + 1) (MIOpen,
   /// src/pooling.cpp).
   Spatial getOutput() const;
 
@@ -66,7 +72,7 @@ struct PoolProblem {
 
   /// The network config, e.g.
   /// "pool-fwd-max-f16-nhwc,nhwc-n64c64h112w112-y3x3-p1x1-s2x2-iu8mask";
-  /// "-inone" without indices.
+  /// "-inone" without indices, and padding as in that of ConvProblem.
   std::string toNetworkConfig() const;
 };
 

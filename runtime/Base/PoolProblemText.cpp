@@ -57,7 +57,7 @@ std::string PoolProblem::toNetworkConfig() const {
   text += "h" + std::to_string(in.h) + "w" + std::to_string(in.w);
   text += "-" + depth("z", window.d);
   text += "y" + std::to_string(window.h) + "x" + std::to_string(window.w);
-  text += "-p" + toText(pad, deep) + "-s" + toText(stride, deep);
+  text += "-p" + toPadText(pad, extraPad, deep) + "-s" + toText(stride, deep);
   text += "-i";
   text += getName(indexType);
   if (indexType != IndexType::None)
@@ -93,7 +93,7 @@ PoolProblem tessera::scanPoolProblem(TextScanner &scanner, bool hasDepth) {
   if (hasDepth)
     scanner.expect("z").number(p.window.d);
   scanner.expect("y").number(p.window.h).expect("x").number(p.window.w);
-  scanLengths(scanner.expect("-p"), hasDepth, p.pad);
+  scanPads(scanner.expect("-p"), hasDepth, p.pad, p.extraPad);
   scanLengths(scanner.expect("-s"), hasDepth, p.stride);
   scanIndices(scanner.expect("-i"), p);
   return p;

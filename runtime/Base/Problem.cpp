@@ -85,6 +85,8 @@ static void mix(Mixer &mixer, const PoolProblem &p) {
   mixer.add(p.in);
   mixer.add(p.window);
   mixer.add(p.pad);
+  if (p.hasUnequalPads())
+    mixer.add(p.extraPad);
   mixer.add(p.stride);
   mixer.add(p.xLayout, p.xStrides);
   mixer.add(p.yLayout, p.yStrides);

@@ -75,3 +75,17 @@ int64_t tessera::getOutputLength(int64_t in, int64_t filter, int64_t pads,
   int64_t range = in + pads - (1 + dilation * (filter - 1));
   return std::max<int64_t>(1, range / stride + 1);
 }
+
+int64_t tessera::canonicalizeExtraPad(const WindowDim &dim) {
+  const int64_t out = dim.getOutput();
+  WindowDim equal = dim;
+  equal.extraPad = 0;
+  if (equal.getOutput() == out)
+    return 0;
+  // A window that is larger than the padded input has one position anyway.
+  const int64_t needed = out == 1 ? 0
+                                  : (out - 1) * dim.stride + 1 +
+                                        dim.dilation * (dim.filter - 1) -
+                                        dim.in - dim.pad;
+  return std::max<int64_t>(needed, 0) - dim.pad;
+}

@@ -45,6 +45,25 @@ bool hasOverlap(std::span<StridedDim> dims);
 int64_t getOutputLength(int64_t in, int64_t filter, int64_t pads,
                         int64_t stride, int64_t dilation);
 
+/// One dimension of a window over a padded input.
+struct WindowDim {
+  int64_t in;
+  int64_t filter;
+  int64_t pad;      ///< Before the first element.
+  int64_t extraPad; ///< What the padding after the last one is longer.
+  int64_t stride;
+  int64_t dilation = 1;
+
+  int64_t getOutput() const {
+    return getOutputLength(in, filter, 2 * pad + extraPad, stride, dilation);
+  }
+};
+
+/// The `extraPad` of the one form of problems that differ only in the padding
+/// after the last element and have the same output: 0 if that gives it, else
+/// the least.
+int64_t canonicalizeExtraPad(const WindowDim &dim);
+
 } // namespace tessera
 
 #endif // TESSERA_RUNTIME_BASE_PROBLEMCHECKS_H

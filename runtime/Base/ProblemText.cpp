@@ -4,6 +4,35 @@
 
 using namespace tessera;
 
+std::string tessera::toPadText(const Pads &pad, const Pads &extra,
+                               bool hasDepth) {
+  auto getEnds = [&](int64_t Pads::*at) {
+    std::string text = std::to_string(pad.*at);
+    return extra.*at == 0 ? text
+                          : text + ":" + std::to_string(pad.*at + extra.*at);
+  };
+  return (hasDepth ? getEnds(&Pads::d) + "x" : "") + getEnds(&Pads::h) + "x" +
+         getEnds(&Pads::w);
+}
+
+void tessera::scanPads(TextScanner &scanner, bool hasDepth, Pads &pad,
+                       Pads &extra) {
+  auto scanEnds = [&](int64_t Pads::*at) {
+    scanner.number(pad.*at);
+    int64_t after = pad.*at;
+    if (scanner.consume(":"))
+      scanner.number(after);
+    extra.*at = after - pad.*at;
+  };
+  if (hasDepth) {
+    scanEnds(&Pads::d);
+    scanner.expect("x");
+  }
+  scanEnds(&Pads::h);
+  scanner.expect("x");
+  scanEnds(&Pads::w);
+}
+
 /// "nhwc" or "ndhwc".
 static std::string getWord(Layout layout, bool hasDepth) {
   std::string word(getName(layout));

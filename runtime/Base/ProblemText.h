@@ -28,6 +28,11 @@ void scanLengths(TextScanner &scanner, bool hasDepth,
   scanner.number(lengths.h).expect("x").number(lengths.w);
 }
 
+/// "1x1", with depth "1x1x1"; "1x0:2" if 0 is the padding before and 2 that
+/// after the last dimension. `extra` is what that after is longer.
+std::string toPadText(const Pads &pad, const Pads &extra, bool hasDepth);
+void scanPads(TextScanner &scanner, bool hasDepth, Pads &pad, Pads &extra);
+
 /// "nhwc", "ndhwc", or "s50176:196:14:1" in the order n, c, [d,] h, w.
 std::string toText(Layout layout, const Strides &strides, bool hasDepth);
 void scanLayout(TextScanner &scanner, bool hasDepth, Layout &layout,

@@ -54,6 +54,13 @@ using Spatial = Lengths<1>;
 /// Padding, the same at both ends unless it says which end.
 using Pads = Lengths<0>;
 
+inline Pads operator+(const Pads &a, const Pads &b) {
+  return {a.h + b.h, a.w + b.w, a.d + b.d};
+}
+inline Pads operator-(const Pads &a, const Pads &b) {
+  return {a.h - b.h, a.w - b.w, a.d - b.d};
+}
+
 /// The lengths of one tensor, by meaning; see Strides for a filter.
 struct TensorLengths {
   int64_t n = 1;

@@ -215,14 +215,7 @@ static void readLengths(FlagValues &flags, Request &request) {
   problem.in = get(Spatial(), "in");
   problem.filter = get(Spatial(), "fil");
   problem.pad = get(Pads(), "pad");
-  const Pads after = get(Pads(), "pad_after");
-  Pads &extra = problem.extraPad;
-  if (flags.isGiven("pad_after_h"))
-    extra.h = after.h - problem.pad.h;
-  if (flags.isGiven("pad_after_w"))
-    extra.w = after.w - problem.pad.w;
-  if (flags.isGiven("pad_after_d") && request.hasDepth)
-    extra.d = after.d - problem.pad.d;
+  problem.extraPad = readExtraPad(flags, problem.pad, request.hasDepth);
   problem.stride = get(Spatial(), "conv_stride");
   problem.dilation = get(Spatial(), "dilation");
   request.outputPad = get(Pads(), "trans_output_pad");
@@ -450,12 +443,7 @@ std::string tessera::toLine(const ConvProblem &problem) {
   addDepth("--pad_d", problem.pad.d);
   add("-p", problem.pad.h);
   add("-q", problem.pad.w);
-  const Pads after = problem.getPadAfter();
-  for (auto [flag, end] : {std::pair{"--pad_after_d", &Pads::d},
-                           {"--pad_after_h", &Pads::h},
-                           {"--pad_after_w", &Pads::w}})
-    if (problem.extraPad.*end != 0)
-      add(flag, after.*end);
+  line += getPadAfterFlags(problem.pad, problem.extraPad);
   addDepth("--conv_stride_d", problem.stride.d);
   add("-u", problem.stride.h);
   add("-v", problem.stride.w);

@@ -210,6 +210,35 @@ Strides tessera::toStrides(const std::vector<int64_t> &numbers) {
           numbers[last]};
 }
 
+namespace {
+/// A flag and the end of the padding that it gives.
+struct PadAfterFlag {
+  const char *name;
+  int64_t Pads::*end;
+};
+} // namespace
+
+static constexpr PadAfterFlag kPadAfterFlags[] = {{"pad_after_d", &Pads::d},
+                                                  {"pad_after_h", &Pads::h},
+                                                  {"pad_after_w", &Pads::w}};
+
+Pads tessera::readExtraPad(FlagValues &flags, const Pads &pad, bool hasDepth) {
+  Pads extra;
+  for (auto [name, end] : kPadAfterFlags)
+    if (flags.isGiven(name) && (hasDepth || end != &Pads::d))
+      extra.*end = flags.getNumber(name) - pad.*end;
+  return extra;
+}
+
+std::string tessera::getPadAfterFlags(const Pads &pad, const Pads &extra) {
+  std::string text;
+  for (auto [name, end] : kPadAfterFlags)
+    if (extra.*end != 0)
+      text += " --" + std::string(name) + " " +
+              std::to_string(pad.*end + extra.*end);
+  return text;
+}
+
 Status tessera::parseLayoutWord(std::string_view flag, std::string_view text,
                                 bool hasDepth, Layout &layout) {
   std::string where = "flag '--" + std::string(flag) + "'";

@@ -68,6 +68,13 @@ std::string toText(const Strides &strides, bool hasDepth, char separator);
 /// Makes strides of as many numbers as toText() writes.
 Strides toStrides(const std::vector<int64_t> &numbers);
 
+/// Reads --pad_after_h, -w and, if `hasDepth`, -d: what the padding after the
+/// last elements is longer than `pad`, 0 where a flag is not given.
+Pads readExtraPad(FlagValues &flags, const Pads &pad, bool hasDepth);
+
+/// The same as flags, each behind a space; empty if the padding is equal.
+std::string getPadAfterFlags(const Pads &pad, const Pads &extra);
+
 /// Parses "NCHW", "NHWC", "NCDHW" or "NDHWC" as the value of a flag. With depth
 /// the short words mean the long ones.
 Status parseLayoutWord(std::string_view flag, std::string_view text,

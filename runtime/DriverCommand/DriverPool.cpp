@@ -42,6 +42,10 @@ static constexpr DriverFlag kFlags[] = {
     {'k', "out_data", "", "file with the output"},
     {'l', "dout_data", "", "file with the gradient of the output"},
     // MIOpenDriver lacks these flags.
+    {0, "pad_after_d", "",
+     "padding after the depth, if not that of --pad_d (3-D only)"},
+    {0, "pad_after_h", "", "the same of the height"},
+    {0, "pad_after_w", "", "the same of the width"},
     {0, "save_indices", "",
      "forward max: 1 writes indices, 0 does not; 0 with --forw 1, else 1"},
 };
@@ -169,11 +173,12 @@ static void readLengths(FlagValues &flags, const TensorText &x,
   problem.window = get(Spatial(), "win");
   problem.stride = get(Spatial(), "pool_stride");
   problem.pad = get(Pads(), "pad");
+  problem.extraPad = readExtraPad(flags, problem.pad, x.hasDepth());
 }
 
 static Status applyPadMode(std::string_view mode, PoolProblem &problem) {
   if (mode == "valid")
-    problem.pad = {};
+    problem.pad = problem.extraPad = {};
   else if (mode == "same")
     return notSupported("'--pad_mode same' is not supported; give the padding");
   else if (mode != "default")
@@ -363,6 +368,7 @@ std::string tessera::toLine(const PoolProblem &problem) {
   addDepth("-o", problem.pad.d);
   add("-p", problem.pad.h);
   add("-q", problem.pad.w);
+  line += getPadAfterFlags(problem.pad, problem.extraPad);
   addDepth("-s", problem.stride.d);
   add("-v", problem.stride.h);
   add("-u", problem.stride.w);

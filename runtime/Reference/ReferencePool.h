@@ -25,6 +25,7 @@ inline reference::PoolShape getReferencePool(const PoolProblem &problem) {
       .d = problem.in.d,
       .window = {problem.window.h, problem.window.w, problem.window.d},
       .pad = {problem.pad.h, problem.pad.w, problem.pad.d},
+      .extraPad = {problem.extraPad.h, problem.extraPad.w, problem.extraPad.d},
       .stride = {problem.stride.h, problem.stride.w, problem.stride.d},
   };
 }

@@ -178,6 +178,8 @@ def make_attributes(folder):
     add(pool("AveragePool", "avg_pads", strides=[2, 2], pads=[1, 1, 1, 1],
              count_include_pad=1))
     add(pool("AveragePool", "avg_ceil", (2, 2), strides=[2, 2], ceil_mode=1))
+    add(pool("AveragePool", "avg_ceil_pads", (2, 2), strides=[2, 2], ceil_mode=1,
+             count_include_pad=1))
     add(model.node("GlobalMaxPool", [x], "global_max"))
     add(model.node("GlobalAveragePool", [x], "global_avg"))
     add(model.node("LpPool", [x], "lp", kernel_shape=[2, 2]))

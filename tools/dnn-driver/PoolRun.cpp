@@ -74,8 +74,10 @@ ErrorOr<PoolRun> PoolRun::create(const GpuApi &gpu,
   PoolRun run(gpu, options, problem,
               {std::move(*x), std::move(*y), std::move(*indices)});
   Status status = run.setDescriptors();
+  // MIOpen's descriptors have the same padding at both ends.
   if (status.isOk())
-    status = run.checkSizes();
+    status =
+        problem.hasUnequalPads() ? run.allocateWorkspace() : run.checkSizes();
   if (!status.isOk())
     return status;
   return run;
@@ -125,7 +127,32 @@ Status PoolRun::checkSizes() const {
   return Status::ok();
 }
 
+Status PoolRun::allocateWorkspace() {
+  const ErrorOr<tesseraKernelInfo> info = getKernelInfo();
+  if (!info)
+    return info.getStatus();
+  ErrorOr<DeviceBuffer> buffer =
+      DeviceBuffer::allocate(gpu, info->workspaceBytes);
+  if (!buffer)
+    return buffer.getStatus();
+  workspace.emplace(std::move(*buffer));
+  return Status::ok();
+}
+
+Status PoolRun::runProblem() {
+  tesseraProblemArguments arguments = TESSERA_PROBLEM_ARGUMENTS_INIT;
+  arguments.x = buffers.x.get();
+  arguments.y = buffers.y.get();
+  arguments.indices = buffers.indices.get();
+  arguments.workSpace = workspace->get();
+  arguments.workSpaceSize = workspace->getByteSize();
+  return check(tesseraRunProblem(
+      handle.get(), problem.toNetworkConfig().c_str(), &arguments));
+}
+
 Status PoolRun::runOnce() {
+  if (workspace)
+    return runProblem();
   const float alpha = 1, beta = 0;
   if (problem.direction == Direction::Forward)
     return check(miopenPoolingForward(

@@ -11,6 +11,8 @@
 #include "runtime/Reference/PoolCase.h"
 #include "tools/dnn-driver/Measure.h"
 
+#include <optional>
+
 namespace tessera::driver {
 
 using PoolDesc = std::unique_ptr<miopenPoolingDescriptor,
@@ -44,7 +46,9 @@ private:
 
   Status setDescriptors();
   Status checkSizes() const;
+  Status allocateWorkspace();
   Status runOnce();
+  Status runProblem();
 
   const GpuApi &gpu;
   const DriverOptions &options;
@@ -53,6 +57,8 @@ private:
   TensorDesc xDesc, yDesc;
   PoolDesc poolDesc;
   Buffers buffers;
+  /// Only of tesseraRunProblem(); MIOpen's functions have their own.
+  std::optional<DeviceBuffer> workspace;
 };
 
 } // namespace tessera::driver

@@ -85,42 +85,49 @@ static std::vector<int64_t> get(const std::vector<Axis> &axes,
   return numbers;
 }
 
-namespace {
 /// The fitted lengths of all axes.
-struct Fitted {
-  Shape in, pads;
-  Shape extraPads; ///< What padding at the end is longer; empty if nowhere.
-};
-} // namespace
+using Fitted = std::vector<FittedAxis>;
+
+static Shape get(const Fitted &axes, int64_t FittedAxis::*field) {
+  Shape numbers;
+  for (const FittedAxis &axis : axes)
+    numbers.push_back(axis.*field);
+  return numbers;
+}
 
 static ErrorOr<Fitted> fitAll(const std::vector<Axis> &axes, const Shape &in,
-                              const Shape &out, bool roundsUp, bool mayGrow) {
+                              const Shape &out, bool roundsUp) {
   Fitted fitted;
   for (size_t i = 0; i < axes.size(); ++i) {
-    ErrorOr<FittedAxis> axis = fit(axes[i], in[i], out[i], roundsUp, mayGrow);
+    ErrorOr<FittedAxis> axis = fit(axes[i], in[i], out[i], roundsUp);
     if (!axis)
       return axis.getStatus();
-    fitted.in.push_back(axis->in);
-    fitted.pads.push_back(axis->pad);
+    fitted.push_back(*axis);
   }
   return fitted;
 }
 
-/// If the padding of a convolution differs between the ends, there are two
-/// forms: with such padding, which tesseraRunProblem() takes, and of a client
-/// that pads the input itself because MIOpen's descriptors cannot say it.
-static ErrorOr<std::vector<Fitted>> fitConv(const std::vector<Axis> &axes,
-                                            const Shape &in, const Shape &out) {
-  ErrorOr<Fitted> padded =
-      fitAll(axes, in, out, /*roundsUp=*/false, /*mayGrow=*/true);
-  if (!padded)
-    return padded.getStatus();
-  if (padded->in == in)
-    return std::vector<Fitted>{*padded};
-  Fitted unequal = {in, get(axes, &Axis::padBegin), get(axes, &Axis::padEnd)};
-  for (size_t i = 0; i < axes.size(); ++i)
-    unequal.extraPads[i] -= unequal.pads[i];
-  return std::vector<Fitted>{unequal, *padded};
+/// If the padding differs between the ends, there are two forms of a problem:
+/// with such padding, which tesseraRunProblem() takes, and that of a client
+/// that pads the input itself because MIOpen's descriptors cannot say it, if
+/// such a client gets the same results (`mayGrow`).
+static std::vector<Fitted> getForms(const Fitted &fitted, bool mayGrow) {
+  Fitted grown;
+  for (const FittedAxis &axis : fitted)
+    grown.push_back(axis.growInput());
+  const bool isEqual =
+      get(grown, &FittedAxis::in) == get(fitted, &FittedAxis::in);
+  if (isEqual || !mayGrow)
+    return {fitted};
+  return {fitted, grown};
+}
+
+/// Sets what a problem of either kind has of the input's axes.
+template <typename AnyProblem>
+static void setInput(const Fitted &fitted, AnyProblem &problem) {
+  problem.in = toLengths<1>(get(fitted, &FittedAxis::in));
+  problem.pad = toLengths<0>(get(fitted, &FittedAxis::pad));
+  problem.extraPad = toLengths<0>(get(fitted, &FittedAxis::extraPad));
 }
 
 //===----------------------------------------------------------------------===//
@@ -218,10 +225,7 @@ static ConvProblem makeConv(const std::vector<Axis> &axes,
   problem.filter = toLengths<1>(get(axes, &Axis::filter));
   problem.stride = toLengths<1>(get(axes, &Axis::stride));
   problem.dilation = toLengths<1>(get(axes, &Axis::dilation));
-  problem.in = toLengths<1>(fitted.in);
-  problem.pad = toLengths<0>(fitted.pads);
-  if (!fitted.extraPads.empty())
-    problem.extraPad = toLengths<0>(fitted.extraPads);
+  setInput(fitted, problem);
   return problem;
 }
 
@@ -238,13 +242,13 @@ readConv(const onnx::NodeProto &node, const Scope &scope,
   ErrorOr<std::vector<Axis>> axes = readConvWindow(node, *filter, *tensors);
   if (!axes)
     return axes.getStatus();
-  ErrorOr<std::vector<Fitted>> forms = fitConv(*axes, in, out);
-  if (!forms)
-    return forms.getStatus();
+  ErrorOr<Fitted> fitted = fitAll(*axes, in, out, /*roundsUp=*/false);
+  if (!fitted)
+    return fitted.getStatus();
   std::vector<Problem> problems;
-  for (const Fitted &fitted : *forms) {
+  for (const Fitted &form : getForms(*fitted, /*mayGrow=*/true)) {
     ConvProblem problem =
-        makeConv(*axes, *tensors, getInt(node, "group", 1), fitted, options);
+        makeConv(*axes, *tensors, getInt(node, "group", 1), form, options);
     problem.inChannels = tensors->in[1];
     problem.outChannels = (*filter)[0];
     for (Direction direction : options.directions) {
@@ -290,13 +294,13 @@ readConvTranspose(const onnx::NodeProto &node, const Scope &scope,
       getString(node, "output_shape", "none") != "none";
   for (size_t i = 0; hasRule && i < axes->size(); ++i)
     padTransposed(node, in[i], result[i], (*axes)[i]);
-  ErrorOr<std::vector<Fitted>> forms = fitConv(*axes, result, in);
-  if (!forms)
-    return forms.getStatus();
+  ErrorOr<Fitted> fitted = fitAll(*axes, result, in, /*roundsUp=*/false);
+  if (!fitted)
+    return fitted.getStatus();
   std::vector<Problem> problems;
-  for (const Fitted &fitted : *forms) {
+  for (const Fitted &form : getForms(*fitted, /*mayGrow=*/true)) {
     ConvProblem problem =
-        makeConv(*axes, *tensors, getInt(node, "group", 1), fitted, options);
+        makeConv(*axes, *tensors, getInt(node, "group", 1), form, options);
     problem.inChannels = tensors->out[1];
     problem.outChannels = tensors->in[1];
     for (Direction direction : options.directions) {
@@ -356,6 +360,15 @@ static PoolProblem makePool(PoolMode mode, const Tensors &tensors,
   return problem;
 }
 
+/// Whether rounding up makes a window reach past the padding of the end.
+static bool reachesPastPads(const std::vector<Axis> &axes,
+                            const Fitted &fitted) {
+  for (size_t i = 0; i < axes.size(); ++i)
+    if (fitted[i].extraPad > axes[i].padEnd - axes[i].padBegin)
+      return true;
+  return false;
+}
+
 static ErrorOr<std::vector<Problem>>
 readPool(const onnx::NodeProto &node, const Scope &scope,
          const ProblemFileOptions &options) {
@@ -372,21 +385,28 @@ readPool(const onnx::NodeProto &node, const Scope &scope,
   const bool isMax = node.op_type() == "MaxPool";
   const bool roundsUp = getInt(node, "ceil_mode", 0) != 0;
   const bool countsPads = getInt(node, "count_include_pad", 0) != 0;
-  // Zeros that the client adds count in an average; those beyond the padding
-  // never do.
-  ErrorOr<Fitted> fitted =
-      fitAll(*axes, in, out, roundsUp, isMax || (countsPads && !roundsUp));
+  ErrorOr<Fitted> fitted = fitAll(*axes, in, out, roundsUp);
   if (!fitted)
     return fitted.getStatus();
+  if (countsPads && !isMax && reachesPastPads(*axes, *fitted))
+    return notSupported("its average counts its padding, but not what windows "
+                        "have beyond it");
   PoolProblem problem = makePool(isMax        ? PoolMode::Max
                                  : countsPads ? PoolMode::AverageInclusive
                                               : PoolMode::Average,
                                  *tensors, options);
-  problem.in = toLengths<1>(fitted->in);
   problem.window = toLengths<1>(get(*axes, &Axis::filter));
   problem.stride = toLengths<1>(get(*axes, &Axis::stride));
-  problem.pad = toLengths<0>(fitted->pads);
-  return direct(problem, isMax && node.output_size() > 1, options);
+  std::vector<Problem> problems;
+  // Zeros that a client adds count in an average.
+  for (const Fitted &form :
+       getForms(*fitted, isMax || (countsPads && !roundsUp))) {
+    setInput(form, problem);
+    for (const Problem &one :
+         direct(problem, isMax && node.output_size() > 1, options))
+      problems.push_back(one);
+  }
+  return problems;
 }
 
 static ErrorOr<std::vector<Problem>>

@@ -97,24 +97,25 @@ ErrorOr<std::vector<Axis>> tessera::model::readWindow(
   return axes;
 }
 
-/// Whether our own rule, with the same padding at both ends, gives `out`.
-static bool gives(const Axis &axis, int64_t in, int64_t pad, int64_t out) {
-  const int64_t range = in + 2 * pad - axis.getExtent();
+/// Whether our own rule gives `out` with `pads` at both ends together.
+static bool gives(const Axis &axis, int64_t in, int64_t pads, int64_t out) {
+  const int64_t range = in + pads - axis.getExtent();
   return range >= 0 && range / axis.stride + 1 == out;
 }
 
+FittedAxis FittedAxis::growInput() const {
+  return {in + std::abs(extraPad), std::min(pad, pad + extraPad)};
+}
+
 ErrorOr<FittedAxis> tessera::model::fit(const Axis &axis, int64_t in,
-                                        int64_t out, bool roundsUp,
-                                        bool mayGrow) {
-  if (gives(axis, in, axis.padBegin, out))
+                                        int64_t out, bool roundsUp) {
+  if (gives(axis, in, 2 * axis.padBegin, out))
     return FittedAxis{in, axis.padBegin};
   // With rounding up, the last window may reach beyond the padding of the end.
   const int64_t needed =
       (out - 1) * axis.stride + axis.getExtent() - in - axis.padBegin;
   const int64_t end = roundsUp ? std::max(axis.padEnd, needed) : axis.padEnd;
-  const FittedAxis grown = {in + std::abs(end - axis.padBegin),
-                            std::min(end, axis.padBegin)};
-  if (mayGrow && gives(axis, grown.in, grown.pad, out))
-    return grown;
-  return notSupported("its padding is not the same at both ends");
+  if (gives(axis, in, axis.padBegin + end, out))
+    return FittedAxis{in, axis.padBegin, end - axis.padBegin};
+  return notSupported("its padding does not give the lengths of its output");
 }

@@ -48,19 +48,22 @@ ErrorOr<std::vector<Axis>> readWindow(const onnx::NodeProto &node,
                                       const std::vector<int64_t> &in,
                                       const std::vector<int64_t> &out);
 
-/// An input length and a padding for which our rule gives `out` and the same
-/// windows.
+/// An input length and paddings for which our rule gives the windows of a node.
 struct FittedAxis {
   int64_t in = 1;
   int64_t pad = 0;
+  int64_t extraPad = 0; ///< What the padding of the end is longer.
+
+  /// The same for a client of MIOpen's descriptors, which have the same padding
+  /// at both ends: it adds the difference to the input (or removes it from the
+  /// result of a transposed convolution), which is longer by that.
+  FittedAxis growInput() const;
 };
 
-/// If the padding differs between the ends, the client adds the difference to
-/// the input (or removes it from the result of a transposed convolution), and
-/// the input is longer by that; `mayGrow` says whether this leaves all results
-/// unchanged. NotSupported otherwise.
+/// Fits the rule to `out` windows on `in` elements, with equal padding if that
+/// gives the same windows. NotSupported if no padding at the end does.
 ErrorOr<FittedAxis> fit(const Axis &axis, int64_t in, int64_t out,
-                        bool roundsUp, bool mayGrow);
+                        bool roundsUp);
 
 /// Converts one number for each axis, in the order [depth,] height, width; a
 /// single one is the width.

@@ -63,7 +63,7 @@ private:
 /// Visits every pixel that one of the thread's windows contains, in ascending
 /// order.
 void ForwardProgram::emitUnrolled() {
-  const auto &[n, c, in, out, window, pads, strides] = g.dims;
+  const auto &[n, c, in, out, window, pads, padsAfter, strides] = g.dims;
   std::array<int64_t, 3> outputs = {1, tile.rows, tile.columns};
   PoolCoordinates at = block, origin = block;
   std::array<int64_t, 3> end;

@@ -135,6 +135,7 @@ PoolGeometry::PoolGeometry(const PoolProblem &problem)
       mode(getPoolMode(problem.mode)), indices{},
       indexMode(getIndexMode(problem.indexMode)) {
   const Spatial out = problem.getOutput();
+  const Pads after = problem.getPadAfter();
   const auto &[in, window, stride] =
       std::tie(problem.in, problem.window, problem.stride);
   dims = {.n = problem.batch,
@@ -143,6 +144,7 @@ PoolGeometry::PoolGeometry(const PoolProblem &problem)
           .out = {out.d, out.h, out.w},
           .window = {window.d, window.h, window.w},
           .pads = {problem.pad.d, problem.pad.h, problem.pad.w},
+          .padsAfter = {after.d, after.h, after.w},
           .strides = {stride.d, stride.h, stride.w}};
   int64_t bytes = getByteSize(problem.dataType);
   x = getTensorShape(problem.getInputLengths(), problem.xLayout,

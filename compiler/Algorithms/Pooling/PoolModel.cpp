@@ -26,8 +26,9 @@ Status tessera::checkPoolReach(const PoolGeometry &geometry) {
   int64_t reach = std::max(d.n, d.c);
   for (int dim = 0; dim < 3; ++dim)
     reach = std::max({reach, d.out[dim],
-                      d.in[dim] + 2 * d.pads[dim] + d.window[dim] +
-                          kMaxBlock * d.strides[dim]});
+                      d.in[dim] + d.pads[dim] +
+                          std::max(d.pads[dim], d.padsAfter[dim]) +
+                          d.window[dim] + kMaxBlock * d.strides[dim]});
   if (reach >= kLimit)
     return notSupported("the window is beyond the 32-bit arithmetic of a "
                         "kernel");

@@ -146,6 +146,28 @@ func.func @pool_c10(%x: memref<2x9x11x8xf16>, %y: memref<2x5x6x8xf16>, %i: memre
 
 // -----
 
+// Padding after the last element is of every dimension, too.
+func.func @pool_c21(%x: memref<2x9x11x8xf16>, %y: memref<2x5x6x8xf16>, %i: memref<2x5x6x8xi8>) {
+  // expected-error @below {{'dnn.pool' op needs 2 entries in pads after for tensors of rank 4, but has 3}}
+  dnn.pool forward max x(%x) y(%y) indices(%i mask) layouts(nhwc, nhwc)
+      window [3, 3] pads [1, 1] after [1, 1, 1] strides [2, 2]
+      : memref<2x9x11x8xf16>, memref<2x5x6x8xf16>, memref<2x5x6x8xi8>
+  return
+}
+
+// -----
+
+// Negative padding after the last element would crop.
+func.func @pool_c21_negative(%x: memref<2x9x11x8xf16>, %y: memref<2x5x6x8xf16>, %i: memref<2x5x6x8xi8>) {
+  // expected-error @below {{'dnn.pool' op needs pads after of at least 0, but has -1}}
+  dnn.pool forward max x(%x) y(%y) indices(%i mask) layouts(nhwc, nhwc)
+      window [3, 3] pads [1, 1] after [1, -1] strides [2, 2]
+      : memref<2x9x11x8xf16>, memref<2x5x6x8xf16>, memref<2x5x6x8xi8>
+  return
+}
+
+// -----
+
 // With stride 0 the number of positions of the window is undefined.
 func.func @pool_c11(%x: memref<2x9x11x8xf16>, %y: memref<2x5x6x8xf16>, %i: memref<2x5x6x8xi8>) {
   // expected-error @below {{'dnn.pool' op needs strides of at least 1, but has 0}}

@@ -28,6 +28,16 @@ func.func @max_without_indices(%x: memref<2x8x9x11xbf16>, %y: memref<2x3x6x8xbf1
   return
 }
 
+// Padding may differ between the ends: y is (9 + 0 + 1 - 2) / 2 + 1 by 11 + 2 - 3 + 1.
+// CHECK-LABEL: func.func @average_unequal_pads
+// CHECK:         window [2, 3] pads [0, 2] after [1, 0] strides [2, 1]
+func.func @average_unequal_pads(%x: memref<2x9x11x8xf32>, %y: memref<2x5x11x8xf32>) {
+  dnn.pool forward average x(%x) y(%y) layouts(nhwc, nhwc)
+      window [2, 3] pads [0, 2] after [1, 0] strides [2, 1]
+      : memref<2x9x11x8xf32>, memref<2x5x11x8xf32>
+  return
+}
+
 // There may be three spatial dimensions and tensors with gaps between the rows;
 // indices are packed.
 // CHECK-LABEL: func.func @backward_3d

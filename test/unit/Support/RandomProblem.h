@@ -105,6 +105,8 @@ public:
       p.pad.d = pick(0, 1);
       p.stride.d = pick(1, 2);
     }
+    if (pick(0, 3) == 0)
+      p.setPadAfter({pick(0, 3), pick(0, 3), p.hasDepth() ? pick(0, 1) : 0});
     if (p.mode == PoolMode::Max &&
         (p.direction == Direction::BackwardData || pick(0, 1))) {
       p.indexType = pick(0, 1) ? IndexType::U32 : IndexType::U64;

@@ -18,12 +18,15 @@ static void drawWindow(Draw &draw, PoolProblem &p, bool deep) {
   p.pad = {draw.oneOf({0, 0, 1, 1, 2, 4}), draw.oneOf({0, 0, 1, 1, 2, 3})};
   if (draw.chance(15))
     p.window = {p.in.h, p.in.w + draw.oneOf({0, 0, 3})};
-  if (!deep)
-    return;
-  p.in.d = draw.oneOf({1, 2, 4, 5});
-  p.window.d = draw.oneOf({1, 2, 3});
-  p.stride.d = draw.oneOf({1, 2, 3});
-  p.pad.d = draw.oneOf({0, 0, 1});
+  if (deep) {
+    p.in.d = draw.oneOf({1, 2, 4, 5});
+    p.window.d = draw.oneOf({1, 2, 3});
+    p.stride.d = draw.oneOf({1, 2, 3});
+    p.pad.d = draw.oneOf({0, 0, 1});
+  }
+  if (draw.chance(30))
+    p.setPadAfter({draw.oneOf({0, 1, 2, 4}), draw.oneOf({0, 1, 2, 3}),
+                   deep ? draw.oneOf({0, 1, 2}) : 0});
 }
 
 /// Draws an index type that is large enough, and sometimes larger than needed.

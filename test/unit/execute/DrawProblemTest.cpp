@@ -52,17 +52,22 @@ TEST(DrawProblem, CoversTheSpace) {
 TEST(DrawProblem, DrawsPoolings) {
   std::set<IndexType> indices;
   std::set<std::pair<PoolMode, Direction>> modes;
+  int longerAfter = 0, longerBefore = 0;
   for (int64_t i = 0; i < 600; ++i) {
     const PoolProblem p = drawPool(5, i);
     ASSERT_TRUE(p.verify().isOk())
         << p.toNetworkConfig() << ": " << p.verify().getMessage();
     ASSERT_EQ(p, p.canonicalize());
     ASSERT_EQ(p, drawPool(5, i));
+    longerAfter += p.extraPad.w > 0 || p.extraPad.h > 0;
+    longerBefore += p.extraPad.w < 0 || p.extraPad.h < 0;
     indices.insert(p.indexType);
     modes.insert({p.mode, p.direction});
   }
   EXPECT_EQ(indices.size(), 5u);
   EXPECT_EQ(modes.size(), 6u);
+  EXPECT_GT(longerAfter, 30);
+  EXPECT_GT(longerBefore, 30);
 }
 
 // Every fifth problem is a pooling, and no convolution is left out.

@@ -135,6 +135,31 @@ TEST(Pool, Tiles) {
     checkModes(getSmall(Layout::NHWC, DataType::F16, 8), tile);
 }
 
+// Padding at one end, at the other, and longer than the window, with every kind
+// of tile; in the time of volumes, too.
+TEST(Pool, UnequalPads) {
+  for (auto [before, after] :
+       {std::pair{Pads{1, 0}, Pads{0, 2}}, std::pair{Pads{0, 2}, Pads{3, 0}},
+        std::pair{Pads{0, 0}, Pads{5, 6}}}) {
+    PoolProblem problem = getSmall(Layout::NCHW, DataType::F16, 8);
+    problem.stride = {1, 2};
+    problem.pad = before;
+    problem.setPadAfter(after);
+    ASSERT_TRUE(problem.canonicalize().hasUnequalPads());
+    for (const char *tile :
+         {"", "pool-c1h1w1", "pool-c1h2w4", "poolsplit-c1h1w16"})
+      checkModes(problem, tile);
+    problem.xLayout = problem.yLayout = Layout::NHWC;
+    for (const char *tile : {"", "pool-c8h2w2", "poolsplit-c4h5w2"})
+      checkModes(problem, tile);
+    problem.in.d = 5;
+    problem.window.d = 3;
+    problem.pad.d = 2;
+    problem.extraPad.d = -2;
+    checkModes(problem);
+  }
+}
+
 // Several threads share a window, and some of them have nothing to do. Their
 // partial results are merged to what one thread would have found.
 TEST(Pool, SplitWindows) {

@@ -142,6 +142,36 @@ TEST(PoolReference, EmptyWindows) {
   EXPECT_EQ(out.y.values, (std::vector<double>{0, -3, -3, 0}));
 }
 
+// Padding only after the last element: the last of two windows has one element
+// of two. And only before the first one: the first window has.
+TEST(PoolReference, PaddingAtOneEnd) {
+  PoolShape shape{
+      .w = 3, .window = {1, 2}, .extraPad = {0, 1}, .stride = {1, 2}};
+  const std::vector<float> x = {1, 2, 3}, dy = {2, 4};
+  ASSERT_EQ(shape.getOutputWidth(), 2);
+  auto forward = [&] {
+    return poolForward(shape, view(x, shape.getInputSizes()));
+  };
+  auto backward = [&] {
+    return poolBackward(shape, view(dy, shape.getOutputSizes()), {}).values;
+  };
+  EXPECT_EQ(forward().y.values, (std::vector<double>{2, 3}));
+  EXPECT_EQ(forward().indices, (std::vector<uint64_t>{1, 0}));
+  shape.mode = PoolMode::Average;
+  EXPECT_EQ(forward().y.values, (std::vector<double>{1.5, 3}));
+  EXPECT_EQ(backward(), (std::vector<double>{1, 1, 4}));
+  shape.mode = PoolMode::AverageInclusive;
+  EXPECT_EQ(forward().y.values, (std::vector<double>{1.5, 1.5}));
+  EXPECT_EQ(backward(), (std::vector<double>{1, 1, 2}));
+  shape.pad.w = 1;
+  shape.extraPad.w = -1;
+  ASSERT_EQ(shape.getOutputWidth(), 2);
+  EXPECT_EQ(forward().y.values, (std::vector<double>{0.5, 2.5}));
+  shape.mode = PoolMode::Max;
+  EXPECT_EQ(forward().y.values, (std::vector<double>{1, 3}));
+  EXPECT_EQ(forward().indices, (std::vector<uint64_t>{1, 1}));
+}
+
 // A window larger than the padded input has one output, and is clipped.
 TEST(PoolReference, WindowLargerThanTheInput) {
   PoolShape shape{.mode = PoolMode::Average, .h = 2, .window = {5, 1}};

@@ -205,7 +205,7 @@ TEST(Problem, ReadsAndWritesPooling) {
   EXPECT_EQ(pool.toNetworkConfig(),
             "pool-fwd-max-f16-nhwc,nhwc-n64c32h112w112-y3x3-p1x1-s2x2-iu8mask");
   EXPECT_EQ(pool.getOutput(), (Spatial{56, 56}));
-  std::vector<PoolProblem> pools(8, pool);
+  std::vector<PoolProblem> pools(11, pool);
   pools[1].direction = Direction::BackwardData;
   pools[2].mode = PoolMode::Average;
   pools[2].indexType = IndexType::None;
@@ -216,15 +216,28 @@ TEST(Problem, ReadsAndWritesPooling) {
   pools[6].window.d = pools[6].in.d = 2;
   pools[7].yLayout = Layout::Strided;
   pools[7].yStrides = {300000, 1, 1, 3584, 64};
+  pools[8].extraPad = {1, 0};
+  pools[9].extraPad = {-1, 2};
+  pools[10].extraPad.d = 1;
+  EXPECT_NE(pools[9].toNetworkConfig().find("-p1:0x1:3-s2x2"),
+            std::string::npos);
   std::set<std::string> texts;
+  std::set<uint64_t> hashes;
   for (const PoolProblem &each : pools) {
     std::string text = each.toNetworkConfig();
     ErrorOr<Problem> read = parseNetworkConfig(text);
     ASSERT_TRUE(read) << read.getStatus().getMessage();
     EXPECT_EQ(*read, Problem(each)) << text;
     texts.insert(text);
+    hashes.insert(Problem(each).getHash());
   }
   EXPECT_EQ(texts.size(), pools.size());
+  EXPECT_EQ(hashes.size(), pools.size());
+  // Rounding up is more padding at the end, and as much as needed.
+  pools[8].extraPad = {7, 2};
+  pools[8].in = {113, 112};
+  EXPECT_EQ(pools[8].canonicalize().getPadAfter(), (Pads{7, 2}));
+  EXPECT_EQ(pools[9].canonicalize().getPadAfter(), (Pads{1, 2}));
 }
 
 // Pooling's own rules, each with a sentence.

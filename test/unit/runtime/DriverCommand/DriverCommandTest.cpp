@@ -312,6 +312,26 @@ TEST(DriverCommand, ReadsPooling) {
 
 // Forward without backward keeps no indices, so that their type cannot be too
 // small.
+TEST(DriverCommand, ReadsPaddingOfEitherEndOfPooling) {
+  EXPECT_EQ(parseAll({"pool",    "-W",
+                      "1x4x9x8", "-y",
+                      "2",       "-x",
+                      "3",       "-p",
+                      "1",       "--pad_after_h",
+                      "0",       "--pad_after_w",
+                      "2",       "--pad_after_d",
+                      "1",       "-m",
+                      "avg",     "-F",
+                      "1",       "-v",
+                      "3"}),
+            Words{"pool-fwd-avg-f32-nchw,nchw-n1c4h9w8-y2x3-p1:0x0:2-s3x1-"
+                  "inone"});
+  EXPECT_EQ(parseAll({"pool", "-W", "1x4x5x9x8", "-m", "avg", "-F", "1",
+                      "--pad_after_d", "1"}),
+            Words{"pool-fwd-avg-f32-ncdhw,ncdhw-n1c4d5h9w8-z3y3x3-p0:1x0x0-"
+                  "s1x1x1-inone"});
+}
+
 TEST(DriverCommand, ForwardPoolingAloneKeepsNoIndices) {
   EXPECT_EQ(getNetworkConfig("pool -W 1x1x32x32 -y 20 -x 20 -F 1"),
             "pool-fwd-max-f32-nchw,nchw-n1c1h32w32-y20x20-p0x0-s1x1-inone");
