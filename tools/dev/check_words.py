@@ -34,7 +34,8 @@ RULES = [
     (PRODUCTS, r"\bsums\b", "accumulators",
      r"partial|stores the sums|their sums|[Ss]ums (?:of|over)"),
     (r"", r"\bsums? (?:a|per) thread\b", "accumulators a thread", None),
-    (r"compiler/|dialect/IR/|docs/(?:design|guides)/|test/lit/Conversion/",
+    (r"compiler/(?!Frontend/)|dialect/IR/|docs/(?:design|guides)/"
+     r"|test/lit/Conversion/",
      r"\b[Ff]actors?\b|Factors?\b|\bFactor[A-Z]\w*",
      "operand, for an input of a product",
      r"[Ss]cal|[Ee]xpAvg|\bfactor (?:of [\d.]|1\b|that turns)|a factor\b"

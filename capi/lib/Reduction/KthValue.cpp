@@ -135,8 +135,8 @@ ApiResult KthSearch::run() {
   constexpr int64_t kAlignment = 256;
   const int64_t bytes = (count * 4 + kAlignment - 1) / kAlignment * kAlignment;
   // The kernels are asked for their workspace before their memory exists.
-  char place[4];
-  const State none{&place[0], &place[1]}, other{&place[2], &place[3]};
+  char address[4];
+  const State none{&address[0], &address[1]}, other{&address[2], &address[3]};
   const ErrorOr<size_t> step = makeStep(0, none, other).getWorkspaceBytes();
   const ErrorOr<size_t> find = makeFind(none).getWorkspaceBytes();
   if (!step || !find)

@@ -31,7 +31,7 @@ inline bool fitsHalo(const ConvDim &dim) {
 /// more if the padding behind it, which the next row's padding in front has to
 /// contain, is longer. Both numbers are the same for equal paddings. It is the
 /// same for backward data, where rows are the output's, with the reach less the
-/// padding of the input in front: the two numbers trade places.
+/// padding of the input in front: the two numbers are swapped.
 inline int64_t countPositions(const ConvDim &dim) {
   return std::max(dim.in + dim.pad, dim.out + getReach(dim) - dim.pad);
 }
