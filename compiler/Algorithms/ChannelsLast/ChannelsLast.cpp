@@ -74,6 +74,13 @@ static std::array<int64_t, 3> countTransposed(const ConvProblem &p) {
                           getType(Direction::Forward))};
 }
 
+/// The result among them.
+static size_t getResultIndex(Direction direction) {
+  return direction == Direction::Forward        ? 2
+         : direction == Direction::BackwardData ? 0
+                                                : 1;
+}
+
 /// The same with channels last.
 static ConvProblem getInnerProblem(const ConvProblem &problem) {
   ConvProblem inner = problem;
@@ -89,9 +96,10 @@ Status ChannelsLast::check(const Problem &problem,
   for (Layout layout : {conv->xLayout, conv->wLayout, conv->yLayout})
     if (layout != Layout::NHWC && layout != Layout::NCHW)
       return notSupported("transposes packed tensors");
-  if (conv->epilogue.beta || conv->epilogue.residual)
-    return notSupported("adds no second tensor to the result");
   const std::array<int64_t, 3> bytes = countTransposed(*conv);
+  if ((conv->epilogue.beta || conv->epilogue.residual) &&
+      bytes[getResultIndex(conv->direction)] > 0)
+    return notSupported("adds no second tensor to a transposed result");
   if (std::ranges::all_of(bytes, [](int64_t count) { return count == 0; }) &&
       conv->xLayout == Layout::NHWC && conv->wLayout == Layout::NHWC &&
       conv->yLayout == Layout::NHWC)
@@ -156,6 +164,17 @@ static int64_t countWorkspace(ModuleOp module) {
   return bytes;
 }
 
+/// The matrices, channels by pixels, of a tensor that is channels first.
+static MatrixBatch getMatrices(MemRefType type) {
+  const int64_t batch = type.getDimSize(0), channels = type.getDimSize(1);
+  return {batch, channels, type.getNumElements() / batch / channels};
+}
+
+/// Whether the transposed matrices are the same memory.
+static bool isSame(const MatrixBatch &matrices) {
+  return matrices.rows == 1 || matrices.columns == 1;
+}
+
 namespace {
 /// A tensor of the convolution that is computed with channels last.
 class Tensor {
@@ -166,14 +185,18 @@ public:
         original(cast<BlockArgument>(operand.get()).getArgNumber()) {
     auto type = cast<MemRefType>(operand.get().getType());
     SmallVector<int64_t> shape(type.getShape());
-    matrices = {shape[0], shape[1],
-                type.getNumElements() / shape[0] / shape[1]};
+    matrices = getMatrices(type);
     std::rotate(shape.begin() + 1, shape.begin() + 2, shape.end());
     packed = MemRefType::get(shape, type.getElementType());
-    if (matrices.rows == 1 || matrices.columns == 1)
-      setArgumentType(function.getArgument(original), packed);
-    else
+    if (!isSame(matrices)) {
       addWorkspace(operand);
+      return;
+    }
+    setArgumentType(function.getArgument(original), packed);
+    if (isResult)
+      for (Value extra : conv.getExtras())
+        if (cast<MemRefType>(extra.getType()).getRank() > 1)
+          setArgumentType(extra, packed);
   }
 
   /// Moves the tensor behind `bytes` of the workspace, and `bytes` behind it.
@@ -257,8 +280,11 @@ static LogicalResult checkTensors(dnn::ConvOp conv) {
     if (!isa<BlockArgument>(tensor) ||
         !cast<MemRefType>(tensor.getType()).getLayout().isIdentity())
       return conv.emitOpError("needs packed tensors to be transposed");
+  auto result = cast<MemRefType>(conv.getResultOperand().get().getType());
+  const bool isTransposed = conv.getResultLayout() != dnn::Layout::NHWC &&
+                            !isSame(getMatrices(result));
   for (Value extra : conv.getExtras())
-    if (cast<MemRefType>(extra.getType()).getRank() > 1)
+    if (isTransposed && cast<MemRefType>(extra.getType()).getRank() > 1)
       return conv.emitOpError("adds a second tensor to the result, which "
                               "'nhwc' does not transpose");
   return success();
