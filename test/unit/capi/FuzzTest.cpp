@@ -165,6 +165,10 @@ TEST_F(Fuzz, RandomCallsGiveStatuses) {
   constexpr int kCalls = 1000000;
   const std::vector<Function> functions = getFunctions();
   std::vector<Function> missing = functions;
+  std::erase_if(missing, [](const Function &function) {
+    return std::ranges::find(kSeldomFitting, function.name) !=
+           std::end(kSeldomFitting);
+  });
   Fuzzer fuzzer(getSeed());
   for (int i = 0; i < kCalls && !HasFailure(); ++i) {
     if (i % 64 == 0)
@@ -179,9 +183,7 @@ TEST_F(Fuzz, RandomCallsGiveStatuses) {
       });
   }
   for (const Function &function : missing)
-    EXPECT_NE(std::ranges::find(kSeldomFitting, function.name),
-              std::end(kSeldomFitting))
-        << function.name << " never succeeded";
+    ADD_FAILURE() << function.name << " never succeeded";
   cleanUp(fuzzer, functions);
 }
 
