@@ -104,7 +104,7 @@ static LogicalResult checkTile(TileProgram &program, const HopperShape &shape) {
 static LogicalResult checkRegisters(TileProgram &program,
                                     const HopperShape &shape) {
   dnn::TileMmaOp mma = program.mma;
-  // ptxas wants room for one product in what a thread has before setmaxnreg.
+  // ptxas wants space for one product in what a thread has before setmaxnreg.
   constexpr int64_t kRegisters = 65536, kUnit = 8, kAddresses = 26;
   const int64_t atFirst = kRegisters / (shape.getThreads() * shape.blocksPerSm);
   if (shape.getProductColumns() / 2 + kAddresses > atFirst / kUnit * kUnit)
@@ -159,7 +159,7 @@ static LogicalResult checkRoles(TileProgram &program, const GpuTarget &target,
 }
 
 /// What checkRoles() has passed; with as many staging buffers and workgroups as
-/// the shared memory of `target` has room for.
+/// the shared memory of `target` has space for.
 static HopperShape makeShape(TileProgram &program, const GpuTarget &target,
                              const HaloShape &halo) {
   dnn::RolesAttr roles = program.pipeline.getRolesAttr();

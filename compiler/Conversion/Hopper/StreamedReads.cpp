@@ -1,4 +1,4 @@
-//===- StreamedReads.cpp - What the second cache may forget ---------------===//
+//===- StreamedReads.cpp - What L2 may forget -----------------------------===//
 
 #include "compiler/Conversion/Hopper/StreamedReads.h"
 
@@ -42,7 +42,7 @@ StreamedReads tessera::chooseStreamedReads(TileProgram &program, TmaWalk walk) {
     return {isStreamed, isStreamed};
   }
   // Of the others, taps and tiles of other columns read the pixels again, and
-  // what does not fit into the second cache would be gone too early.
+  // what does not fit into L2 would be gone too early.
   constexpr int64_t kMost = 40 << 20, kReadsPerWrite = 2;
   const int64_t result = getReadBytes(program, program.store.getView());
   return {hasOneTap(program) && a >= kLeast && a <= kMost &&

@@ -1,10 +1,10 @@
-//===- StreamedReads.h - What the second cache may forget ------*- C++ -*--===//
+//===- StreamedReads.h - What L2 may forget ---------------------*- C++ -*-===//
 //
-// A read that finds no place in the second cache takes that of the line which
-// was not used for longest. Of kernels that read more than they write, that
-// is one which an earlier kernel wrote, and which goes to memory first: reading
-// 51 MB on an H100 took 27.4 us so, and 24.2 where each line read takes the
-// place of one that was read before it (docs/design/0006-hopper.md).
+// A read that misses in L2 replaces the line that was not used for longest. In
+// kernels that read more than they write, that is a line of an earlier kernel's
+// result, which has to be written to memory first. So reading 51 MB on an H100
+// took 27.4 us, and 24.2 where each line that is read replaces one that was read
+// before it (docs/design/0006-hopper.md).
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@
 
 namespace tessera {
 
-/// Which factors are read as what leaves the second cache first.
+/// Which operands are read so that they leave L2 first.
 struct StreamedReads {
   bool a = false, b = false;
 };

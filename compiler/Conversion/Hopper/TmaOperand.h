@@ -44,7 +44,7 @@ public:
                                            KernelArg tensor, TmaWalk walk);
 
   const TensorMap &getMap() const { return map; }
-  /// From now on, copies what leaves the second cache first (StreamedReads.h).
+  /// From now on, copies what leaves L2 first (StreamedReads.h).
   void setStreamed(bool isStreamed) { streamed = isStreamed; }
   /// Whether rows lie together in shared memory, in blocks of 64, and not the
   /// reduction.
