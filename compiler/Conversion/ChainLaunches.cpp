@@ -31,15 +31,18 @@ static constexpr int64_t kReserved = 1024, kGranule = 128;
 /// Workgroups that a multiprocessor holds at most, by the same guide.
 static constexpr int64_t kMostWorkgroups = 32;
 
-/// Bytes that the kernel shares within a workgroup without asking.
+/// Bytes that the kernel shares within a workgroup without asking. What a launch
+/// asks for lies behind them and is aligned as the buffers of TMA are, so that
+/// ptxas counts whole kilobytes.
 static int64_t countSharedBytes(gpu::GPUFuncOp kernel) {
+  constexpr int64_t kAlignment = 1024;
   int64_t bytes = 0;
   for (BlockArgument buffer : kernel.getWorkgroupAttributions()) {
     auto type = cast<MemRefType>(buffer.getType());
     bytes += llvm::alignTo(
         type.getNumElements() * getByteSize(type.getElementType()), kGranule);
   }
-  return bytes;
+  return llvm::alignTo(bytes, kAlignment);
 }
 
 /// The shared memory that each workgroup of a launch must ask for so that no

@@ -36,6 +36,18 @@ struct NamedOperand {
 };
 } // namespace
 
+static StringRef getResultName(ConvDirection direction) {
+  switch (direction) {
+  case ConvDirection::Forward:
+    return "y";
+  case ConvDirection::BackwardData:
+    return "x";
+  case ConvDirection::BackwardWeights:
+    return "w";
+  }
+  llvm_unreachable("every direction has a case");
+}
+
 static LogicalShape getLogicalShape(MemRefType type, Layout layout) {
   ArrayRef<int64_t> shape = type.getShape();
   bool channelsFirst = layout == Layout::NCHW;
@@ -99,6 +111,15 @@ ConvDims ConvOp::getDims() {
   };
 }
 
+Type ConvOp::getElementType() {
+  Value factor = getDirection() == ConvDirection::BackwardData ? getY() : getX();
+  return cast<MemRefType>(factor.getType()).getElementType();
+}
+
+Type ConvOp::getResultElementType() {
+  return cast<MemRefType>(getResultOperand().get().getType()).getElementType();
+}
+
 Type ConvOp::getComputeType() {
   Builder b(getContext());
   return getElementType().isF64() ? b.getF64Type() : b.getF32Type();
@@ -159,28 +180,41 @@ static LogicalResult verifyMemory(ConvOp op, StringRef name, MemRefType type) {
 /// Checks conv_c4 to conv_c6, conv_c19 and conv_c25, which restrict the element
 /// types.
 static LogicalResult verifyTypes(ConvOp op) {
-  Type x = op.getElementType();
-  Type w = op.getW().getType().getElementType();
-  Type y = op.getY().getType().getElementType();
-  bool isI8 = x.isInteger(8);
-  if (!x.isF16() && !x.isBF16() && !x.isF32() && !x.isF64() &&
-      !isI8) /*conv_c4*/
+  SmallVector<NamedOperand, 2> factors;
+  NamedOperand result;
+  for (const NamedOperand &operand : getNamedOperands(op))
+    if (operand.name == getResultName(op.getDirection()))
+      result = operand;
+    else
+      factors.push_back(operand);
+  const Type type = factors[0].type.getElementType();
+  const Type other = factors[1].type.getElementType();
+  const Type written = result.type.getElementType();
+  const bool isI8 = type.isInteger(8), isShort = type.isF16() || type.isBF16();
+  if (!isShort && !type.isF32() && !type.isF64() && !isI8) /*conv_c4*/
     return op.emitOpError() << "needs elements of type f16, bf16, f32, f64 or "
-                               "i8, but x has "
-                            << x;
-  if (w != x) /*conv_c5*/
-    return op.emitOpError() << "needs one element type of x and w, but x has "
-                            << x << " and w has " << w;
+                               "i8, but "
+                            << factors[0].name << " has " << type;
+  if (other != type) /*conv_c5*/
+    return op.emitOpError()
+           << "needs one element type of " << factors[0].name << " and "
+           << factors[1].name << ", but " << factors[0].name << " has " << type
+           << " and " << factors[1].name << " has " << other;
   if (isI8 && op.getDirection() != ConvDirection::Forward) /*conv_c6*/
     return op.emitOpError() << "needs direction forward for i8, but has "
                             << stringifyEnum(op.getDirection());
-  if (op.getTf32() && !x.isF32()) /*conv_c25*/
+  if (op.getTf32() && !type.isF32()) /*conv_c25*/
     return op.emitOpError()
-           << "needs elements of f32 to allow tf32, but has " << x;
-  if (isI8 ? !y.isInteger(32) && !y.isF32() : y != x) /*conv_c19*/
+           << "needs elements of f32 to allow tf32, but has " << type;
+  const bool isWide = written.isF32() && (isShort || isI8);
+  if (!isWide && (isI8 ? !written.isInteger(32) : written != type)) /*conv_c19*/
     return op.emitOpError()
-           << "needs y of type " << (isI8 ? "i32 or f32" : "of x and w")
-           << ", but x has " << x << " and y has " << y;
+           << "needs " << result.name << " of type "
+           << (isI8 ? "i32 or f32"
+                    : "of " + factors[0].name + " and " + factors[1].name +
+                          (isShort ? ", or f32" : ""))
+           << ", but " << factors[0].name << " has " << type << " and "
+           << result.name << " has " << written;
   return success();
 }
 

@@ -88,8 +88,10 @@ def ConvOp : Dnn_Op<"conv",
     /// Sizes and window, independent of layout.
     ::tessera::dnn::ConvDims getDims();
 
-    /// The element type of x and w.
-    ::mlir::Type getElementType() { return getX().getType().getElementType(); }
+    /// The element type of the two tensors that are read, such as x and w.
+    ::mlir::Type getElementType();
+    /// That of the result, which may be wider.
+    ::mlir::Type getResultElementType();
 
     /// The type of the epilogue's arithmetic and arguments: f64 or f32.
     ::mlir::Type getComputeType();

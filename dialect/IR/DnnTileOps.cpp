@@ -99,6 +99,10 @@ LogicalResult PipelineOp::verify() {
                                        getCopy() != CopyKind::DirectToLds)))
     return emitOpError("needs copy tma or direct_to_lds with halo, and at "
                        "least one buffer");
+  if (getPromote() && (*getPromote() < 1 || getCopy() != CopyKind::Tma ||
+                       getHalo()))
+    return emitOpError("needs copy tma and no halo with promote, and at least "
+                       "one step");
   if (getRoles() &&
       (getRoles()->getProducers() < 1 || getRoles()->getConsumers() < 1))
     return emitOpError("needs at least one producer and one consumer");

@@ -106,6 +106,11 @@ def PipelineOp : Dnn_Op<"pipeline", [SingleBlock]> {
     all taps, into that many buffers of their own; `buffers` then counts those of
     the other operand (docs/design/0009-window-reuse.md).
 
+    With `promote` the accumulators of matrix instructions, which round less well
+    than an addition of f32 does, sum up so many steps at most; then they are
+    added to sums of f32 in registers, and begin anew
+    (docs/design/0024-f32-by-splits.md).
+
     Example:
     ```mlir
     %acc = dnn.pipeline reduce [3, 3, 256] step 32 buffers 2 copy registers
@@ -128,12 +133,13 @@ def PipelineOp : Dnn_Op<"pipeline", [SingleBlock]> {
                        Dnn_SyncKindAttr:$sync, Dnn_ScheduleKindAttr:$schedule,
                        OptionalAttr<Dnn_RolesAttr>:$roles,
                        OptionalAttr<I64Attr>:$splits,
-                       OptionalAttr<I64Attr>:$halo);
+                       OptionalAttr<I64Attr>:$halo,
+                       OptionalAttr<I64Attr>:$promote);
   let regions = (region SizedRegion<1>:$load, SizedRegion<1>:$compute);
   let results = (outs Dnn_TileType:$result);
   let assemblyFormat = [{
     `reduce` $reduce (`splits` $splits^)? `step` $step `buffers` $buffers
-    (`halo` $halo^)? `copy` custom<EnumWord>($copy)
+    (`halo` $halo^)? (`promote` $promote^)? `copy` custom<EnumWord>($copy)
     `sync` custom<EnumWord>($sync) `schedule` custom<EnumWord>($schedule) (`roles` $roles^)?
     `load` $load `compute` $compute attr-dict `:` type($result)
   }];

@@ -14,7 +14,7 @@ directions and, with --batch, the batch are replaced. For each problem:
 1. Our result is compared with cuDNN's f32 result on the same data, five times
    over poisoned memory; all five must have the same bits. A tf32 result must be
    right to 6e-4 of the norm, which operands that are rounded pass and operands
-   that are truncated do not.
+   that are truncated do not. Of f32 the errors of both against f64 are told.
 2. Both are timed alternately, as one CUDA graph each: medians of events, after
    a write of 256 MiB that leaves nothing in L2.
 
@@ -117,7 +117,10 @@ def read_list(options):
         if options.batch:
             config = re.sub(r"-n\d+c", f"-n{options.batch}c", config)
         for direction in options.directions.split(","):
-            layouts = ",".join(3 * [options.layout])
+            layout = options.layout
+            if re.search(r"-n\d+c\d+d", config):
+                layout = layout.replace("hw", "dhw")
+            layouts = ",".join(3 * [layout])
             text = re.sub(r"^conv-\w+-\w+-[\w,]+-",
                           f"conv-{direction}-{options.type}-{layouts}-", config)
             problems.append((name, direction, text, int(*count or [1])))
@@ -148,7 +151,17 @@ def compare(gpu, library, config, repeats):
                                       workspace):
         raise RuntimeError(f"{fault} with {info.tile.decode()}")
     ours, peer = gpu.time([run, conv.compute], repeats)
-    return ours, peer, info.tile.decode(), conv
+    return ours, peer, info.tile.decode(), conv, measure_errors(conv, wanted)
+
+
+def measure_errors(conv, wanted):
+    """The errors of our f32 result and of cuDNN's against f64, as fractions of
+    the norm; of other types nothing. Ours is what the last run has left."""
+    if not conv.is_f32:
+        return ""
+    exact = conv.compute(conv.torch.float64)
+    return ", ".join(f"{gpu_device.get_norm_error(result, exact):.1e}"
+                     for result in (conv.result, wanted))
 
 
 # -------------------------------------------------------------------- reports
@@ -186,7 +199,8 @@ def write_chart(rows, title, path):
 class Report:
     """The table, to which each problem is added at once, and the chart."""
 
-    COLUMNS = "name direction ours_us cudnn_us ratio floor_us share tile".split()
+    COLUMNS = ("name direction ours_us cudnn_us ratio floor_us share tile "
+               "errors").split()
 
     def __init__(self, title, folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -233,8 +247,8 @@ def compare_all(gpu, problems, options, limits, report):
         try:
             if config in faults:
                 raise RuntimeError(faults[config])
-            ours, peer, tile, conv = compare(gpu, library, config,
-                                             options.repeats)
+            ours, peer, tile, conv, errors = compare(
+                gpu, library, config, options.repeats)
         except RuntimeError as error:
             faults[config] = str(error)
             print(f"{prefix} FAILED {config}: {error}", flush=True)
@@ -242,9 +256,10 @@ def compare_all(gpu, problems, options, limits, report):
         floor = max(conv.operations / rate, conv.bytes / bandwidth)
         report.add({"name": name, "direction": direction, "ours_us": ours,
                     "cudnn_us": peer, "ratio": peer / ours, "floor_us": floor,
-                    "share": floor / ours, "tile": tile, "count": count})
+                    "share": floor / ours, "tile": tile, "count": count,
+                    "errors": errors})
         print(f"{prefix} {ours:.1f} us, cuDNN {peer:.1f}, ratio "
-              f"{peer / ours:.2f}, {floor / ours:.2f} of the floor, {tile}",
+              f"{peer / ours:.2f}, {floor / ours:.2f} of the floor, {tile} {errors}",
               flush=True)
     return faults
 

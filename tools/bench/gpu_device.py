@@ -10,6 +10,7 @@ launches.
 import base64
 import ctypes
 import json
+import math
 import pathlib
 import re
 import statistics
@@ -199,15 +200,22 @@ class Gpu:
 
 
 def parse_config(config):
-    """The numbers of a 2-D network config, by its letters."""
-    text = config.split("-", 4)[4]
-    pattern = (r"n(\d+)c(\d+)h(\d+)w(\d+)-k(\d+)y(\d+)x(\d+)"
-               r"-p(\d+)x(\d+)-s(\d+)x(\d+)-d(\d+)x(\d+)-g(\d+)")
-    match = re.fullmatch(pattern, text)
+    """The numbers of a network config: single ones by their letters, and lists
+    of the spatial dimensions, depth first if there is one."""
+    def by_x(letter):
+        return rf"-{letter}(\d+(?:x\d+)+)"
+    pattern = (r"n(\d+)c(\d+)(?:d(\d+))?h(\d+)w(\d+)"
+               r"-k(\d+)(?:z(\d+))?y(\d+)x(\d+)"
+               + by_x("p") + by_x("s") + by_x("d") + r"-g(\d+)")
+    match = re.fullmatch(pattern, config.split("-", 4)[4])
     if not match:
-        sys.exit(f"'{config}' is no 2-D convolution")
-    names = "n c h w k y x ph pw sh sw dh dw g".split()
-    return dict(zip(names, map(int, match.groups())))
+        sys.exit(f"'{config}' is no convolution with equal padding")
+    (n, c, *size, k, z, y, x, pad, stride, dilation, g) = match.groups()
+    present = lambda values: [int(v) for v in values if v]
+    return {"n": int(n), "c": int(c), "k": int(k), "g": int(g),
+            "in": present(size), "filter": present([z, y, x]),
+            **{name: present(text.split("x")) for name, text in
+               (("pad", pad), ("stride", stride), ("dilation", dilation))}}
 
 
 class Conv:
@@ -220,29 +228,31 @@ class Conv:
         self.direction, element, layouts = config.split("-")[1:4]
         self.is_tf32 = element == "tf32"
         self.is_f32 = element == "f32"
-        order = (torch.channels_last if layouts.startswith("nhwc")
+        last = (torch.channels_last if len(p["in"]) == 2
+                else torch.channels_last_3d)
+        order = (last if layouts.split(",")[0].endswith("c")
                  else torch.contiguous_format)
         kind = {"bf16": torch.bfloat16, "f16": torch.float16,
                 "f32": torch.float32, "tf32": torch.float32}[element]
-        out = [(p[a] + 2 * p["p" + a] - p["d" + a] * (p[f] - 1) - 1)
-               // p["s" + a] + 1 for a, f in (("h", "y"), ("w", "x"))]
-        reach = p["c"] // p["g"] * p["y"] * p["x"]
-        pixels = p["n"] * out[0] * out[1]
+        out = [(size + 2 * pad - dilation * (taps - 1) - 1) // stride + 1
+               for size, taps, pad, stride, dilation in
+               zip(p["in"], p["filter"], p["pad"], p["stride"], p["dilation"])]
+        reach = p["c"] // p["g"] * math.prod(p["filter"])
+        pixels = p["n"] * math.prod(out)
 
         def draw(*shape, scale=1.0):
             values = torch.randn(*shape, device="cuda") * scale
             return values.to(kind, memory_format=order)
         # Sums must fit f16: over the filter's window, or over all pixels.
         self.tensors = {
-            "x": draw(p["n"], p["c"], p["h"], p["w"]),
-            "w": draw(p["k"], p["c"] // p["g"], p["y"], p["x"],
+            "x": draw(p["n"], p["c"], *p["in"]),
+            "w": draw(p["k"], p["c"] // p["g"], *p["filter"],
                       scale=reach ** -0.5),
             "y": draw(p["n"], p["k"], *out, scale=pixels ** -0.5
                       if self.direction == "wrw" else 1.0)}
         self.letter = {"fwd": "y", "bwd": "x", "wrw": "w"}[self.direction]
         self.result = self.tensors[self.letter]
-        self.window = ([p["sh"], p["sw"]], [p["ph"], p["pw"]],
-                       [p["dh"], p["dw"]])
+        self.window = p["stride"], p["pad"], p["dilation"]
         self.groups = p["g"]
         self.operations = 2 * pixels * p["k"] * reach
         self.bytes = sum(tensor.nbytes for tensor in self.tensors.values())
@@ -255,12 +265,13 @@ class Conv:
         x, w, y = (self.tensors[name].to(kind) if kind else self.tensors[name]
                    for name in "xwy")
         if self.direction == "fwd":
-            return torch.nn.functional.conv2d(x, w, None, *self.window,
-                                              self.groups)
+            conv = (torch.nn.functional.conv2d if x.dim() == 4
+                    else torch.nn.functional.conv3d)
+            return conv(x, w, None, *self.window, self.groups)
         mask = [self.direction == "bwd", self.direction == "wrw", False]
         return torch.ops.aten.convolution_backward(
-            y, x, w, None, *self.window, False, [0, 0], self.groups,
-            mask)[mask.index(True)]
+            y, x, w, None, *self.window, False, [0] * (x.dim() - 2),
+            self.groups, mask)[mask.index(True)]
 
 
 # -------------------------------------------------------------------- verdicts

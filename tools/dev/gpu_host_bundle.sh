@@ -29,7 +29,7 @@ done
 # library.
 files=("${programs[@]/#/bin/}" lib/libMIOpen.so.1 lib/libtessera-compiler.so
   lib/tessera-compile-worker lib/libtessera-hip-on-cuda.so lib/hip-on-cuda)
-bench=({c_api,gpu_{compare,device,pack,points,rows,tiles}}.py {conv,resnet50}-h100.txt)
+bench=({c_api,gpu_{compare,device,norms,pack,points,row_wise,tiles}}.py {conv,resnet50}-h100.txt)
 tar --transform 's,^,tessera/,' -chf - -C "$build" "${files[@]}" \
   -C "$PWD/tools" "${bench[@]/#/bench/}" |
   xz -6 -T2 >"$archive"

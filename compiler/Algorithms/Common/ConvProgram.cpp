@@ -57,6 +57,20 @@ Type ConvProgram::getAccType() const {
   return element.isF64() ? element : Float32Type::get(context);
 }
 
+bool tessera::hasPackedStrides(MemRefType type) {
+  SmallVector<int64_t> strides;
+  int64_t offset = 0, packed = 1;
+  if (failed(type.getStridesAndOffset(strides, offset)))
+    return false;
+  for (auto [size, stride] :
+       llvm::reverse(llvm::zip_equal(type.getShape(), strides))) {
+    if (stride != packed)
+      return false;
+    packed *= size;
+  }
+  return true;
+}
+
 Value tessera::setArgumentType(Value argument, MemRefType type) {
   argument.setType(type);
   auto function = cast<func::FuncOp>(argument.getParentBlock()->getParentOp());

@@ -76,6 +76,10 @@ private:
   dnn::ConvOp conv;
 };
 
+/// Whether the elements of a tensor lie together in the order of its
+/// dimensions, at any offset.
+bool hasPackedStrides(mlir::MemRefType type);
+
 /// Gives an argument of a kernel function another type, and returns it. Callers
 /// do not notice, because a kernel receives only the address.
 mlir::Value setArgumentType(mlir::Value argument, mlir::MemRefType type);

@@ -22,7 +22,8 @@ TileConfig GemmTile::toConfig() const {
               (splits > 1 ? (isAtomic ? "-a" : "-s") + std::to_string(splits)
                           : "") +
               (halo > 0 ? "-h" + std::to_string(halo) : "") +
-              (isSwapped ? "-x" : "")};
+              (isSwapped ? "-x" : "") +
+              (promote > 0 ? "-promote" + std::to_string(promote) : "")};
 }
 
 ErrorOr<GemmTile> tessera::parseGemmTile(const TileConfig &config) {
@@ -51,6 +52,11 @@ ErrorOr<GemmTile> tessera::parseGemmTile(const TileConfig &config) {
       scanner.fail();
   }
   tile.isSwapped = tile.isTma && scanner.consume("-x");
+  if (tile.isTma && tile.halo == 0 && scanner.consume("-promote")) {
+    scanner.number(tile.promote);
+    if (tile.promote < 1)
+      scanner.fail();
+  }
   if (!scanner.isDone() || config.algorithm != "igemm")
     return invalidArgument("'" + config.toText() +
                            "' is not a tile, which looks like "

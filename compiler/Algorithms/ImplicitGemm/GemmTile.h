@@ -45,6 +45,10 @@ struct GemmTile {
   /// Whether operands are swapped: wgmma's rows are the columns of the tile,
   /// and its columns the rows. "-x" at the end of the text. Implies isTma.
   bool isSwapped = false;
+  /// Steps after which accumulators are promoted to sums of f32
+  /// (dnn.pipeline), "-promote4" at the end of the text; 0 if never. Implies
+  /// isTma and no halo.
+  int promote = 0;
   /// Whether images stay in shared memory for all of their taps. No text of
   /// igemm says so; groups (NarrowGroups.h) set it.
   bool isResident = false;

@@ -11,6 +11,7 @@
 #include "compiler/Algorithms/ImplicitGemm/FilterTranspose.h"
 #include "compiler/Algorithms/ImplicitGemm/GemmTile.h"
 #include "compiler/Algorithms/ImplicitGemm/GemmViews.h"
+#include "compiler/Algorithms/ImplicitGemm/ImageViews.h"
 
 using namespace mlir;
 using namespace tessera;
@@ -22,6 +23,8 @@ static WeightsReduction getReduction(const GemmTile &tile) {
 static GemmViews makeViews(OpBuilder &b, dnn::ConvOp conv,
                            const GemmTile &tile) {
   ConvGeometry geometry(conv);
+  if (tile.isTma && hasImageMatrices(conv, geometry))
+    return viewImages(b, conv, geometry, tile.splits);
   const bool hasPositions = tile.isTma && tile.halo > 0;
   switch (conv.getDirection()) {
   case dnn::ConvDirection::Forward:
@@ -75,7 +78,8 @@ static Value createPipeline(OpBuilder &b, Location loc, GemmViews views,
       getRoles(context, tile),
       tile.splitsSteps() && tile.splits > 1 ? b.getI64IntegerAttr(tile.splits)
                                             : IntegerAttr(),
-      tile.halo > 0 ? b.getI64IntegerAttr(tile.halo) : IntegerAttr());
+      tile.halo > 0 ? b.getI64IntegerAttr(tile.halo) : IntegerAttr(),
+      tile.promote > 0 ? b.getI64IntegerAttr(tile.promote) : IntegerAttr());
 
   OpBuilder::InsertionGuard guard(b);
   Block *load = b.createBlock(&pipeline.getLoad(), {}, b.getIndexType(), loc);
@@ -115,7 +119,7 @@ static SmallVector<Value> viewExtras(dnn::ConvOp conv,
 /// be f32, without an epilogue.
 static bool addsInPlace(dnn::ConvOp conv, const GemmTile &tile) {
   return tile.isAtomic && conv.getEpilogue().empty() &&
-         conv.getElementType().isF32();
+         conv.getResultElementType().isF32();
 }
 
 /// The workspace for the splits, or for the one result that atomics add to,

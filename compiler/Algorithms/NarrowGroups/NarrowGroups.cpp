@@ -1,6 +1,7 @@
 //===- NarrowGroups.cpp - Groups of few channels, side by side ------------===//
 
 #include "compiler/Algorithms/NarrowGroups/NarrowGroups.h"
+#include "compiler/Algorithms/Common/ConvProgram.h"
 #include "compiler/Algorithms/ImplicitGemm/ImplicitGemm.h"
 #include "compiler/Algorithms/Registry.h"
 #include "runtime/Base/TextScanner.h"
@@ -121,7 +122,7 @@ Status NarrowGroups::check(const Problem &problem,
 static bool hasNarrowGroups(dnn::ConvOp conv, const ConvGeometry &g) {
   auto isPacked = [](Value tensor, dnn::Layout layout) {
     return isChannelsLast(layout) &&
-           cast<MemRefType>(tensor.getType()).getLayout().isIdentity();
+           hasPackedStrides(cast<MemRefType>(tensor.getType()));
   };
   return g.dims.size() == 2 && g.inChannels == g.outChannels &&
          isNarrow(g.inChannels) &&

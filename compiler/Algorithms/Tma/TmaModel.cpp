@@ -2,6 +2,7 @@
 
 #include "compiler/Algorithms/Tma/TmaModel.h"
 #include "compiler/Algorithms/Common/StrideClasses.h"
+#include "compiler/Algorithms/ImplicitGemm/GemmSize.h"
 
 #include <algorithm>
 
@@ -21,11 +22,32 @@ int64_t tessera::getTmaUnit(const ConvProblem &problem) {
   return kUnitBytes / getByteSize(problem.dataType);
 }
 
+static bool isShort(const ConvProblem &p) {
+  return p.dataType == DataType::F16 || p.dataType == DataType::BF16;
+}
+
 bool tessera::hasTmaTensors(const ConvProblem &p, const GpuTarget &target) {
-  const bool hasType = p.dataType == DataType::F16 ||
-                       p.dataType == DataType::BF16 || p.allowsTf32();
+  const bool hasType = isShort(p) || p.allowsTf32();
   return target.wgmmaSharedBytes > 0 && hasType && p.xLayout == Layout::NHWC &&
          p.wLayout == Layout::NHWC && p.yLayout == Layout::NHWC;
+}
+
+bool tessera::isImageProduct(const ConvProblem &p, const GpuTarget &target) {
+  const bool isPointwise =
+      std::ranges::all_of(getConvDims(p), [](const ConvDim &dim) {
+        return dim.filter == 1 && dim.stride == 1 && dim.pad == 0 &&
+               dim.in == dim.out;
+      });
+  const bool hasType =
+      isShort(p) ||
+      (p.allowsTf32() && p.direction == Direction::BackwardWeights);
+  const Epilogue &epilogue = p.epilogue;
+  const int64_t unit = getTmaUnit(p);
+  return target.wgmmaSharedBytes > 0 && hasType && isPointwise &&
+         p.groups == 1 && p.xLayout == Layout::NCHW &&
+         p.wLayout != Layout::Strided && p.yLayout == Layout::NCHW &&
+         getVolume(p.in) % unit == 0 && p.inChannels % unit == 0 &&
+         !epilogue.bias && !epilogue.residual && !epilogue.beta;
 }
 
 /// Whether im2col mode supports a walk over `size` elements: `count` positions

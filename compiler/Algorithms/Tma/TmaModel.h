@@ -30,6 +30,12 @@ int64_t getTmaUnit(const ConvProblem &problem);
 /// f32 that may be rounded to tf32, with channels innermost.
 bool hasTmaTensors(const ConvProblem &problem, const GpuTarget &target);
 
+/// Whether `problem` is pointwise with channels first, so that each image is a
+/// matrix of channels by pixels, and these are read and written as they are
+/// (ImageViews.h). Types are f16 and bf16, of which wgmma reads transposed
+/// matrices; backward weights has none, and may be tf32, too.
+bool isImageProduct(const ConvProblem &problem, const GpuTarget &target);
+
 /// Depth, height and width of `problem`; the depth is one element if it has
 /// none.
 std::array<ConvDim, 3> getConvDims(const ConvProblem &problem);

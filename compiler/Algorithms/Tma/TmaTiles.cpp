@@ -2,6 +2,7 @@
 
 #include "compiler/Algorithms/Tma/TmaTiles.h"
 #include "compiler/Algorithms/Common/StrideClasses.h"
+#include "compiler/Algorithms/ImplicitGemm/GemmSize.h"
 #include "compiler/Algorithms/Tma/TmaHaloTiles.h"
 #include "compiler/Algorithms/Tma/TmaModel.h"
 #include "compiler/Algorithms/Tma/TmaWeightTiles.h"
@@ -30,8 +31,17 @@ struct TmaGemm {
 } // namespace
 
 /// Backward data is a forward convolution of the gradient for each class of
-/// pixels that the same taps reach.
-static TmaGemm getGemm(const ConvProblem &p) {
+/// pixels that the same taps reach. With `hasImages` it is a product of the
+/// filter and each image (isImageProduct()).
+static TmaGemm getGemm(const ConvProblem &p, bool hasImages = false) {
+  if (hasImages) {
+    const bool isForward = p.direction == Direction::Forward;
+    return {.rows = isForward ? p.outChannels : p.inChannels,
+            .columns = getVolume(p.in),
+            .channels = isForward ? p.inChannels : p.outChannels,
+            .groups = p.batch,
+            .taps = 1};
+  }
   const int64_t inputs = p.inChannels / p.groups;
   const int64_t outputs = p.outChannels / p.groups;
   TmaGemm gemm{p.batch, outputs, inputs, p.groups, 1};
@@ -68,6 +78,8 @@ static bool isReachable(const ConvProblem &p, const TmaGemm &gemm) {
 }
 
 static bool fitsTma(const ConvProblem &p, const GpuTarget &target) {
+  if (isImageProduct(p, target))
+    return true;
   if (!hasTmaTensors(p, target))
     return false;
   // Tensors that are read have strides of whole 16 bytes. The last step of a
@@ -122,9 +134,11 @@ static double countMemoryBytes(const ConvProblem &p, int64_t tileColumns,
 
 static TmaTraffic getTraffic(const ConvProblem &p, const TmaGemm &gemm,
                              const TmaShape &shape, double busy) {
-  // The filter of backward data is copied in blocks of 64 columns.
+  // The filter of backward data is copied in blocks of 64 columns; so are
+  // pixels that lie together.
+  const bool isChannelsLast = p.xLayout == Layout::NHWC;
   const int64_t columns =
-      p.direction == Direction::Forward || p.allowsTf32()
+      isChannelsLast && (p.direction == Direction::Forward || p.allowsTf32())
           ? shape.n
           : llvm::divideCeilSigned(shape.n, kTmaStep) * kTmaStep;
   TmaTraffic traffic{static_cast<double>(shape.m), static_cast<double>(columns),
@@ -165,7 +179,7 @@ static double countWaves(const TmaGemm &gemm, const TmaShape &shape,
 
 static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
                              const GpuTarget &target, const TmaRates &rates) {
-  TmaGemm gemm = getGemm(p);
+  TmaGemm gemm = getGemm(p, isImageProduct(p, target));
   if (shape.halo > 0)
     gemm.rows = measureHalo(p).positions;
   const double steps =
@@ -331,8 +345,11 @@ std::vector<Candidate> tessera::getTmaCandidates(const ConvProblem &problem,
       candidates.push_back({shape.getTile(problem, /*splits=*/1).toConfig(),
                             estimateClocks(problem, shape, target, rates)});
   };
-  const TmaGemm gemm = getGemm(problem);
+  const bool hasImages = isImageProduct(problem, target);
+  const TmaGemm gemm = getGemm(problem, hasImages);
   std::ranges::for_each(getShapes(problem, gemm, target), add);
+  if (hasImages)
+    return candidates;
   if (!hasTensors && problem.dataType != DataType::F32 && gemm.classes == 1)
     std::ranges::for_each(getSwappedShapes(problem, gemm, target), add);
   if (isInReach(problem)) // These tiles are stored row by row.

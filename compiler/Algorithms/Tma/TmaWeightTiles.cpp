@@ -28,6 +28,14 @@ struct WeightsGemm {
 };
 } // namespace
 
+/// With channels first each image's last step ends with it.
+static int64_t countSteps(const ConvProblem &p) {
+  const int64_t step = getTmaStep(p), pixels = getVolume(p.getOutput());
+  return p.yLayout == Layout::NCHW
+             ? p.batch * llvm::divideCeilSigned(pixels, step)
+             : llvm::divideCeilSigned(p.batch * pixels, step);
+}
+
 static WeightsGemm getGemm(const ConvProblem &p, bool hasTapRows = false) {
   // Columns come in blocks as long as a step, each of which is channels of one
   // tap.
@@ -37,7 +45,7 @@ static WeightsGemm getGemm(const ConvProblem &p, bool hasTapRows = false) {
       p.outChannels / p.groups,
       taps > 1 ? taps * llvm::divideCeilSigned(inputs, copied) * copied
                : inputs,
-      llvm::divideCeilSigned(p.batch * getVolume(p.getOutput()), copied),
+      countSteps(p),
       p.groups};
   if (hasTapRows)
     std::swap(gemm.rows, gemm.columns);
@@ -45,6 +53,8 @@ static WeightsGemm getGemm(const ConvProblem &p, bool hasTapRows = false) {
 }
 
 static bool fitsTma(const ConvProblem &p, const GpuTarget &target) {
+  if (isImageProduct(p, target))
+    return true;
   const int64_t unit = getTmaUnit(p); // Strides are whole 16 bytes.
   return hasTmaTensors(p, target) && p.outChannels % unit == 0 &&
          p.inChannels / p.groups % unit == 0 && fitsWindow(p);

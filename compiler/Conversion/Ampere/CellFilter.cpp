@@ -62,12 +62,24 @@ bool tessera::isDiagonal(dnn::CoordsAttr coords, unsigned row, unsigned column,
          channel.constant == 0;
 }
 
+/// Whether elements follow each other, at any offset.
+static bool hasPackedStrides(MemRefType type) {
+  auto getStrides = [](MemRefType of) {
+    SmallVector<int64_t> strides;
+    int64_t offset = 0;
+    (void)of.getStridesAndOffset(strides, offset);
+    return strides;
+  };
+  return getStrides(type) ==
+         getStrides(MemRefType::get(type.getShape(), type.getElementType()));
+}
+
 FailureOr<CellFilter> CellFilter::match(dnn::TileLoadOp load,
                                         const CellTile &cells) {
   auto view = load.getView().getDefiningOp<dnn::ViewOp>();
   auto type = cast<MemRefType>(view.getSource().getType());
   ViewAccess access(view);
-  if (!type.getLayout().isIdentity() || access.getElementBytes() != 2 ||
+  if (!hasPackedStrides(type) || access.getElementBytes() != 2 ||
       access.getTensorBytes() > kOutOfRange || !access.fitsInt32() ||
       type.getDimSize(0) % kBlockChannels ||
       view.getCoords().getRanks()[1] != 2 ||

@@ -36,6 +36,8 @@ struct CellKernel {
     return function.getArgument(
         mlir::cast<mlir::BlockArgument>(source).getArgNumber());
   }
+  /// Of the tensor behind `view`, which may begin at an offset.
+  mlir::Value getFirstElement(mlir::Value view);
   mlir::Value getScalar(mlir::Value scalar);
   mlir::Value getShared(mlir::Value bytes) {
     return mlir::LLVM::GEPOp::create(e.b, e.loc, shared.getType(),
@@ -43,7 +45,7 @@ struct CellKernel {
   }
   /// Copies of the tensor behind `view` to so many bytes of shared memory.
   ImageCopy copyTo(mlir::Value view, mlir::Value bytes) {
-    return {thread, threads, getPointer(view), getShared(bytes)};
+    return {thread, threads, getFirstElement(view), getShared(bytes)};
   }
   /// Ends a group of copies, and waits for the workgroup's but for those of the
   /// youngest so many groups.

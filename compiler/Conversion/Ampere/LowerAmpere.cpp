@@ -20,6 +20,21 @@ CellKernel::CellKernel(OpBuilder &b, TileProgram &program,
   place = LanePlace::make(e, e.remu(thread, kWarpSize));
 }
 
+Value CellKernel::getFirstElement(Value view) {
+  auto type =
+      cast<MemRefType>(TileProgram::getView(view).getSource().getType());
+  SmallVector<int64_t> strides;
+  int64_t offset = 0;
+  (void)type.getStridesAndOffset(strides, offset);
+  Value pointer = getPointer(view);
+  if (offset == 0)
+    return pointer;
+  Value bytes = e.constant(
+      e.b.getI64IntegerAttr(offset * type.getElementTypeBitWidth() / 8));
+  return LLVM::GEPOp::create(e.b, e.loc, pointer.getType(), e.b.getI8Type(),
+                             pointer, bytes);
+}
+
 Value CellKernel::getScalar(Value scalar) {
   auto truncation = scalar.getDefiningOp<arith::TruncFOp>();
   Value value = getArgument(truncation ? truncation.getIn() : scalar);

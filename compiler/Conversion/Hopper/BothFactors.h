@@ -33,6 +33,9 @@ protected:
   llvm::SmallVector<mlir::Value> emitSteps(Wgmma &wgmma, mlir::Value steps,
                                            RingPlace &place,
                                            llvm::function_ref<void()> onIssued);
+  llvm::SmallVector<mlir::Value>
+  emitPromoted(Wgmma &wgmma, mlir::Value steps, RingPlace &place,
+               llvm::function_ref<void()> onIssued);
 
   Context context;
   Emitter &e;

@@ -113,7 +113,8 @@ static LogicalResult checkRegisters(TileProgram &program,
                              << " registers that each of " << shape.getThreads()
                              << " threads begins with";
   // The sums and what is around them must fit the registers of a thread.
-  const int64_t sums = shape.blocks * shape.getProductColumns() / 2;
+  const int64_t sums = shape.blocks * shape.getProductColumns() / 2 *
+                       (shape.promote > 0 ? 2 : 1);
   constexpr int64_t kOthers = 24, kFragment = 16;
   const int64_t fragments =
       shape.transposesPixels ? shape.blocks * kFragment : 0;
@@ -181,7 +182,9 @@ static HopperShape makeShape(TileProgram &program, const GpuTarget &target,
                               program.loadM, program.loadN) == TmaWalk::Pixels,
       .wavesN = waves[1],
       .halo = halo,
-      .isSwapped = program.mma.getLanes() == dnn::TileDim::M};
+      .isSwapped = program.mma.getLanes() == dnn::TileDim::M,
+      .promote =
+          static_cast<int64_t>(program.pipeline.getPromote().value_or(0))};
   if (shape.isSwapped)
     shape.blocks = shape.tileN / kWgmmaRows;
   // Staging buffers take turns within a tile, so their number divides its
@@ -212,6 +215,9 @@ FailureOr<HopperShape> tessera::getHopperShape(TileProgram &program,
   if (shape.transposesPixels && shape.isPingPong)
     return program.mma.emitOpError(
         "multiplies tf32 by pixels, which consumers in ping-pong do not");
+  if (shape.transposesPixels && shape.promote > 0)
+    return program.pipeline.emitOpError(
+        "multiplies tf32 by pixels, which does not promote accumulators");
   if (failed(checkTypes(program)) || failed(checkTile(program, shape)) ||
       failed(checkColumns(program, shape)) ||
       failed(checkExchanged(program, shape)) ||

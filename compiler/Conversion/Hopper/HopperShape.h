@@ -53,6 +53,9 @@ struct HopperShape {
   /// Whether the rows of a wgmma are columns of the tile, and its columns rows
   /// of it (docs/design/0016).
   bool isSwapped = false;
+  /// Steps after which accumulators are added to sums in further registers; 0
+  /// if they are the sums.
+  int64_t promote = 0;
 
   /// Of the tile, a consumer's.
   int64_t getRows() const { return isPingPong ? tileM : tileM / getWavesM(); }

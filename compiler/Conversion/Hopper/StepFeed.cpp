@@ -100,14 +100,59 @@ SmallVector<Value> BothFactors::emitSteps(Wgmma &wgmma, Value steps,
   return SmallVector<Value>(llvm::drop_begin(loop.getResults(), 3));
 }
 
+/// lhs + rhs, each the accumulators of one product.
+static Value addAccumulators(Emitter &e, Value lhs, Value rhs) {
+  auto type = cast<LLVM::LLVMStructType>(lhs.getType());
+  Value sums = LLVM::UndefOp::create(e.b, e.loc, type);
+  for (int64_t i = 0, count = type.getBody().size(); i < count; ++i) {
+    Value sum = arith::AddFOp::create(
+        e.b, e.loc, LLVM::ExtractValueOp::create(e.b, e.loc, lhs, ArrayRef(i)),
+        LLVM::ExtractValueOp::create(e.b, e.loc, rhs, ArrayRef(i)));
+    sums = LLVM::InsertValueOp::create(e.b, e.loc, sums, sum, ArrayRef(i));
+  }
+  return sums;
+}
+
+/// Accumulators begin anew after some steps, and what they have summed up until
+/// then is added to sums that start as zeros.
+SmallVector<Value>
+BothFactors::emitPromoted(Wgmma &wgmma, Value steps, RingPlace &place,
+                          llvm::function_ref<void()> onIssued) {
+  Value zeros = LLVM::ZeroOp::create(e.b, e.loc, wgmma.getAccType());
+  SmallVector<Value> state = {place.stage, place.parity};
+  state.append(shape.blocks, zeros);
+  auto loop = scf::ForOp::create(e.b, e.loc, e.constant(0), steps,
+                                 e.constant(shape.promote), state);
+  {
+    OpBuilder::InsertionGuard guard(e.b);
+    e.b.setInsertionPointToStart(loop.getBody());
+    Value left =
+        arith::SubIOp::create(e.b, e.loc, steps, loop.getInductionVar());
+    Value count =
+        arith::MinUIOp::create(e.b, e.loc, left, e.constant(shape.promote));
+    RingPlace at{loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
+    SmallVector<Value> added = emitSteps(wgmma, count, at, [] {});
+    SmallVector<Value> yielded = {at.stage, at.parity};
+    for (auto [sum, value] :
+         llvm::zip(loop.getRegionIterArgs().drop_front(2), added))
+      yielded.push_back(addAccumulators(e, sum, value));
+    scf::YieldOp::create(e.b, e.loc, yielded);
+  }
+  onIssued();
+  place = {loop.getResult(0), loop.getResult(1)};
+  return SmallVector<Value>(llvm::drop_begin(loop.getResults(), 2));
+}
+
 /// The sums are zeros if the group has no tap.
 SmallVector<Value> BothFactors::multiply(Wgmma &wgmma, Value group,
                                          Place &place,
                                          llvm::function_ref<void()> onIssued) {
   Value steps = plan.walk.countSteps(e, group);
   RingPlace at{place[0], place[1]};
-  if (!plan.walk.canBeEmpty()) {
-    SmallVector<Value> sums = emitSteps(wgmma, steps, at, onIssued);
+  if (shape.promote > 0 || !plan.walk.canBeEmpty()) {
+    SmallVector<Value> sums =
+        shape.promote > 0 ? emitPromoted(wgmma, steps, at, onIssued)
+                          : emitSteps(wgmma, steps, at, onIssued);
     place = {at.stage, at.parity};
     return sums;
   }

@@ -205,15 +205,19 @@ LogicalResult TmaOperand::makeIm2col(dnn::TileLoadOp load) {
   return checkIm2colLimits(load);
 }
 
-/// Whether the reduction walks what lies together in memory.
+/// The reduction is channels if it walks what lies together in memory, or if
+/// products of different groups are of different images.
 TmaWalk TmaOperand::chooseWalk(dnn::TileLoadOp a, dnn::TileLoadOp b) {
-  auto isReductionInside = [](dnn::TileLoadOp load) {
+  auto walksChannels = [](dnn::TileLoadOp load) {
     TmaOperand operand;
     operand.readView(load.getView().getDefiningOp<dnn::ViewOp>());
-    return !operand.dims.front().columns.empty();
+    return !operand.dims.front().columns.empty() ||
+           llvm::any_of(
+               ArrayRef(operand.dims).drop_front(),
+               [](const Dimension &dim) { return !dim.groups.empty(); });
   };
-  return isReductionInside(a) || isReductionInside(b) ? TmaWalk::Channels
-                                                      : TmaWalk::Pixels;
+  return walksChannels(a) || walksChannels(b) ? TmaWalk::Channels
+                                              : TmaWalk::Pixels;
 }
 
 FailureOr<TmaOperand> TmaOperand::match(dnn::TileLoadOp load, KernelArg tensor,

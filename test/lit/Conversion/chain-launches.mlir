@@ -38,7 +38,7 @@ gpu.module @kernels {
   // EXAMPLE-END
   // The static shared memory of a workgroup counts as part of its share.
   // CHECK-LABEL: gpu.func @shares
-  // CHECK-SAME: dnn.dependent, dnn.shared_bytes = 231936 : i64
+  // CHECK-SAME: dnn.dependent, dnn.shared_bytes = 231424 : i64
   // CHECK: nvvm.griddepcontrol wait
   // CHECK-NEXT: gpu.return
   gpu.func @shares() workgroup(%buffer: memref<128xf32, 3>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 108, 1, 1>} {

@@ -1,0 +1,164 @@
+//===- ConvertedTensor.cpp - A tensor's copy in the workspace -------------===//
+
+#include "compiler/Algorithms/Converted/ConvertedTensor.h"
+#include "compiler/Algorithms/Common/ConvProgram.h"
+#include "compiler/Algorithms/Common/SplitReduction.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace tessera;
+
+Matrices tessera::getMatrices(MemRefType type) {
+  const int64_t batch = type.getDimSize(0), channels = type.getDimSize(1);
+  return {{batch}, channels, type.getNumElements() / batch / channels};
+}
+
+bool tessera::isSame(const Matrices &matrices) {
+  return matrices.rows == 1 || matrices.columns == 1;
+}
+
+static dnn::Layout getLayout(dnn::ConvOp conv, const OpOperand &operand) {
+  return &operand == &conv.getXMutable()   ? conv.getXLayout()
+         : &operand == &conv.getWMutable() ? conv.getWLayout()
+                                           : conv.getYLayout();
+}
+
+/// A tensor of `type` and `layout` with channels last; split, with all copies.
+static MemRefType getPackedType(MemRefType type, dnn::Layout layout,
+                                const std::optional<ElementSplit> &split) {
+  SmallVector<int64_t> shape(type.getShape());
+  if (layout != dnn::Layout::NHWC)
+    std::rotate(shape.begin() + 1, shape.begin() + 2, shape.end());
+  if (!split)
+    return MemRefType::get(shape, type.getElementType());
+  (split->isOuter ? shape.front() : shape.back()) *= kPartProducts;
+  return MemRefType::get(shape, BFloat16Type::get(type.getContext()));
+}
+
+ConvertedTensor::ConvertedTensor(dnn::ConvOp conv, OpOperand &operand,
+                                 StringRef suffix,
+                                 std::optional<ElementSplit> split)
+    : function(conv->getParentOfType<func::FuncOp>()),
+      isResult(&conv.getResultOperand() == &operand), suffix(suffix),
+      split(split),
+      original(cast<BlockArgument>(operand.get()).getArgNumber()) {
+  auto type = cast<MemRefType>(operand.get().getType());
+  const dnn::Layout layout = getLayout(conv, operand);
+  matrices = getMatrices(type);
+  isTransposed = layout != dnn::Layout::NHWC && !isSame(matrices);
+  packed = getPackedType(type, layout, split);
+  if (!split && !isTransposed) {
+    setArgumentType(function.getArgument(original), packed);
+    if (isResult)
+      for (Value extra : conv.getExtras())
+        if (cast<MemRefType>(extra.getType()).getRank() > 1)
+          setArgumentType(extra, packed);
+    return;
+  }
+  Builder b(function.getContext());
+  workspace = function.getNumArguments();
+  DictionaryAttr attributes = b.getDictionaryAttr(
+      {b.getNamedAttr(dnn::kArgAttrName, b.getStringAttr("workspace")),
+       b.getNamedAttr(dnn::kBytesAttrName, b.getI64IntegerAttr(0))});
+  (void)function.insertArgument(*workspace, packed, attributes,
+                                function.getLoc());
+  operand.set(function.getArgument(*workspace));
+}
+
+void ConvertedTensor::place(int64_t &bytes) {
+  if (!workspace)
+    return;
+  constexpr int64_t kAlignment = 256;
+  const int64_t element = packed.getElementTypeBitWidth() / 8;
+  const int64_t begin = llvm::alignTo(bytes, kAlignment);
+  // Some clients count a workspace in dwords.
+  bytes = llvm::alignTo(begin + packed.getNumElements() * element, kAlignment);
+  SmallVector<int64_t> strides;
+  int64_t offset = 0;
+  (void)packed.getStridesAndOffset(strides, offset);
+  MLIRContext *context = function.getContext();
+  if (begin > 0)
+    setArgumentType(
+        function.getArgument(*workspace),
+        MemRefType::get(
+            packed.getShape(), packed.getElementType(),
+            StridedLayoutAttr::get(context, begin / element, strides)));
+  function.setArgAttr(*workspace, dnn::kBytesAttrName,
+                      Builder(context).getI64IntegerAttr(bytes));
+}
+
+void ConvertedTensor::addKernel(dnn::ConvOp conv) const {
+  if (!workspace)
+    return;
+  func::FuncOp kernel =
+      isResult ? appendKernel(conv, suffix) : prependKernel(conv, suffix);
+  BlockArgument given = kernel.getArgument(original);
+  BlockArgument copy = kernel.getArgument(*workspace);
+  if (isResult)
+    emitTranspose(kernel, copy, given,
+                  {matrices.batch, matrices.columns, matrices.rows});
+  else if (isTransposed)
+    emitTranspose(kernel, given, copy, matrices, split);
+  else
+    emitSplit(kernel, given, copy, *split);
+}
+
+LogicalResult tessera::checkConverted(dnn::ConvOp conv, StringRef name) {
+  for (Value tensor : {conv.getX(), conv.getW(), conv.getY()})
+    if (!isa<BlockArgument>(tensor) ||
+        !cast<MemRefType>(tensor.getType()).getLayout().isIdentity())
+      return conv.emitOpError("needs packed tensors to be transposed");
+  auto result = cast<MemRefType>(conv.getResultOperand().get().getType());
+  const bool isTransposed = conv.getResultLayout() != dnn::Layout::NHWC &&
+                            !isSame(getMatrices(result));
+  for (Value extra : conv.getExtras())
+    if (isTransposed && cast<MemRefType>(extra.getType()).getRank() > 1)
+      return conv.emitOpError("adds a second tensor to the result, which '")
+             << name << "' does not transpose";
+  return success();
+}
+
+/// Bytes that the kernels of `module` ask a workspace for.
+static int64_t countWorkspace(ModuleOp module) {
+  int64_t bytes = 0;
+  module.walk([&](func::FuncOp function) {
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      if (auto attr =
+              function.getArgAttrOfType<IntegerAttr>(i, dnn::kBytesAttrName))
+        bytes = std::max(bytes, attr.getInt());
+  });
+  return bytes;
+}
+
+/// The workspace of the inner algorithm: what it asks for in a copy.
+static FailureOr<int64_t> findInnerWorkspace(dnn::ConvOp conv,
+                                             const Algorithm &inner,
+                                             const TileConfig &tile,
+                                             const GpuTarget &target) {
+  OwningOpRef<ModuleOp> copy(conv->getParentOfType<ModuleOp>().clone());
+  auto function = conv->getParentOfType<func::FuncOp>();
+  auto same = copy->lookupSymbol<func::FuncOp>(function.getSymName());
+  auto primitive = *same.getOps<dnn::ConvOp>().begin();
+  if (failed(inner.build(primitive, tile, target)))
+    return failure();
+  return countWorkspace(*copy);
+}
+
+LogicalResult tessera::buildAround(dnn::ConvOp conv,
+                                   MutableArrayRef<ConvertedTensor> tensors,
+                                   const Algorithm &inner,
+                                   const TileConfig &tile,
+                                   const GpuTarget &target) {
+  FailureOr<int64_t> bytes = findInnerWorkspace(conv, inner, tile, target);
+  if (failed(bytes))
+    return failure();
+  for (ConvertedTensor &tensor : tensors)
+    tensor.place(*bytes);
+  for (const ConvertedTensor &tensor : tensors)
+    tensor.addKernel(conv);
+  return inner.build(conv, tile, target);
+}

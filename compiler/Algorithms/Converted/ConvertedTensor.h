@@ -1,0 +1,60 @@
+//===- ConvertedTensor.h - A tensor's copy in the workspace ----*- C++ -*--===//
+
+#ifndef TESSERA_COMPILER_ALGORITHMS_CONVERTED_CONVERTEDTENSOR_H
+#define TESSERA_COMPILER_ALGORITHMS_CONVERTED_CONVERTEDTENSOR_H
+
+#include "compiler/Algorithms/Algorithm.h"
+#include "compiler/Algorithms/Converted/TransposeKernel.h"
+
+namespace tessera {
+
+/// A tensor of a convolution that is computed with channels last. If its memory
+/// is not so already, or if its elements are split, a copy in the workspace
+/// takes its place.
+class ConvertedTensor {
+public:
+  ConvertedTensor(dnn::ConvOp conv, mlir::OpOperand &operand,
+                  mlir::StringRef suffix,
+                  std::optional<ElementSplit> split = std::nullopt);
+
+  /// Moves the copy behind `bytes` of the workspace, and `bytes` behind it.
+  void place(int64_t &bytes);
+
+  /// Adds the launch that makes the copy before the convolution's, or, of the
+  /// result, the tensor of the copy after it.
+  void addKernel(dnn::ConvOp conv) const;
+
+private:
+  mlir::func::FuncOp function;
+  bool isResult;
+  mlir::StringRef suffix;
+  std::optional<ElementSplit> split;
+  unsigned original;                 ///< Its argument.
+  std::optional<unsigned> workspace; ///< The argument of the copy.
+  Matrices matrices;                 ///< As it is given.
+  bool isTransposed;
+  mlir::MemRefType packed; ///< With channels last.
+};
+
+/// The operand's tensor as batches of matrices, channels by pixels.
+Matrices getMatrices(mlir::MemRefType type);
+
+/// Whether the transposed matrices are the same memory.
+bool isSame(const Matrices &matrices);
+
+/// Fails with an error if a tensor of `conv` is not packed, or if a result that
+/// has to be transposed adds a tensor of its own shape. `name` is that of the
+/// algorithm.
+mlir::LogicalResult checkConverted(dnn::ConvOp conv,
+                                   mlir::StringRef name);
+
+/// Puts `tensors` behind the workspace of `inner`, builds its program on their
+/// copies, and the launches around it.
+mlir::LogicalResult buildAround(dnn::ConvOp conv,
+                                mlir::MutableArrayRef<ConvertedTensor> tensors,
+                                const Algorithm &inner, const TileConfig &tile,
+                                const GpuTarget &target);
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_ALGORITHMS_CONVERTED_CONVERTEDTENSOR_H

@@ -1,0 +1,66 @@
+//===- ConvertedTraffic.cpp - What launches that convert move -------------===//
+
+#include "compiler/Algorithms/Converted/ConvertedTraffic.h"
+#include "compiler/Algorithms/Converted/ElementSplit.h"
+
+using namespace tessera;
+
+namespace {
+struct ConversionRates {
+#define CONVERSION_RATE(NAME, VALUE, MEANING) double NAME = VALUE;
+#include "compiler/Algorithms/Converted/ConversionRates.def"
+};
+} // namespace
+
+/// With one channel or one pixel both layouts are the same memory.
+static bool isTransposed(Layout layout, const TensorLengths &lengths) {
+  const int64_t pixels = lengths.getElements() / (lengths.n * lengths.c);
+  return layout != Layout::NHWC && lengths.c > 1 && pixels > 1;
+}
+
+/// The tensor that is computed, in the order x, w, y.
+static size_t getResultIndex(Direction direction) {
+  return direction == Direction::Forward        ? 2
+         : direction == Direction::BackwardData ? 0
+                                                : 1;
+}
+
+ConvertedTraffic::ConvertedTraffic(const ConvProblem &conv, bool splits)
+    : result(getResultIndex(conv.direction)) {
+  const Layout layouts[] = {conv.xLayout, conv.wLayout, conv.yLayout};
+  const TensorLengths lengths[] = {conv.getInputLengths(),
+                                   conv.getFilterLengths(),
+                                   conv.getOutputLengths()};
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const int64_t elements = lengths[i].getElements();
+    const int64_t bytes = elements * getByteSize(i == result
+                                                     ? conv.getResultType()
+                                                     : conv.dataType);
+    if (splits && i != result)
+      tensors[i] = {bytes,
+                    elements * kPartProducts * getByteSize(DataType::BF16)};
+    else if (isTransposed(layouts[i], lengths[i]))
+      tensors[i] = {bytes, bytes};
+  }
+}
+
+int64_t ConvertedTraffic::countWorkspace() const {
+  int64_t bytes = 0;
+  for (size_t i = 0; i < tensors.size(); ++i)
+    bytes += i == result ? tensors[i].read : tensors[i].written;
+  return bytes;
+}
+
+double ConvertedTraffic::estimateClocks(const GpuTarget &target) const {
+  constexpr ConversionRates kRates;
+  double clocks = 0;
+  for (const Launch &launch : tensors) {
+    if (launch.written == 0)
+      continue;
+    const auto bytes = static_cast<double>(launch.read + launch.written);
+    const double rate =
+        bytes <= kRates.mostCached ? kRates.cachedBytes : kRates.memoryBytes;
+    clocks += kRates.begin + bytes / (rate * target.computeUnits);
+  }
+  return clocks;
+}

@@ -1,0 +1,40 @@
+//===- ConvertedTraffic.h - What launches that convert move ----*- C++ -*--===//
+
+#ifndef TESSERA_COMPILER_ALGORITHMS_CONVERTED_CONVERTEDTRAFFIC_H
+#define TESSERA_COMPILER_ALGORITHMS_CONVERTED_CONVERTEDTRAFFIC_H
+
+#include "runtime/Base/ConvProblem.h"
+#include "runtime/Base/GpuTarget.h"
+
+#include <array>
+
+namespace tessera {
+
+/// What is read and written to bring the tensors of a convolution into the
+/// workspace with channels last, and, where they are split, as copies of bf16.
+class ConvertedTraffic {
+public:
+  ConvertedTraffic(const ConvProblem &conv, bool splits);
+
+  /// Offsets into a workspace have 31 bits.
+  static constexpr int64_t kMostWorkspace = int64_t(1) << 31;
+
+  int64_t countWorkspace() const;
+  bool isResultTransposed() const { return tensors[result].written > 0; }
+  bool isEmpty() const { return countWorkspace() == 0; }
+
+  /// Clocks of the launches: each begins, reads and writes.
+  double estimateClocks(const GpuTarget &target) const;
+
+private:
+  /// Bytes of a launch; none without one.
+  struct Launch {
+    int64_t read = 0, written = 0;
+  };
+  std::array<Launch, 3> tensors; ///< x, w, y.
+  size_t result;
+};
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_ALGORITHMS_CONVERTED_CONVERTEDTRAFFIC_H

@@ -1,0 +1,267 @@
+//===- TransposeKernel.cpp - Launches that convert tensors ----------------===//
+//
+// A workgroup moves a tile through LDS: it loads rows and stores columns, both
+// with neighbouring threads at neighbouring addresses, and up to 16 bytes a
+// thread where the lengths allow it. The tile is square unless one side of the
+// matrices is short, as the taps of a filter are.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Algorithms/Converted/TransposeKernel.h"
+#include "compiler/Algorithms/Common/ConvProgram.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace tessera;
+
+static constexpr int64_t kThreads = 256, kAccessBytes = 16, kBankBytes = 4;
+
+static SmallVector<int64_t> getPackedStrides(ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> strides(shape.size(), 1);
+  for (size_t d = shape.size() - 1; d > 0; --d)
+    strides[d - 1] = strides[d] * shape[d];
+  return strides;
+}
+
+/// Gives an argument another shape, behind the same offset.
+static void reshape(BlockArgument argument, ArrayRef<int64_t> shape,
+                    ArrayRef<int64_t> newStrides) {
+  auto type = cast<MemRefType>(argument.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset = 0;
+  (void)type.getStridesAndOffset(strides, offset);
+  setArgumentType(argument,
+                  MemRefType::get(shape, type.getElementType(),
+                                  StridedLayoutAttr::get(
+                                      type.getContext(), offset, newStrides)));
+}
+
+static void reshape(BlockArgument argument, ArrayRef<int64_t> shape) {
+  reshape(argument, shape, getPackedStrides(shape));
+}
+
+/// The matrices of each group.
+static Matrices separateGroups(const Matrices &matrices,
+                               const ElementSplit &split) {
+  const int64_t batch = matrices.batch.front(), groups = split.groups;
+  if (split.isOuter)
+    return {{groups, batch / groups}, matrices.rows, matrices.columns};
+  return {{batch, groups}, matrices.rows / groups, matrices.columns};
+}
+
+/// Makes `target` [batch, columns, copies, rows], where the copies of a group
+/// are innermost but for its rows, or outermost.
+static void reshapeCopies(BlockArgument target, const Matrices &separated,
+                          bool isOuter) {
+  const auto &[batch, rows, columns] = separated;
+  const int64_t first = batch[0], second = batch[1];
+  const int64_t size = rows * columns;
+  SmallVector<int64_t> strides;
+  if (isOuter)
+    strides = {kPartProducts * second * size, size, rows, second * size, 1};
+  else
+    strides = {second * kPartProducts * size, kPartProducts * rows,
+               second * kPartProducts * rows, rows, 1};
+  reshape(target, {first, second, columns, kPartProducts, rows}, strides);
+}
+
+namespace {
+struct TileShape {
+  int64_t rows, columns;
+
+  int64_t countElements() const { return rows * columns; }
+};
+
+/// Where LDS has the elements of a tile. Threads write along rows and read
+/// `readWidth` rows of one column each; the pitch keeps the rows that are read
+/// at once in different banks.
+struct TileLayout {
+  TileShape tile;
+  int64_t readWidth;
+  int64_t elementBytes;
+
+  /// Wide reads: row groups are shifted by 16 bytes each, which leaves rows
+  /// aligned for wide writes. Narrow ones: rows are an odd number of banks
+  /// apart, and writes are as wide as a bank.
+  bool isSkewed() const { return readWidth > 2; }
+  int64_t getUnit() const { return kAccessBytes / elementBytes; }
+  int64_t getBankElements() const {
+    return std::max<int64_t>(kBankBytes / elementBytes, 1);
+  }
+  int64_t getWriteWidth(int64_t width) const {
+    return isSkewed() ? width : std::min(width, getBankElements());
+  }
+  int64_t countElements() const {
+    return isSkewed() ? tile.countElements() + tile.rows / readWidth * getUnit()
+                      : tile.rows * (tile.columns + getBankElements());
+  }
+  Value locate(PointBuilder &p, Value row, Value column) const {
+    if (!isSkewed())
+      return p.add(p.mul(row, tile.columns + getBankElements()), column);
+    return p.add(p.add(p.mul(row, tile.columns), column),
+                 p.mul(p.div(row, readWidth), getUnit()));
+  }
+};
+
+/// A thread's share of a tile that all threads walk along its lines, rows or
+/// columns of `length` elements.
+struct TileWalk {
+  TileShape tile;
+  int64_t length, width;
+
+  int64_t countIterations() const {
+    return tile.countElements() / (kThreads * width);
+  }
+  /// The line, and the first element in it.
+  std::pair<Value, Value> locate(PointBuilder &p, Value thread,
+                                 int64_t iteration) const {
+    Value number = p.add(thread, iteration * kThreads);
+    const int64_t perLine = length / width;
+    return {p.div(number, perLine), p.mul(p.rem(number, perLine), width)};
+  }
+};
+} // namespace
+
+namespace {
+/// The tile of a workgroup in the matrices.
+struct Corner {
+  PointBuilder::Values batch;
+  Value row, column;
+
+  PointBuilder::Values locate(ArrayRef<Value> inMatrix) const {
+    PointBuilder::Values place = batch;
+    place.append(inMatrix.begin(), inMatrix.end());
+    return place;
+  }
+};
+} // namespace
+
+static void loadTile(PointBuilder &p, Value source, Value shared,
+                     const Corner &corner, Value thread, const TileWalk &walk,
+                     const TileLayout &layout) {
+  struct Loaded {
+    Value row, column, block;
+  };
+  // All loads are under way before the first is waited for.
+  SmallVector<Loaded> loaded;
+  const int64_t dim = static_cast<int64_t>(corner.batch.size()) + 1;
+  for (int64_t iteration = 0; iteration < walk.countIterations(); ++iteration) {
+    auto [row, column] = walk.locate(p, thread, iteration);
+    loaded.push_back({row, column,
+                      p.loadBlock(source, dim, walk.width,
+                                  corner.locate({p.add(corner.row, row),
+                                                 p.add(corner.column,
+                                                       column)}))});
+  }
+  const int64_t width = layout.getWriteWidth(walk.width);
+  for (const Loaded &part : loaded)
+    for (int64_t first = 0; first < walk.width; first += width)
+      p.storeShared(p.getSlice(part.block, first, width), shared,
+                    layout.locate(p, part.row, p.add(part.column, first)));
+}
+
+/// Stores columns: as they are, or a copy of each part.
+static void storeTile(PointBuilder &p, Value shared, Value target,
+                      const Corner &corner, Value thread, const TileWalk &walk,
+                      const TileLayout &layout,
+                      const std::optional<ElementSplit> &split) {
+  const int64_t dim = static_cast<int64_t>(corner.batch.size()) + 1;
+  for (int64_t iteration = 0; iteration < walk.countIterations(); ++iteration) {
+    auto [column, row] = walk.locate(p, thread, iteration);
+    PointBuilder::Values elements;
+    for (int64_t i = 0; i < walk.width; ++i)
+      elements.push_back(
+          p.loadShared(shared, 1, layout.locate(p, p.add(row, i), column)));
+    Value block = p.makeBlock(elements);
+    Value toColumn = p.add(corner.column, column);
+    Value toRow = p.add(corner.row, row);
+    if (!split) {
+      p.storeBlock(block, target, dim, corner.locate({toColumn, toRow}));
+      continue;
+    }
+    for (auto [copy, part] :
+         llvm::enumerate(splitElements(p, block, split->isSecond)))
+      p.storeBlock(part, target, dim + 1,
+                   corner.locate({toColumn, p.index(copy), toRow}));
+  }
+}
+
+/// 4096 elements, or 1024 of eight bytes: 64 by 64, or a short side of 16.
+static TileShape chooseTile(const Matrices &matrices, int64_t elementBytes) {
+  constexpr int64_t kSide = 64, kSideOfF64 = 32, kShort = 16, kLongest = 4;
+  const int64_t side = elementBytes > kLongest ? kSideOfF64 : kSide;
+  const int64_t longer = side * side / kShort;
+  if (matrices.columns <= kShort)
+    return {longer, kShort};
+  if (matrices.rows <= kShort)
+    return {kShort, longer};
+  return {side, side};
+}
+
+void tessera::emitTranspose(func::FuncOp kernel, BlockArgument source,
+                            BlockArgument target, const Matrices &all,
+                            const std::optional<ElementSplit> &split) {
+  const Matrices matrices = split ? separateGroups(all, *split) : all;
+  const auto &[batch, rows, columns] = matrices;
+  auto shape = SmallVector<int64_t>(batch.begin(), batch.end());
+  shape.append({rows, columns});
+  reshape(source, shape);
+  if (split)
+    reshapeCopies(target, matrices, split->isOuter);
+  else
+    reshape(target, {batch.front(), columns, rows});
+  auto type = cast<MemRefType>(source.getType());
+  auto targetType = cast<MemRefType>(target.getType());
+  const int64_t bytes = type.getElementTypeBitWidth() / 8;
+  const int64_t unit = kAccessBytes / bytes;
+  const TileShape tile = chooseTile(matrices, bytes);
+  const TileWalk loads{tile, tile.columns,
+                       getAccessWidth(type, type.getRank() - 1, unit)};
+  const TileWalk stores{
+      tile, tile.rows,
+      getAccessWidth(targetType, targetType.getRank() - 1, unit)};
+  const TileLayout layout{tile, stores.width, bytes};
+
+  OpBuilder b(kernel.getBody().front().getTerminator());
+  PointBuilder p(b, kernel.getLoc());
+  auto points = SmallVector<int64_t>(batch.begin(), batch.end());
+  points.append({llvm::divideCeilSigned(columns, tile.columns),
+                 llvm::divideCeilSigned(rows, tile.rows), kThreads});
+  ValueRange point = p.forEachPoint(points, kThreads);
+  const size_t first = batch.size();
+  const Corner corner{PointBuilder::Values(point.take_front(first)),
+                      p.mul(point[first + 1], tile.rows),
+                      p.mul(point[first], tile.columns)};
+  Value thread = point.back();
+  Value shared = p.makeShared(type.getElementType(), {layout.countElements()});
+  loadTile(p, source, shared, corner, thread, loads, layout);
+  p.barrier();
+  storeTile(p, shared, target, corner, thread, stores, layout, split);
+}
+
+void tessera::emitSplit(func::FuncOp kernel, BlockArgument source,
+                        BlockArgument target, const ElementSplit &split) {
+  auto type = cast<MemRefType>(source.getType());
+  const int64_t elements = type.getNumElements();
+  // Elements that follow each other in all copies.
+  const int64_t run = split.isOuter ? elements / split.groups
+                                    : type.getShape().back() / split.groups;
+  reshape(source, {elements / run, run});
+  reshape(target, {elements / run, kPartProducts, run});
+  const int64_t width = getAccessWidth(
+      cast<MemRefType>(target.getType()), 2,
+      getAccessWidth(cast<MemRefType>(source.getType()), 1,
+                     kAccessBytes / (type.getElementTypeBitWidth() / 8)));
+  OpBuilder b(kernel.getBody().front().getTerminator());
+  PointBuilder p(b, kernel.getLoc());
+  ValueRange point =
+      p.forEachPoint({elements / run, run / width}, kThreads);
+  Value first = p.mul(point[1], width);
+  Value block = p.loadBlock(source, 1, width, {point[0], first});
+  for (auto [copy, part] :
+       llvm::enumerate(splitElements(p, block, split.isSecond)))
+    p.storeBlock(part, target, 2, {point[0], p.index(copy), first});
+}
