@@ -135,7 +135,8 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
       (a->isTransposed() || b->isTransposed()))
     return program.mma.emitOpError(
         "multiplies tf32, of which wgmma reads no transposed operands");
-  std::optional<ResultMap> result = makeResultMap(program.store, *nameD);
+  std::optional<ResultMap> result =
+      makeResultMap(program.store, *nameD, shape->storeRowBytes);
   if (failed(checkRowTensors(program, /*storesRows=*/!result)))
     return failure();
   ArrayRef<int64_t> counts = program.tiles.getCounts();

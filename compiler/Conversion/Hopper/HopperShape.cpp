@@ -27,21 +27,30 @@ int64_t HopperShape::getConsumerRegisters() const {
   }
 }
 
-/// Results are staged 32 or 64 columns at a time. Columns that are stored twice
-/// must not be read between.
+static bool walksPixels(TileProgram &program) {
+  return TmaOperand::chooseWalk(program.loadM, program.loadN) ==
+         TmaWalk::Pixels;
+}
+
+/// Results are staged in pieces of 16 columns or more. Pixels come in blocks
+/// of 64 channels.
 static LogicalResult checkColumns(TileProgram &program,
                                   const HopperShape &shape) {
-  constexpr int64_t kUnit = 16, kStagedColumns = 64;
-  if (shape.tileN < kStagedColumns || shape.tileN % kUnit != 0)
+  constexpr int64_t kUnit = 16, kBlock = 64;
+  const int64_t least = walksPixels(program) ? kBlock : kUnit;
+  if (shape.tileN < least || shape.tileN % kUnit != 0)
     return program.mma.emitOpError()
-           << "needs 64 columns or more, in multiples of " << kUnit
+           << "needs " << least << " columns or more, in multiples of " << kUnit
            << ", but has " << shape.tileN;
-  if (shape.tileN % shape.getStoreColumns() != 0 &&
-      !program.store.getExtras().empty())
-    return program.store.emitOpError()
-           << "has further tensors, which need a tile of whole "
-           << shape.getStoreColumns() << " columns, but it has " << shape.tileN;
   return success();
+}
+
+/// Bytes of a staged row: what the tile has, up to 128. The last piece may
+/// overlap the one before it, unless further tensors are read between.
+static int64_t chooseStoreRow(int64_t bytes, bool hasExtras) {
+  const auto piece =
+      static_cast<int64_t>(llvm::bit_floor(static_cast<uint64_t>(bytes)));
+  return std::min(kRowBytes, hasExtras ? bytes & -bytes : piece);
 }
 
 /// What leaves exchanged sums can do: transpose 16-bit results of whole blocks
@@ -86,8 +95,7 @@ static LogicalResult checkTile(TileProgram &program, const HopperShape &shape) {
   constexpr int64_t kMaxColumns = 256;
   dnn::TileMmaOp mma = program.mma;
   // Rows of pixels are one copy, those of channels are copied 64 at a time.
-  const bool isOneCopy =
-      TmaOperand::chooseWalk(program.loadM, program.loadN) == TmaWalk::Channels;
+  const bool isOneCopy = !walksPixels(program);
   const int64_t rows =
       shape.isSwapped ? shape.tileN : shape.tileM / mma.getWaves()[0];
   if (shape.blocks * kWgmmaRows != rows || shape.blocks == 0 ||
@@ -125,6 +133,13 @@ static LogicalResult checkRegisters(TileProgram &program,
   return success();
 }
 
+/// Of a row of a step.
+static int64_t getStepBytes(TileProgram &program) {
+  Type element = program.loadM.getType().getElementType();
+  return element.getIntOrFloatBitWidth() / 8 *
+         static_cast<int64_t>(program.pipeline.getStep());
+}
+
 /// Who copies, who multiplies, and how much of the reduction at once.
 static LogicalResult checkRoles(TileProgram &program, const GpuTarget &target,
                                 const HaloShape &halo) {
@@ -151,11 +166,15 @@ static LogicalResult checkRoles(TileProgram &program, const GpuTarget &target,
     return program.mma.emitOpError(
         "needs wgmma, and waves for the consumers: up to three that share a "
         "tile's rows (five of a halo that slides), or two in ping-pong");
-  if (program.loadM.getType().getElementType().getIntOrFloatBitWidth() / 8 *
-          static_cast<int64_t>(pipeline.getStep()) !=
-      kRowBytes)
+  // The swizzle has 128, 64 or 32 bytes.
+  constexpr int64_t kLeastBytes = 32;
+  const int64_t bytes = getStepBytes(program);
+  const bool isNarrow = bytes == kLeastBytes || bytes == 2 * kLeastBytes;
+  if (bytes != kRowBytes &&
+      (!isNarrow || halo.buffers > 0 || walksPixels(program)))
     return pipeline.emitOpError()
-           << "needs steps of " << kRowBytes << " bytes to copy by tma";
+           << "needs steps of " << kRowBytes << " bytes to copy by tma, or, of "
+           << "channels without a halo, of 64 or 32, but has " << bytes;
   return success();
 }
 
@@ -177,9 +196,9 @@ static HopperShape makeShape(TileProgram &program, const GpuTarget &target,
       .stagers = 2,
       .blocksPerSm = 1,
       .resultBytes = result.getIntOrFloatBitWidth() / 8,
-      .transposesPixels = program.mma.getInstruction() == kWgmmaTf32 &&
-                          TmaOperand::chooseWalk(
-                              program.loadM, program.loadN) == TmaWalk::Pixels,
+      .rowBytes = getStepBytes(program),
+      .transposesPixels =
+          program.mma.getInstruction() == kWgmmaTf32 && walksPixels(program),
       .wavesN = waves[1],
       .halo = halo,
       .isSwapped = program.mma.getLanes() == dnn::TileDim::M,
@@ -187,6 +206,9 @@ static HopperShape makeShape(TileProgram &program, const GpuTarget &target,
           static_cast<int64_t>(program.pipeline.getPromote().value_or(0))};
   if (shape.isSwapped)
     shape.blocks = shape.tileN / kWgmmaRows;
+  shape.storeRowBytes =
+      chooseStoreRow(shape.getColumns() * shape.resultBytes,
+                     /*hasExtras=*/!program.store.getExtras().empty());
   // Staging buffers take turns within a tile, so their number divides its
   // pieces.
   if (shape.countRowPieces() * shape.countPieces(shape.getStoreColumns()) %

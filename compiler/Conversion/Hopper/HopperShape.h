@@ -12,6 +12,8 @@
 #include "compiler/Conversion/Cooperative/TileProgram.h"
 #include "compiler/Conversion/Nvidia/SharedMemory.h"
 
+#include "llvm/Support/MathExtras.h"
+
 namespace tessera {
 
 /// The instruction of factors of f16 and bf16, and of f32 rounded to tf32.
@@ -44,6 +46,11 @@ struct HopperShape {
   int64_t stagers; ///< Staging buffers of a warp for the result.
   int64_t blocksPerSm;
   int64_t resultBytes; ///< Of an element.
+  /// Of what a step has of a row, if the reduction lies together: 128, or fewer
+  /// where channels are few (docs/design/0025-narrow-channels.md). The swizzle
+  /// spans as many.
+  int64_t rowBytes = kRowBytes;
+  int64_t storeRowBytes = kRowBytes; ///< The same of a staged result.
   /// Whether factors are read by pixels (PixelFactors.h): three warps of the
   /// producer's group, all but the producer's own, transpose B.
   bool transposesPixels = false;
@@ -67,21 +74,22 @@ struct HopperShape {
   }
 
   /// Columns of the result that a warp stores at once.
-  int64_t getStoreColumns() const { return kRowBytes / resultBytes; }
+  int64_t getStoreColumns() const { return storeRowBytes / resultBytes; }
 
   bool hasHaloA() const { return halo.buffers > 0 && !halo.isOfB; }
   bool hasHaloB() const { return halo.buffers > 0 && halo.isOfB; }
 
   // Bytes from the aligned begin of shared memory.
   int64_t getBytesA() const {
-    return (hasHaloA() ? halo.rows : tileM) * kRowBytes;
+    return llvm::alignTo((hasHaloA() ? halo.rows : tileM) * rowBytes,
+                         kSharedAlignment);
   }
   /// Transposed columns come in blocks of 64.
   int64_t getBytesB() const {
     constexpr int64_t kBlock = 64;
     if (hasHaloB())
-      return halo.rows * kRowBytes;
-    return (tileN + kBlock - 1) / kBlock * kBlock * kRowBytes;
+      return halo.rows * rowBytes;
+    return llvm::alignTo(tileN, kBlock) * rowBytes;
   }
   int64_t getOffsetB() const {
     return (hasHaloA() ? halo.countPlaces() : stages) * getBytesA();
@@ -102,9 +110,8 @@ struct HopperShape {
   }
   /// What a launch asks for: the base is aligned in the kernel.
   int64_t getSharedBytes() const {
-    constexpr int64_t kAlignment = 1024;
     return getOffsetHaloBarriers() + 2 * halo.buffers * kBarrierBytes +
-           kAlignment;
+           kSharedAlignment;
   }
   /// Consumers that read a stage: each, or, in turns, one.
   int64_t countReaders() const { return isPingPong ? 1 : consumers; }

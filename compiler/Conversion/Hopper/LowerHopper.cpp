@@ -239,7 +239,8 @@ void KernelWriter::emitConsumer() {
   Value firstRow = shape.isPingPong || shape.wavesN > 1 || plan.sliding
                        ? e.constant(0)
                        : e.mul(consumer, shape.getRows());
-  Wgmma::Transposed transposed{plan.a.isTransposed(), plan.b.isTransposed()};
+  Wgmma::Transposed transposed{plan.a.isTransposed(), plan.b.isTransposed(),
+                               kWgmmaRows * shape.rowBytes};
   if (shape.hasHaloB())
     transposed.blockBytes = plan.sliding->getTapRows() * kRowBytes;
   Wgmma wgmma(e, shape, program.loadM.getType().getElementType(), transposed,

@@ -11,9 +11,6 @@ using namespace tessera;
 static constexpr int64_t kLanes = 32;
 static constexpr int64_t kWidestBytes = 16; ///< Of a piece.
 
-/// Of one lane, side by side along the rows.
-static constexpr int64_t kBatchPieces = 4;
-
 RowTensor::RowTensor(Emitter &e, const HopperShape &shape, dnn::ViewOp view,
                      Value pointer, Value warp, Value lane)
     : e(e), shape(shape), access(view), pointer(pointer),
@@ -22,6 +19,8 @@ RowTensor::RowTensor(Emitter &e, const HopperShape &shape, dnn::ViewOp view,
   constexpr int64_t kColumn = 2;
   width = access.getVectorWidth(kColumn, kWidestBytes / bytes);
   lanesPerRow = std::min(kLanes, shape.getStoreColumns() / width);
+  constexpr int64_t kMostPieces = 4;
+  batchPieces = std::min(kMostPieces, kStoreRows * lanesPerRow / kLanes);
 }
 
 void RowTensor::begin(const ResultTile &place) {
@@ -32,7 +31,7 @@ void RowTensor::begin(const ResultTile &place) {
 /// Runs `body` with the first row, of the warp's 16, of each batch of the lane.
 void RowTensor::forEachBatch(llvm::function_ref<void(Value)> body) {
   Value laneRow = e.divu(lane, lanesPerRow);
-  const int64_t rows = kLanes / lanesPerRow * kBatchPieces;
+  const int64_t rows = kLanes / lanesPerRow * batchPieces;
   if (rows == kStoreRows)
     return body(laneRow);
   auto loop = scf::ForOp::create(e.b, e.loc, e.constant(0),
@@ -51,11 +50,12 @@ void RowTensor::visit(Value batch, int64_t row, int64_t column,
                  StoreSide{2, extents[2], shape.tileN, laneColumn, tile.column},
                  StoreSide{1, extents[1], shape.tileM, warpRow, tile.row});
   const int64_t rowsAtOnce = kLanes / lanesPerRow;
-  for (int64_t i = 0; i < kBatchPieces * rowsAtOnce; i += rowsAtOnce) {
+  for (int64_t i = 0; i < batchPieces * rowsAtOnce; i += rowsAtOnce) {
     StorePlace rowPlace = view.locateQ(row + i);
     for (int64_t j = 0; j < shape.getStoreColumns(); j += lanesPerRow * width)
       visitor(view, view.locateP(column + j), rowPlace,
-              getStagedOffset(e, e.add(batch, i), e.add(laneColumn, j), bytes));
+              getStagedOffset(e, e.add(batch, i), e.add(laneColumn, j), bytes,
+                              shape.storeRowBytes));
   }
 }
 

@@ -2,7 +2,7 @@
 //
 // Between a tensor and a staging buffer, without the TMA unit: each lane moves
 // as many neighbouring columns as memory allows, the lanes of a row lie side
-// by side, and each row has an address and checks of its own. A row of whole
+// by side, and each row has an address and checks of its own. A row of eight
 // 16-byte pieces is 8 lanes, which read and write shared memory without
 // conflicts: each phase of an access is one row, so all banks. Narrower pieces
 // are moved in a loop over batches of rows, which keeps them few.
@@ -56,6 +56,7 @@ private:
   int64_t bytes;       ///< Of an element.
   int64_t width;       ///< Elements of a piece.
   int64_t lanesPerRow; ///< Pieces that lie side by side.
+  int64_t batchPieces; ///< Of one lane, side by side along the rows.
   ResultTile tile;
   std::optional<GlobalBuffer> tensor; ///< At the tile.
 };

@@ -105,8 +105,10 @@ public:
                Value pointer, Value warp, Value lane)
       : e(e), element(view.getType().getElementType()),
         rows(e, shape, view, pointer, warp, lane),
-        offsets(element.isF32() ? getPairOffsets(e, lane)
-                                : getFragmentOffsets(e, lane)) {}
+        below(8 * shape.storeRowBytes),
+        offsets(element.isF32()
+                    ? getPairOffsets(e, lane, shape.storeRowBytes)
+                    : getFragmentOffsets(e, lane, shape.storeRowBytes)) {}
 
   void begin(const ResultTile &tile) override { rows.begin(tile); }
   Values fetch(int64_t row, int64_t column) override {
@@ -122,17 +124,17 @@ private:
   Emitter &e;
   Type element;
   RowTensor rows;
+  int64_t below; ///< From a row of a buffer to that 8 below, in bytes.
   SmallVector<Value> offsets;
 };
 } // namespace
 
 /// As SumStore stores sums of f32.
 void ElementExtra::readPairs(Value buffer, Values &values) {
-  constexpr int64_t kBelow = 8 * kRowBytes;
   auto type = VectorType::get(2, element);
   for (Value offset : offsets)
     for (int64_t half : {0, 1}) {
-      Value pointer = addBytes(e, buffer, e.add(offset, half * kBelow));
+      Value pointer = addBytes(e, buffer, e.add(offset, half * below));
       unpackPair(e,
                  LLVM::LoadOp::create(e.b, e.loc, type, pointer,
                                       /*alignment=*/8),

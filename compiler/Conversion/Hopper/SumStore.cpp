@@ -29,9 +29,10 @@ SumStore::SumStore(Emitter &e, const HopperShape &shape, dnn::TileStoreOp store,
       element(store.getView().getType().getElementType()),
       wayOut(std::move(wayOut)), extras(std::move(extras)), staging(staging),
       thread(thread), scalars(std::move(scalars)),
-      offsets(shape.isSwapped   ? getTurnedOffsets(e, thread.warp, thread.lane)
-              : element.isF32() ? getPairOffsets(e, thread.lane)
-                                : getFragmentOffsets(e, thread.lane)) {}
+      offsets(shape.isSwapped ? getTurnedOffsets(e, thread.warp, thread.lane)
+              : element.isF32()
+                  ? getPairOffsets(e, thread.lane, shape.storeRowBytes)
+                  : getFragmentOffsets(e, thread.lane, shape.storeRowBytes)) {}
 
 /// Two neighbours, from number `i` on of those that a lane has in the columns
 /// from `column` on, behind the epilogue.
@@ -51,15 +52,16 @@ Value SumStore::getPair(Value sums, int64_t column, int64_t i,
   return pair;
 }
 
-/// Puts 32 columns of a warp's 16 rows into a staging buffer, as they are.
+/// Puts the columns of a piece of a warp's 16 rows into a staging buffer, as
+/// they are.
 void SumStore::stageSums(Value sums, int64_t column, const Fetched &extraValues,
                          Value buffer) {
-  constexpr int64_t kBelow = 8 * kRowBytes;
+  const int64_t below = 8 * shape.storeRowBytes;
   for (auto [piece, offset] : llvm::enumerate(offsets))
     for (int64_t half : {0, 1}) {
       Value pair = getPair(sums, column, piece * 4 + half * 2, extraValues);
       LLVM::StoreOp::create(e.b, e.loc, pair,
-                            addBytes(e, buffer, e.add(offset, half * kBelow)),
+                            addBytes(e, buffer, e.add(offset, half * below)),
                             /*alignment=*/8);
     }
 }
@@ -83,7 +85,7 @@ SmallVector<Value> SumStore::roundPairs(Value sums, int64_t column,
   return words;
 }
 
-/// Rounds 64 columns of a warp's 16 rows into a staging buffer.
+/// Rounds the columns of a piece of a warp's 16 rows into a staging buffer.
 void SumStore::stageMatrices(Value sums, int64_t column,
                              const Fetched &extraValues, Value buffer) {
   for (auto [piece, offset] : llvm::enumerate(offsets))

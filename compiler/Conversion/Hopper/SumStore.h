@@ -1,10 +1,10 @@
 //===- SumStore.h - From sums to the result --------------------*- C++ -*--===//
 //
-// A warp rounds 64 columns of its 16 rows at a time into a staging buffer in
+// A warp rounds up to 64 columns of its 16 rows at a time into a buffer in
 // shared memory, from where they leave (WayOut). No other warp takes part, so
 // that warps run apart. Two buffers take turns: while one leaves, the other is
 // filled. A result of f32 (of f32 factors, or the parts of a split reduction)
-// is staged as it is, 32 columns at a time.
+// is staged as it is, up to 32 columns at a time.
 //
 // Of exchanged products a warp has 16 columns of all rows. It writes them,
 // transposed, to the buffers of all warps of its warpgroup, which wait for each

@@ -175,8 +175,9 @@ LogicalResult TmaOperand::makeIm2col(dnn::TileLoadOp load) {
   constexpr unsigned kLeastRank = 3;
   if (dims.size() < kLeastRank || !getTaps(dims.back()).empty())
     return load.emitOpError("needs a view of images to be copied by tma");
-  map.box[0] = blockRows;
-  map.box[1] = walk == TmaWalk::Pixels ? stepElements : tileRows;
+  const bool isPixels = walk == TmaWalk::Pixels;
+  map.box[0] = isPixels ? blockRows : stepElements;
+  map.box[1] = isPixels ? stepElements : tileRows;
   unsigned last = coords.getSizes().size();
   for (unsigned i = 1; i < dims.size(); ++i) {
     Dimension &dim = dims[i];
@@ -378,7 +379,7 @@ SmallVector<Value> TmaOperand::locateBlocks(Emitter &e, Value group,
 /// Copies what is at `coordinates` to the block `block` of the tile.
 void TmaOperand::copyBox(Emitter &e, const CopyTarget &target, int64_t block,
                          ValueRange coordinates, ValueRange offsets) const {
-  const int64_t blockBytes = blockRows * TensorMap::kBoxBytes;
+  const int64_t blockBytes = stepElements * TensorMap::kBoxBytes;
   NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
       e.b, e.loc,
       addBytes(e, target.destination, e.constant(block * blockBytes)),

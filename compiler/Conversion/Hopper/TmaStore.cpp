@@ -44,7 +44,8 @@ static std::optional<ResultMap::Columns> findTaps(const ViewAccess &access) {
 }
 
 std::optional<ResultMap> tessera::makeResultMap(dnn::TileStoreOp store,
-                                                KernelArg tensor) {
+                                                KernelArg tensor,
+                                                int64_t storeRowBytes) {
   auto view = store.getView().getDefiningOp<dnn::ViewOp>();
   ViewAccess access(view);
   const int64_t bytes = access.getElementBytes();
@@ -78,7 +79,7 @@ std::optional<ResultMap> tessera::makeResultMap(dnn::TileStoreOp store,
   map.sizes[0] = !taps                       ? extents[2]
                  : access.getNumForms() == 2 ? access.getBound(1)
                                              : columns.front() * columns.back();
-  map.box[0] = kRowBytes / bytes;
+  map.box[0] = storeRowBytes / bytes;
   auto add = [&](int64_t stride, int64_t size, uint32_t box) {
     map.sizes[map.rank] = size;
     // One row alone is where it is, whatever the stride.

@@ -21,9 +21,10 @@ struct ResultMap {
 };
 
 /// The map of the result `tensor`, whose rows must be one dimension; none where
-/// that, or the distance of its rows, is nothing that a map can say.
-std::optional<ResultMap> makeResultMap(dnn::TileStoreOp store,
-                                       KernelArg tensor);
+/// that, or the distance of its rows, is nothing that a map can say. Of each
+/// row `storeRowBytes` are staged.
+std::optional<ResultMap> makeResultMap(dnn::TileStoreOp store, KernelArg tensor,
+                                       int64_t storeRowBytes);
 
 /// One lane has the unit copy a buffer. The unit clips what lies past the
 /// result.

@@ -1,8 +1,8 @@
 //===- WayOut.h - How a staged result leaves -------------------*- C++ -*--===//
 //
-// A warp stages 128 bytes of each of its 16 rows in shared memory. From there
-// whole rows leave: through the TMA unit where the result is a matrix to a
-// tensor map (TmaStore), else each at its own address (RowStore).
+// A warp stages up to 128 bytes of each of its 16 rows in shared memory. From
+// there whole rows leave: through the TMA unit where the result is a matrix to
+// a tensor map (TmaStore), else each at its own address (RowStore).
 //
 //===----------------------------------------------------------------------===//
 

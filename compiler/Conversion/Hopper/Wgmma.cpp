@@ -11,11 +11,12 @@ using namespace tessera;
 /// Descriptors count in units of 16 bytes.
 static constexpr int64_t kUnit = 16;
 
-/// Swizzled by 128 bytes; 8 rows are 1024 bytes apart. `leading` is the
-/// distance of blocks of 64 of a transposed factor, and has no meaning for
-/// others.
-static constexpr int64_t getDescriptorBits(int64_t leading) {
-  return (int64_t(1) << 62) | (int64_t(1024 / kUnit) << 32) |
+/// Swizzled by the `rowBytes` of a row, of which 1, 2 and 3 stand for 128, 64
+/// and 32; then the distance of 8 rows. `leading` is that of blocks of 64 of a
+/// transposed factor, and has no meaning for others.
+static constexpr int64_t getDescriptorBits(int64_t rowBytes, int64_t leading) {
+  const int64_t swizzle = rowBytes == 128 ? 1 : rowBytes == 64 ? 2 : 3;
+  return (swizzle << 62) | (8 * rowBytes / kUnit << 32) |
          (leading / kUnit << 16);
 }
 
@@ -38,11 +39,14 @@ Wgmma::Wgmma(Emitter &e, const HopperShape &shape, Type element,
   sumType = LLVM::LLVMStructType::getLiteral(e.b.getContext(), sums);
   constexpr int64_t kAddressMask = 0x3fff;
   Value address = extend(e, e.andi(e.shru(base, 4), kAddressMask));
-  Value row = extend(e, e.mul(firstRow, kRowBytes / kUnit));
+  Value row = extend(e, e.mul(firstRow, shape.rowBytes / kUnit));
+  // Of a transposed factor, 64 elements of what is no reduction are a row.
+  const int64_t rowA = transposed.a ? kRowBytes : shape.rowBytes;
   descriptorA = addLong(
-      e, addLong(e, address, makeLong(e, getDescriptorBits(kUnit))), row);
-  const int64_t bits =
-      getDescriptorBits(transposed.b ? transposed.blockBytes : kUnit);
+      e, addLong(e, address, makeLong(e, getDescriptorBits(rowA, kUnit))), row);
+  const int64_t bits = transposed.b
+                           ? getDescriptorBits(kRowBytes, transposed.blockBytes)
+                           : getDescriptorBits(shape.rowBytes, kUnit);
   descriptorB =
       addLong(e, address, makeLong(e, bits + shape.getOffsetB() / kUnit));
 }
@@ -53,7 +57,8 @@ SmallVector<Value> Wgmma::makeSums() {
 }
 
 SmallVector<Value> Wgmma::multiply(const Place &place, ArrayRef<Value> sums,
-                                   bool isFirst, int64_t shares) {
+                                   bool isFirst,
+                                   std::optional<int64_t> shares) {
   auto locate = [&](Value descriptor, Value bytes) {
     return addLong(e, descriptor, extend(e, e.shru(bytes, 4)));
   };
@@ -84,10 +89,11 @@ SmallVector<Value> Wgmma::multiply(const Place &place, ArrayRef<Value> sums,
   const bool turnsColumns = isSwapped ? transposed.a : transposed.b;
   SmallVector<Value> results(sums);
   NVVM::WgmmaFenceAlignedOp::create(e.b, e.loc);
-  for (int64_t k = 0; k < shares; ++k) {
+  const int64_t count = shares.value_or(shape.rowBytes / kReductionBytes);
+  for (int64_t k = 0; k < count; ++k) {
     Value b = locateB(k);
     for (int64_t block = 0; block < shape.blocks; ++block) {
-      const int64_t rowUnits = block * kWgmmaRows * kRowBytes / kUnit;
+      const int64_t rowUnits = block * kWgmmaRows * shape.rowBytes / kUnit;
       Value ofA =
           hasSharesA
               ? locate(descriptorA, place.sharesA[k * shape.blocks + block])

@@ -22,7 +22,7 @@ public:
   struct Transposed {
     bool a, b;
     /// From 64 columns of B to the next: another block, or another tap's rows.
-    int64_t blockBytes = kWgmmaRows * kRowBytes;
+    int64_t blockBytes;
   };
   /// Reduction of one instruction, of any type.
   static constexpr int64_t kReductionBytes = 32;
@@ -46,13 +46,13 @@ public:
     /// and of A: of all blocks of rows of the first one, then of the next.
     llvm::SmallVector<mlir::Value> sharesA = {};
   };
-  /// Instructions that share a step's reduction.
+  /// Instructions that share the reduction of a step of 128 bytes.
   static constexpr int64_t kShares = kRowBytes / kReductionBytes;
   /// Issues the products of one step, or of its first `shares`, as one group.
   llvm::SmallVector<mlir::Value> multiply(const Place &place,
                                           llvm::ArrayRef<mlir::Value> sums,
                                           bool isFirst,
-                                          int64_t shares = kShares);
+                                          std::optional<int64_t> shares = {});
   /// The same with A in registers, as PixelFragments loads them.
   llvm::SmallVector<mlir::Value>
   multiplyFragments(mlir::Value stage, llvm::ArrayRef<mlir::Value> fragments,

@@ -41,31 +41,36 @@ void tessera::emitWarpSync(Emitter &e) {
 }
 
 Value tessera::getStagedOffset(Emitter &e, Value row, Value column,
-                               int64_t elementBytes) {
+                               int64_t elementBytes, int64_t rowBytes) {
   constexpr int64_t kChunkBytes = 16;
   const int64_t perChunk = kChunkBytes / elementBytes;
-  Value chunk = e.xori(e.divu(column, perChunk), e.andi(row, 7));
+  Value line = e.divu(row, kRowBytes / rowBytes);
+  Value chunk = e.xori(e.divu(column, perChunk),
+                       e.andi(line, rowBytes / kChunkBytes - 1));
   Value rest = e.mul(e.remu(column, perChunk), elementBytes);
-  Value begin = e.mul(row, kRowBytes);
+  Value begin = e.mul(row, rowBytes);
   return e.add(e.add(begin, e.mul(chunk, kChunkBytes)), rest);
 }
 
-SmallVector<Value> tessera::getPairOffsets(Emitter &e, Value lane) {
+SmallVector<Value> tessera::getPairOffsets(Emitter &e, Value lane,
+                                           int64_t rowBytes) {
   constexpr int64_t kPieceColumns = 8, kBytes = 4;
   Value row = e.shru(lane, 2), column = e.mul(e.andi(lane, 3), 2);
   SmallVector<Value> offsets;
-  for (int64_t piece = 0; piece < kRowBytes / kBytes; piece += kPieceColumns)
-    offsets.push_back(getStagedOffset(e, row, e.add(column, piece), kBytes));
+  for (int64_t piece = 0; piece < rowBytes / kBytes; piece += kPieceColumns)
+    offsets.push_back(
+        getStagedOffset(e, row, e.add(column, piece), kBytes, rowBytes));
   return offsets;
 }
 
-SmallVector<Value> tessera::getFragmentOffsets(Emitter &e, Value lane) {
+SmallVector<Value> tessera::getFragmentOffsets(Emitter &e, Value lane,
+                                               int64_t rowBytes) {
   constexpr int64_t kPieceColumns = 16, kHalf = 8, kBytes = 2;
   Value column = e.mul(e.divu(lane, kStoreRows), kHalf);
   SmallVector<Value> offsets;
-  for (int64_t piece = 0; piece < kRowBytes / kBytes; piece += kPieceColumns)
+  for (int64_t piece = 0; piece < rowBytes / kBytes; piece += kPieceColumns)
     offsets.push_back(getStagedOffset(e, e.remu(lane, kStoreRows),
-                                      e.add(column, piece), kBytes));
+                                      e.add(column, piece), kBytes, rowBytes));
   return offsets;
 }
 

@@ -13,7 +13,7 @@ namespace tessera {
 /// rounding may cost.
 inline constexpr int64_t kSharedAlignment = 1024;
 /// Bytes of a row of a stage, and of a row of a staged result: what the
-/// swizzle spans.
+/// swizzle spans. Narrow tiles of Hopper have 64 or 32.
 inline constexpr int64_t kRowBytes = 128;
 /// Rows of the result that a warp stores at once.
 inline constexpr int64_t kStoreRows = 16;
@@ -38,19 +38,21 @@ mlir::Value castToCluster(Emitter &e, mlir::Value pointer);
 void emitWarpSync(Emitter &e);
 
 /// Bytes from the begin of a staging buffer to its element of `elementBytes` at
-/// `row`, `column`: rows of 128 bytes, whose 16-byte chunks are swizzled by the
-/// row as TMA does it.
+/// `row`, `column`: rows of `rowBytes`, whose 16-byte chunks are swizzled by
+/// which of eight 128 bytes they are in, as TMA does it.
 mlir::Value getStagedOffset(Emitter &e, mlir::Value row, mlir::Value column,
-                            int64_t elementBytes);
+                            int64_t elementBytes, int64_t rowBytes = kRowBytes);
 
 /// For each 8 columns of a staging buffer of f32, where the lane's pair of sums
 /// is. The row 8 below, of which it has a pair, too, is swizzled alike.
-llvm::SmallVector<mlir::Value> getPairOffsets(Emitter &e, mlir::Value lane);
+llvm::SmallVector<mlir::Value> getPairOffsets(Emitter &e, mlir::Value lane,
+                                              int64_t rowBytes = kRowBytes);
 
 /// For each 16 columns of a staging buffer of 16-bit elements, where the lane's
 /// row of them is for stmatrix and ldmatrix: each takes rows 0 to 15 of 8
 /// columns from its lanes, then those of the next 8.
-llvm::SmallVector<mlir::Value> getFragmentOffsets(Emitter &e, mlir::Value lane);
+llvm::SmallVector<mlir::Value> getFragmentOffsets(Emitter &e, mlir::Value lane,
+                                                  int64_t rowBytes = kRowBytes);
 
 /// What `body` emits runs where `condition` holds.
 void emitIf(Emitter &e, mlir::Value condition, llvm::function_ref<void()> body);
