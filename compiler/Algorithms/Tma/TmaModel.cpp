@@ -91,11 +91,15 @@ bool tessera::fitsWindow(const ConvProblem &p) {
 // Tiles
 //===----------------------------------------------------------------------===//
 
+int64_t TmaShape::getPieceColumns() const {
+  return std::min<int64_t>(kTmaStep, llvm::bit_floor(unsigned(n)));
+}
+
 GemmTile TmaShape::getTile(const ConvProblem &problem, int splits) const {
   GemmTile tile;
   tile.m = m;
   tile.n = n;
-  tile.k = static_cast<int>(getTmaStep(problem));
+  tile.k = stepBytes / static_cast<int>(getByteSize(problem.dataType));
   tile.wavesM = consumers;
   tile.buffers = stages;
   tile.mma = problem.allowsTf32() ? "wgmma_tf32" : "wgmma";
@@ -119,7 +123,7 @@ double tessera::countTensorBytes(const ConvProblem &p) {
 
 double tessera::getStoreClocks(const TmaShape &shape, const TmaRates &rates) {
   // The store moves whole pieces of columns.
-  const int64_t columns = (shape.n + kTmaStep - 1) / kTmaStep * kTmaStep;
+  const int64_t columns = shape.countPieces() * shape.getPieceColumns();
   // Warps wait for each other before they stage, and do so more often with one
   // buffer.
   const double share = shape.stagers > 1 ? 1
@@ -153,13 +157,13 @@ double tessera::getOverlap(const TmaShape &shape, double step,
 
 double tessera::getStepClocks(const TmaShape &shape, const TmaTraffic &traffic,
                               const TmaRates &rates) {
-  constexpr double kBytes = kTmaStep * 2;
+  const double bytes = shape.stepBytes;
   const double products =
-      traffic.multiplied * shape.m * shape.n * kTmaStep / rates.products;
+      traffic.multiplied * shape.m * shape.n * bytes / 2 / rates.products;
   const double cacheBytes =
       traffic.hasWindow ? rates.windowBytes : rates.plainBytes;
   const double copied = std::max(
-      (traffic.rows + traffic.columns) * kBytes * traffic.busy / cacheBytes,
+      (traffic.rows + traffic.columns) * bytes * traffic.busy / cacheBytes,
       traffic.rows * (traffic.hasWindow ? rates.windowRow : rates.plainRow) +
           traffic.columns * rates.plainRow);
   // Each wgmma reads its 64 rows and all columns. With swapped operands the
@@ -167,13 +171,13 @@ double tessera::getStepClocks(const TmaShape &shape, const TmaTraffic &traffic,
   const double read64 =
       shape.isSwapped ? shape.n * shape.consumers + shape.n * shape.m / 64.0
                       : shape.m + shape.n * shape.m / 64.0;
-  double read = traffic.multiplied * read64 * kBytes / rates.readBytes;
+  double read = traffic.multiplied * read64 * bytes / rates.readBytes;
   const double ahead = countAhead(shape);
   const double latency =
       (traffic.isStrided ? rates.stridedLatency : rates.latency) / ahead;
   // With a halo little else limits a step, so the writes of the copies count.
   if (shape.halo > 0)
-    read += (traffic.rows + traffic.columns) * kBytes / rates.readBytes +
+    read += (traffic.rows + traffic.columns) * bytes / rates.readBytes +
             rates.haloWaits / ahead;
   return std::max({products, copied, read, latency}) + rates.waits / ahead;
 }

@@ -18,10 +18,10 @@
 
 namespace tessera {
 
-/// The reduction elements of a step of 16-bit operands, 128 bytes.
+/// The reduction elements of a whole step of 16-bit operands, 128 bytes.
 inline constexpr int64_t kTmaStep = 64;
 
-/// The reduction elements of a step of `problem`, also 128 bytes.
+/// The reduction elements of a whole step of `problem`, also 128 bytes.
 int64_t getTmaStep(const ConvProblem &problem);
 /// The elements of 16 bytes, which all strides must be multiples of.
 int64_t getTmaUnit(const ConvProblem &problem);
@@ -51,9 +51,16 @@ struct TmaShape {
   int halo = 0;             ///< Buffers for pixels that all taps share.
   bool isSwapped = false;   ///< Pixels are the columns of wgmma.
   int stagers = 2;          ///< Staging buffers of a warp for the result.
+  int stepBytes = 2 * kTmaStep; ///< Of each row; 64 or 32 for few channels.
 
   /// The accumulators of a thread.
   int countAccumulators() const { return m * n / (consumers * 128); }
+  /// The pieces of columns in which results of 16 bits are stored: 64 columns,
+  /// or fewer if the tile has less.
+  int64_t getPieceColumns() const;
+  int64_t countPieces() const {
+    return (n + getPieceColumns() - 1) / getPieceColumns();
+  }
   /// Whether two workgroups share a multiprocessor.
   bool isSmall() const { return consumers == 1 && !isPingPong; }
   GemmTile getTile(const ConvProblem &problem, int splits) const;
@@ -101,7 +108,7 @@ double getStoreClocks(const TmaShape &shape, const TmaRates &rates);
 double getWorkClocks(const TmaShape &shape, double waves, double products,
                      double stored);
 /// The average clocks of a step of a tile if nothing but its workgroups holds
-/// it up. A step is 128 bytes of each row, of which tf32 has half as many
+/// it up. A step is some bytes of each row, of which tf32 has half as many
 /// elements, and multiplies half as many a clock.
 double getStepClocks(const TmaShape &shape, const TmaTraffic &traffic,
                      const TmaRates &rates = kTmaRates);

@@ -182,9 +182,10 @@ static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
   TmaGemm gemm = getGemm(p, isImageProduct(p, target));
   if (shape.halo > 0)
     gemm.rows = measureHalo(p).positions;
+  const int64_t stepElements = shape.stepBytes / getByteSize(p.dataType);
   const double steps =
-      static_cast<double>(
-          gemm.taps * llvm::divideCeilSigned(gemm.channels, getTmaStep(p))) /
+      static_cast<double>(gemm.taps *
+                          llvm::divideCeilSigned(gemm.channels, stepElements)) /
       static_cast<double>(gemm.classes);
   const int64_t tiles = gemm.groups *
                         llvm::divideCeilSigned(gemm.rows, shape.m) *
@@ -211,26 +212,31 @@ static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
 /// buffers.
 static int countStages(const ConvProblem &p, const TmaShape &shape,
                        const GpuTarget &target) {
-  constexpr int64_t kRowBytes = kTmaStep * 2, kMostStages = 8;
+  constexpr int64_t kWholeStep = kTmaStep * 2, kMostStages = 8, kMost = 16;
   constexpr int64_t kWarps = 4, kStagingBytes = 2048, kOthers = 1024 + 256;
   constexpr int64_t kHalfSm = 115712; // For each of two workgroups.
+  constexpr uint64_t kAlignment = 1024;
   const int64_t copied = llvm::divideCeilSigned(shape.n, kTmaStep) * kTmaStep;
   const int64_t staging = (shape.isPingPong ? 2 : shape.consumers) * kWarps *
                           kStagingBytes * shape.stagers;
   const int64_t available =
       (shape.isSmall() ? kHalfSm : target.wgmmaSharedBytes) - staging - kOthers;
+  const auto rows = static_cast<int64_t>(
+      llvm::alignTo(shape.m * shape.stepBytes, kAlignment));
   return static_cast<int>(
-      std::min(kMostStages, available / ((shape.m + copied) * kRowBytes)));
+      std::min({kMost, kMostStages * kWholeStep / shape.stepBytes,
+                available / (rows + copied * shape.stepBytes)}));
 }
 
 /// Adds a shape with the stages that fit beside two staging buffers of each
 /// warp, and with those that fit beside one if these are more. Two buffers
-/// alternate, so they need an even number of pieces of 64 by 64.
-static void addShape(const ConvProblem &p, TmaShape shape,
-                     const GpuTarget &target, std::vector<TmaShape> &shapes) {
+/// alternate, so they need an even number of pieces.
+static void addStages(const ConvProblem &p, TmaShape shape,
+                      const GpuTarget &target, std::vector<TmaShape> &shapes) {
   constexpr int kLeastStages = 3;
   const int64_t rows = shape.isPingPong ? shape.m : shape.m / shape.consumers;
-  const int64_t pieces = llvm::divideCeilSigned(shape.n, getTmaStep(p)) *
+  const int64_t columns = std::min(shape.getPieceColumns(), getTmaStep(p));
+  const int64_t pieces = llvm::divideCeilSigned(shape.n, columns) *
                          llvm::divideCeilSigned(rows, kTmaStep);
   int before = kLeastStages - 1;
   for (const int stagers : {2, 1}) {
@@ -243,37 +249,57 @@ static void addShape(const ConvProblem &p, TmaShape shape,
   }
 }
 
+/// Adds a shape with whole steps, and with shorter ones that read fewer
+/// channels past the last (docs/design/0025-narrow-channels.md).
+static void addShape(const ConvProblem &p, const TmaGemm &gemm, TmaShape shape,
+                     const GpuTarget &target, std::vector<TmaShape> &shapes) {
+  constexpr int kLeastBytes = 32;
+  int64_t before = INT64_MAX;
+  for (; shape.stepBytes >= kLeastBytes; shape.stepBytes /= 2) {
+    const auto step =
+        static_cast<uint64_t>(shape.stepBytes / getByteSize(p.dataType));
+    const auto read = static_cast<int64_t>(llvm::alignTo(gemm.channels, step));
+    if (read >= before)
+      continue;
+    before = read;
+    addStages(p, shape, target, shapes);
+  }
+}
+
 /// Each kind of tile in all widths that make sense for the columns of a layer:
-/// 64, 128, 192 and 256, divisors of the columns, and widths that take fewer
-/// waves than the width below. The number of tiles decides how much of the chip
-/// the last wave leaves idle. Two small workgroups a multiprocessor are for
-/// layers that memory limits.
+/// 64, 128, 192 and 256, or what fewer columns need, divisors of the columns,
+/// and widths that take fewer waves than the width below. The number of tiles
+/// decides how much of the chip the last wave leaves idle. Two small workgroups
+/// a multiprocessor are for layers that memory limits.
 static std::vector<TmaShape>
 getShapes(const ConvProblem &p, const TmaGemm &gemm, const GpuTarget &target) {
   static constexpr TmaShape kKinds[] = {
       {192, 0, 3, false, 0}, {128, 0, 2, false, 0}, {256, 0, 2, false, 0},
       {128, 0, 1, true, 0},  {192, 0, 1, true, 0},  {64, 0, 1, true, 0}};
-  constexpr int kLeast = 64, kMost = 256, kUnit = 16;
+  constexpr int kMost = 256, kUnit = 16;
+  const int least = static_cast<int>(
+      std::min<int64_t>(kTmaStep, llvm::alignTo(gemm.columns, kUnit)));
   std::vector<TmaShape> shapes;
   for (const TmaShape &small :
-       {TmaShape{64, 64, 1, false, 0}, TmaShape{64, 128, 1, false, 0},
-        TmaShape{128, 64, 1, false, 0}})
-    addShape(p, small, target, shapes);
+       {TmaShape{64, least, 1, false, 0}, TmaShape{64, 128, 1, false, 0},
+        TmaShape{128, least, 1, false, 0}})
+    addShape(p, gemm, small, target, shapes);
   for (TmaShape shape : kKinds) {
     double waves = 0;
-    for (shape.n = kLeast; shape.n <= kMost; shape.n += kUnit) {
+    for (shape.n = least; shape.n <= kMost; shape.n += kUnit) {
       const double before =
           std::exchange(waves, countWaves(gemm, shape, target));
       // Waves of strided backward data differ in length, so that fewer of them
       // need not be faster.
       const bool savesWaves = waves < before && gemm.classes == 1;
-      if (shape.n % kTmaStep != 0 && gemm.columns % shape.n != 0 && !savesWaves)
+      if (shape.n != least && shape.n % kTmaStep != 0 &&
+          gemm.columns % shape.n != 0 && !savesWaves)
         continue;
       // The limit is the registers of a thread: with three consumers these are
       // 128 until registers move from the producer to the consumers.
       const int mostAccumulators = shape.consumers == 3 ? 96 : 192;
       if (shape.countAccumulators() <= mostAccumulators)
-        addShape(p, shape, target, shapes);
+        addShape(p, gemm, shape, target, shapes);
     }
   }
   return shapes;
@@ -309,15 +335,12 @@ static std::vector<TmaShape> getSwappedShapes(const ConvProblem &p,
                            .isSwapped = true};
       if (m <= kMost && m != before &&
           shape.countAccumulators() <= kMostAccumulators)
-        addShape(p, shape, target, shapes);
+        addShape(p, gemm, shape, target, shapes);
       before = m;
     }
   }
   return shapes;
 }
-
-/// The columns of a piece of a tile; stores that read tensors move whole ones.
-static constexpr int kPieceColumns = 64;
 
 /// With more accumulators, a thread has no registers for what an epilogue
 /// reads.
@@ -336,17 +359,21 @@ std::vector<Candidate> tessera::getTmaCandidates(const ConvProblem &problem,
     return getTmaWeightCandidates(problem, target);
   if (!fitsTma(problem, target))
     return candidates;
+  const bool hasImages = isImageProduct(problem, target);
+  const TmaGemm gemm = getGemm(problem, hasImages);
   const Epilogue &epilogue = problem.epilogue;
   const bool hasTensors = epilogue.bias || epilogue.residual || epilogue.beta;
   auto add = [&](const TmaShape &shape) {
+    // Pieces of 64 columns have been measured behind tensors, others are only
+    // for columns that 64 does not divide.
+    const bool hasPieces =
+        shape.n % kTmaStep == 0 ||
+        (gemm.columns % kTmaStep != 0 && gemm.columns % shape.n == 0);
     if (!hasTensors ||
-        (shape.countAccumulators() <= kMostEpilogueAccumulators &&
-         shape.n % kPieceColumns == 0))
+        (shape.countAccumulators() <= kMostEpilogueAccumulators && hasPieces))
       candidates.push_back({shape.getTile(problem, /*splits=*/1).toConfig(),
                             estimateClocks(problem, shape, target, rates)});
   };
-  const bool hasImages = isImageProduct(problem, target);
-  const TmaGemm gemm = getGemm(problem, hasImages);
   std::ranges::for_each(getShapes(problem, gemm, target), add);
   if (hasImages)
     return candidates;

@@ -91,3 +91,39 @@ TEST(TmaTiles, ReadsMatricesFasterThanWindows) {
   p.outChannels = 1024;
   EXPECT_EQ(choose(p), "m128n128k64-w1x1-p6-wgmma");
 }
+
+/// A volume, as nnU-Net's first layers have it.
+static ConvProblem makeVolume(int64_t inputs, int64_t outputs) {
+  ConvProblem p = makeProblem(2, inputs, 64, 3, 1);
+  p.outChannels = outputs;
+  p.in.d = p.in.h;
+  p.filter.d = 3;
+  p.pad.d = 1;
+  return p;
+}
+
+// 16, 32 and 96 channels are neither copied nor multiplied as 64 or 128, in
+// either direction of data, nor with a bias. A copy of 48 channels as 64 takes
+// less than three of 16, each as many rows.
+TEST(TmaTiles, PadsFewChannelsToNoStep) {
+  struct Case {
+    int64_t channels;
+    const char *columns;
+  };
+  for (const Case &c : {Case{16, "n16k16"}, Case{32, "n32k32"},
+                        Case{48, "n48k64"}, Case{96, "n96k32"}})
+    for (Direction direction : {Direction::Forward, Direction::BackwardData})
+      for (bool hasBias : {false, true}) {
+        ConvProblem p = makeVolume(c.channels, c.channels);
+        p.direction = direction;
+        p.epilogue.bias = hasBias && direction == Direction::Forward;
+        EXPECT_NE(choose(p).find(c.columns), std::string::npos)
+            << c.channels << ": " << choose(p);
+      }
+}
+
+// Inputs and outputs count by themselves.
+TEST(TmaTiles, ShortensStepsByChannelsOfTheReduction) {
+  EXPECT_NE(choose(makeVolume(96, 64)).find("n64k32"), std::string::npos);
+  EXPECT_NE(choose(makeVolume(64, 32)).find("n32k64"), std::string::npos);
+}
