@@ -27,6 +27,12 @@ inline bool fitsHalo(const ConvDim &dim) {
   return dim.stride == 1 && dim.pad <= getReach(dim);
 }
 
+/// Whether dimension `index` of `rank` has positions: height and width. Taps of
+/// the depth are too far apart to share pixels.
+inline bool hasPositions(size_t index, size_t rank) {
+  return index + 2 >= rank;
+}
+
 /// The number of positions of one row: its padding in front and its pixels, or
 /// more if the padding behind it, which the next row's padding in front has to
 /// contain, is longer. Both numbers are the same for equal paddings. It is the

@@ -50,9 +50,11 @@ BackwardDataViewer::BackwardDataViewer(OpBuilder &b, dnn::ConvOp conv,
                                        const ConvGeometry &g, bool hasHalo)
     : b(b), conv(conv), g(g),
       classes(llvm::map_to_vector(g.dims, chooseClasses)), pixels({g.batch}) {
-  for (auto [c, dim] : llvm::zip(classes, g.dims)) {
-    pixels.push_back(hasHalo ? countPositions(dim) : c.rows);
-    reduce.push_back(c.taps);
+  for (auto [i, dim] : llvm::enumerate(g.dims)) {
+    pixels.push_back(hasHalo && hasPositions(i, g.dims.size())
+                         ? countPositions(dim)
+                         : classes[i].rows);
+    reduce.push_back(classes[i].taps);
   }
   reduce.push_back(g.outChannels);
 }

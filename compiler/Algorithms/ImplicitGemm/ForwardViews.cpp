@@ -45,8 +45,10 @@ GemmViews tessera::viewForward(OpBuilder &b, dnn::ConvOp conv,
   Location loc = conv.getLoc();
   bool channelsFirst = wantsChannelsFirst(conv, g, step);
   SmallVector<int64_t> pixels = {g.batch};
-  for (const ConvDim &dim : g.dims)
-    pixels.push_back(hasHalo ? countPositions(dim) : dim.out);
+  for (auto [i, dim] : llvm::enumerate(g.dims))
+    pixels.push_back(hasHalo && hasPositions(i, g.dims.size())
+                         ? countPositions(dim)
+                         : dim.out);
   SmallVector<int64_t> reduce = g.get(&ConvDim::filter);
   reduce.insert(channelsFirst ? reduce.begin() : reduce.end(), g.inChannels);
   dnn::ViewOp input, filter;

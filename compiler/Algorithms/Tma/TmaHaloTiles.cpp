@@ -9,22 +9,36 @@
 
 using namespace tessera;
 
-static constexpr int64_t kRowBytes = 128;
-
 TmaHalo tessera::measureHalo(const ConvProblem &p) {
   const bool isForward = p.direction == Direction::Forward;
   const int64_t inputs = p.inChannels / p.groups;
   const int64_t outputs = p.outChannels / p.groups;
-  TmaHalo halo{p.batch, 0, 1, 0, p.groups, isForward ? outputs : inputs};
-  for (const ConvDim &dim : getConvDims(p)) {
+  TmaHalo halo{.positions = p.batch,
+               .around = 0,
+               .taps = 1,
+               .depthTaps = 1,
+               .channels = isForward ? inputs : outputs,
+               .groups = p.groups,
+               .columns = isForward ? outputs : inputs};
+  const std::array<ConvDim, 3> dims = getConvDims(p);
+  for (const auto &[i, dim] : llvm::enumerate(dims)) {
+    if (!hasPositions(i, dims.size())) {
+      halo.positions *= isForward ? dim.out : dim.in;
+      halo.depthTaps *= dim.filter;
+      continue;
+    }
     const int64_t count = countPositions(dim);
     halo.positions *= count;
     halo.around = halo.around * count + getReach(dim);
     halo.taps *= dim.filter;
   }
-  halo.steps = halo.taps *
-               llvm::divideCeilSigned(isForward ? inputs : outputs, kTmaStep);
   return halo;
+}
+
+int64_t TmaHalo::countSteps(const TmaShape &shape) const {
+  constexpr int64_t kBytes = 2;
+  return taps * depthTaps *
+         llvm::divideCeilSigned(channels * kBytes, shape.stepBytes);
 }
 
 int64_t TmaHalo::countRows(const TmaShape &shape) const {
@@ -38,7 +52,7 @@ int64_t TmaHalo::countRows(const TmaShape &shape) const {
 }
 
 bool TmaHalo::filterStays(const TmaShape &shape) const {
-  return groups == 1 && columns <= shape.n && shape.stages == steps;
+  return groups == 1 && columns <= shape.n && shape.stages == countSteps(shape);
 }
 
 double TmaHalo::getRowsOfStep(const TmaShape &shape) const {
@@ -52,19 +66,25 @@ static int countStages(const TmaHalo &halo, TmaShape shape,
                        const GpuTarget &target) {
   // A warp also stages 16 rows of the result. kHalfSm, which each of two
   // workgroups on a multiprocessor has, and kRest, for barriers and alignment,
-  // follow HopperShape.
-  constexpr int64_t kHalfSm = 115712, kRest = 2048, kLeast = 3, kMost = 6;
+  // follow HopperShape: there are barriers for kMostKept stages.
+  constexpr int64_t kHalfSm = 115712, kRest = 2048, kLeast = 3;
+  constexpr int64_t kWarpBytes = 2048, kMostBytes = 6 * 128, kMostKept = 60;
+  constexpr uint64_t kAlignment = 1024;
   const int64_t warps = shape.isPingPong ? 8 : 4 * shape.consumers;
   const int64_t left =
       (shape.isSmall() ? kHalfSm : target.wgmmaSharedBytes) - kRest -
-      (shape.halo * halo.countRows(shape) + warps * 16) * kRowBytes;
+      warps * kWarpBytes -
+      shape.halo * static_cast<int64_t>(llvm::alignTo(
+                       halo.countRows(shape) * shape.stepBytes, kAlignment));
   // A stage holds whole blocks of 64 columns.
   const int64_t columns = llvm::divideCeilSigned(shape.n, kTmaStep) * kTmaStep;
-  const int64_t fitting = left < 0 ? 0 : left / (columns * kRowBytes);
-  shape.stages = static_cast<int>(halo.steps);
-  if (fitting >= halo.steps && halo.filterStays(shape))
+  const int64_t fitting = left < 0 ? 0 : left / (columns * shape.stepBytes);
+  shape.stages = static_cast<int>(halo.countSteps(shape));
+  if (std::min(fitting, kMostKept) >= shape.stages && halo.filterStays(shape))
     return shape.stages;
-  return fitting < kLeast ? 0 : static_cast<int>(std::min(fitting, kMost));
+  return fitting < kLeast ? 0
+                          : static_cast<int>(std::min(
+                                fitting, kMostBytes / shape.stepBytes));
 }
 
 static constexpr TmaShape kShapes[] = {
@@ -86,10 +106,15 @@ std::vector<TmaShape> tessera::getTmaHaloShapes(const ConvProblem &problem,
       problem.direction == Direction::BackwardWeights ||
       !std::ranges::all_of(getConvDims(problem), fitsHalo))
     return shapes;
-  auto add = [&](TmaShape shape) {
-    shape.stages = countStages(halo, shape, target);
-    if (shape.stages > 0)
-      shapes.push_back(shape);
+  const int fewColumns = getFewestColumns(halo.columns);
+  auto add = [&](const TmaShape &kind) {
+    for (TmaShape shape : getStepShapes(problem, kind, halo.channels)) {
+      if (shape.n == kTmaStep && !shape.isSwapped)
+        shape.n = fewColumns;
+      shape.stages = countStages(halo, shape, target);
+      if (shape.stages > 0)
+        shapes.push_back(shape);
+    }
   };
   constexpr int kWide = 128, kNarrow = 64, kUnit = 16;
   // With swapped operands, a wgmma of 64 rows by as many columns as a consumer

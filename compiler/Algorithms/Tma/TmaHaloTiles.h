@@ -19,11 +19,14 @@ namespace tessera {
 struct TmaHalo {
   int64_t positions; ///< Of all images.
   int64_t around;    ///< Rows that a tile reads besides its own.
-  int64_t taps;
-  int64_t steps; ///< Of a tile's reduction.
+  int64_t taps;      ///< That share pixels: those along height and width.
+  int64_t depthTaps; ///< Times as many taps are in all.
+  int64_t channels;  ///< Of the reduction.
   int64_t groups;
   int64_t columns; ///< Of one group.
 
+  /// Of a tile's reduction.
+  int64_t countSteps(const TmaShape &shape) const;
   /// The rows that a buffer holds; see HaloOperand::chooseBoxes().
   int64_t countRows(const TmaShape &shape) const;
   /// Whether the filter is loaded once and stays in shared memory for all

@@ -111,6 +111,28 @@ GemmTile TmaShape::getTile(const ConvProblem &problem, int splits) const {
   return tile;
 }
 
+std::vector<TmaShape> tessera::getStepShapes(const ConvProblem &problem,
+                                             TmaShape shape, int64_t channels) {
+  constexpr int kLeastBytes = 32;
+  std::vector<TmaShape> shapes;
+  int64_t before = INT64_MAX;
+  for (; shape.stepBytes >= kLeastBytes; shape.stepBytes /= 2) {
+    const int64_t step = shape.stepBytes / getByteSize(problem.dataType);
+    const int64_t read = (channels + step - 1) / step * step;
+    if (read >= before)
+      continue;
+    before = read;
+    shapes.push_back(shape);
+  }
+  return shapes;
+}
+
+int tessera::getFewestColumns(int64_t columns) {
+  constexpr int64_t kUnit = 16;
+  return static_cast<int>(
+      std::min(kTmaStep, (columns + kUnit - 1) / kUnit * kUnit));
+}
+
 const TmaRates &tessera::getTmaRates(const ConvProblem &problem) {
   return problem.allowsTf32() ? kTmaTf32Rates : kTmaRates;
 }

@@ -15,6 +15,7 @@
 #include "runtime/Base/GpuTarget.h"
 
 #include <array>
+#include <vector>
 
 namespace tessera {
 
@@ -85,6 +86,13 @@ inline constexpr TmaRates kTmaTf32Rates = {
 #define TMA_RATE(NAME, VALUE, MEANING) .NAME = VALUE,
 #include "compiler/Algorithms/Tma/TmaTf32Rates.def"
 };
+
+/// `shape` with whole steps, and with shorter ones that read fewer channels past
+/// the last of `channels` (docs/design/0025-narrow-channels.md).
+std::vector<TmaShape> getStepShapes(const ConvProblem &problem, TmaShape shape,
+                                    int64_t channels);
+/// The columns of the narrowest tile worth trying for `columns` of a result.
+int getFewestColumns(int64_t columns);
 
 const TmaRates &getTmaRates(const ConvProblem &problem);
 

@@ -151,8 +151,8 @@ static TmaTraffic getTraffic(const ConvProblem &p, const TmaGemm &gemm,
     traffic.columns = 0;
   // The last step of a tap ends with the instruction that has the last channel.
   constexpr int64_t kInstructionK = 16;
-  const int64_t read =
-      llvm::divideCeilSigned(gemm.channels, kTmaStep) * kTmaStep;
+  const int64_t step = shape.stepBytes / getByteSize(p.dataType);
+  const int64_t read = llvm::divideCeilSigned(gemm.channels, step) * step;
   const int64_t multiplied =
       llvm::divideCeilSigned(gemm.channels, kInstructionK) * kInstructionK;
   traffic.multiplied =
@@ -249,21 +249,12 @@ static void addStages(const ConvProblem &p, TmaShape shape,
   }
 }
 
-/// Adds a shape with whole steps, and with shorter ones that read fewer
-/// channels past the last (docs/design/0025-narrow-channels.md).
-static void addShape(const ConvProblem &p, const TmaGemm &gemm, TmaShape shape,
-                     const GpuTarget &target, std::vector<TmaShape> &shapes) {
-  constexpr int kLeastBytes = 32;
-  int64_t before = INT64_MAX;
-  for (; shape.stepBytes >= kLeastBytes; shape.stepBytes /= 2) {
-    const auto step =
-        static_cast<uint64_t>(shape.stepBytes / getByteSize(p.dataType));
-    const auto read = static_cast<int64_t>(llvm::alignTo(gemm.channels, step));
-    if (read >= before)
-      continue;
-    before = read;
+/// Adds a shape with all steps that make sense.
+static void addShape(const ConvProblem &p, const TmaGemm &gemm,
+                     const TmaShape &kind, const GpuTarget &target,
+                     std::vector<TmaShape> &shapes) {
+  for (const TmaShape &shape : getStepShapes(p, kind, gemm.channels))
     addStages(p, shape, target, shapes);
-  }
 }
 
 /// Each kind of tile in all widths that make sense for the columns of a layer:
@@ -277,8 +268,7 @@ getShapes(const ConvProblem &p, const TmaGemm &gemm, const GpuTarget &target) {
       {192, 0, 3, false, 0}, {128, 0, 2, false, 0}, {256, 0, 2, false, 0},
       {128, 0, 1, true, 0},  {192, 0, 1, true, 0},  {64, 0, 1, true, 0}};
   constexpr int kMost = 256, kUnit = 16;
-  const int least = static_cast<int>(
-      std::min<int64_t>(kTmaStep, llvm::alignTo(gemm.columns, kUnit)));
+  const int least = getFewestColumns(gemm.columns);
   std::vector<TmaShape> shapes;
   for (const TmaShape &small :
        {TmaShape{64, least, 1, false, 0}, TmaShape{64, 128, 1, false, 0},

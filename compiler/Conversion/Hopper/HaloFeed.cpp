@@ -1,8 +1,9 @@
 //===- HaloFeed.cpp - Pixels that come once for all taps ------------------===//
 //
-// Two rings with a copier each: one of the filter, a stage for each tap of 64
-// channels, and one of halos, a buffer for each 64 channels. A filter of which
-// all tiles need all, and whose stages hold all, comes once and stays.
+// Two rings with a copier each: one of the filter, a stage for each tap of the
+// channels of a step, and one of halos, a buffer for each block of taps that
+// share pixels. A filter of which all tiles need all, and whose stages hold
+// all, comes once and stays.
 //
 //===----------------------------------------------------------------------===//
 
@@ -78,7 +79,7 @@ RingPlace HaloFeed::copyFilter(const ResultTile &tile, const RingPlace &begin) {
   SmallVector<Value> place = plan.b.locate(e, tile.group, tile.column);
   return forEachStage(
       e, filters, taps * blocks, begin, [&](Value i, const RingPlace &at) {
-        Value step = e.add(e.mul(e.remu(i, taps), blocks), e.divu(i, taps));
+        Value step = halo.getStep(e, e.divu(i, taps), e.remu(i, taps));
         Value full = filters.claim(at, e.constant(plan.b.getBytes()));
         Value to = addBytes(
             e, context.shared,
@@ -115,7 +116,7 @@ void HaloFeed::releaseFilter(Value stage) {
 
 Wgmma::Place HaloFeed::locate(Value stage, Value buffer, Value tap) {
   Value row = halo.locateTap(e, tap);
-  return {e.add(e.mul(buffer, shape.getBytesA()), e.mul(row, kRowBytes)),
+  return {e.add(e.mul(buffer, shape.getBytesA()), e.mul(row, shape.rowBytes)),
           e.mul(stage, shape.getBytesB())};
 }
 
@@ -164,18 +165,20 @@ SmallVector<Value> HaloFeed::multiply(Wgmma &wgmma, Value, Place &place,
   // Past the last channel both factors are zero.
   const int64_t lastShares =
       llvm::divideCeil(halo.getLastBytes(), Wgmma::kReductionBytes);
-  const bool hasOthers = blocks > 1;
+  const int64_t wholeShares = shape.rowBytes / Wgmma::kReductionBytes;
+  const bool hasOthers = blocks > halo.countDepthTaps();
   SmallVector<Value> sums = wgmma.multiply(
       locate(filter.stage, pixels.stage, e.constant(0)), wgmma.makeSums(),
-      /*isFirst=*/true, hasOthers ? Wgmma::kShares : lastShares);
+      /*isFirst=*/true, hasOthers ? wholeShares : lastShares);
   RingPlace second = filters.advance(filter);
   SmallVector<Value> state = {second.stage, second.parity, filter.stage,
                               pixels.stage, pixels.parity};
   llvm::append_range(state, sums);
   const int64_t steps = taps * blocks;
-  const int64_t whole = lastShares == Wgmma::kShares ? steps : steps - taps;
+  const int64_t whole =
+      lastShares == wholeShares ? steps : steps - taps * halo.countDepthTaps();
   if (whole > 1)
-    state = emitSteps(wgmma, 1, whole, Wgmma::kShares, state);
+    state = emitSteps(wgmma, 1, whole, wholeShares, state);
   if (whole < steps)
     state =
         emitSteps(wgmma, std::max<int64_t>(whole, 1), steps, lastShares, state);

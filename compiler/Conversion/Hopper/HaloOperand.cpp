@@ -9,7 +9,7 @@
 using namespace mlir;
 using namespace tessera;
 
-static int64_t getProduct(ArrayRef<int64_t> sizes) {
+int64_t HaloOperand::getProduct(ArrayRef<int64_t> sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), int64_t(1),
                          std::multiplies<>());
 }
@@ -18,14 +18,26 @@ static int64_t getProduct(ArrayRef<int64_t> sizes) {
 // Can taps share
 //===----------------------------------------------------------------------===//
 
-int64_t HaloOperand::countTaps() const {
-  return getProduct(coords.getSpace(2).drop_back());
+ArrayRef<int64_t> HaloOperand::getSharedTaps() const {
+  constexpr size_t kShared = 2;
+  return coords.getSpace(2).drop_back().take_back(kShared);
+}
+
+ArrayRef<int64_t> HaloOperand::getDepthTaps() const {
+  return coords.getSpace(2).drop_back(1 + getSharedTaps().size());
+}
+
+bool HaloOperand::isDepth(const Dimension &dim) const {
+  const unsigned firstShared = coords.getFirstDim(2) + getDepthTaps().size();
+  return llvm::any_of(dim.columns,
+                      [&](Term term) { return term.dim < firstShared; });
 }
 
 int64_t HaloOperand::getLastBytes() const {
+  const int64_t steps = countBlocks() / countDepthTaps();
   const int64_t channels =
-      coords.getSpace(2).back() - (countBlocks() - 1) * stepElements;
-  return channels * (TensorMap::kBoxBytes / stepElements);
+      coords.getSpace(2).back() - (steps - 1) * stepElements;
+  return channels * getByteSize(map.dataType);
 }
 
 int64_t HaloOperand::getPitch(const Dimension &dim) const {
@@ -34,6 +46,8 @@ int64_t HaloOperand::getPitch(const Dimension &dim) const {
 }
 
 int64_t HaloOperand::getReach(const Dimension &dim) const {
+  if (isDepth(dim))
+    return 0;
   int64_t reach = 0;
   for (const Term &term : dim.columns)
     reach += std::abs(term.factor) * (coords.getSizes()[term.dim] - 1);
@@ -127,25 +141,33 @@ void HaloOperand::copyHalo(Emitter &e, Value mapPointer, Value destination,
                            Value barrier, Value group, Value row0,
                            Value block) const {
   Type i16 = e.b.getIntegerType(16);
+  Value depthTap = e.remu(block, countDepthTaps());
+  block = e.divu(block, countDepthTaps());
   SmallVector<Value> offsets(
       dims.size() - 2, arith::TruncIOp::create(e.b, e.loc, i16, e.constant(0)));
+  for (auto [i, dim] : llvm::enumerate(ArrayRef(dims).drop_front().drop_back()))
+    if (isDepth(dim))
+      offsets[i] =
+          getOffset(e, dim.columns, [&](unsigned) { return depthTap; });
   for (int64_t box = 0; box < boxes; ++box) {
     SmallVector<Value> place = locate(e, group, e.add(row0, box * boxRows));
     place[0] = e.add(place[0], e.mul(block, stepElements));
-    Value begin = addBytes(e, destination,
-                           e.constant(box * boxRows * TensorMap::kBoxBytes));
+    Value begin =
+        addBytes(e, destination, e.constant(box * boxRows * getRowBytes()));
     copyBox(e, {mapPointer, begin, barrier}, /*block=*/0, place, offsets);
   }
 }
 
 Value HaloOperand::locateTap(Emitter &e, Value tap) const {
-  ArrayRef<int64_t> sizes = coords.getSpace(2).drop_back();
-  const unsigned first = coords.getFirstDim(2);
+  ArrayRef<int64_t> sizes = getSharedTaps();
+  const unsigned first = coords.getFirstDim(2) + getDepthTaps().size();
   SmallVector<Value> digits(sizes.size());
   for (size_t d = sizes.size(); d-- > 0; tap = e.divu(tap, sizes[d]))
     digits[d] = d == 0 ? tap : e.remu(tap, sizes[d]);
   Value row = e.constant(0);
-  for (const Dimension &dim : ArrayRef(dims).drop_front().drop_back())
+  for (const Dimension &dim : ArrayRef(dims).drop_front().drop_back()) {
+    if (isDepth(dim))
+      continue;
     for (const Term &term : dim.columns) {
       Value digit = digits[term.dim - first];
       // The first pixel is the last tap's, of those that go backwards.
@@ -154,5 +176,14 @@ Value HaloOperand::locateTap(Emitter &e, Value tap) const {
             e.b, e.loc, e.constant(coords.getSizes()[term.dim] - 1), digit);
       row = e.add(row, e.mul(digit, std::abs(term.factor) * getPitch(dim)));
     }
+  }
   return row;
+}
+
+Value HaloOperand::getStep(Emitter &e, Value block, Value tap) const {
+  const int64_t depthTaps = countDepthTaps();
+  Value depthTap = e.remu(block, depthTaps);
+  Value ofTap = e.mul(e.add(e.mul(depthTap, countTaps()), tap),
+                      countBlocks() / depthTaps);
+  return e.add(ofTap, e.divu(block, depthTaps));
 }

@@ -1,8 +1,9 @@
 //===- HaloOperand.h - Pixels that all taps of a filter share --*- C++ -*--===//
 //
 // Of stride 1, the pixels that a tap sees are those of its neighbour, moved. A
-// tile's own and those around it are copied once for 64 channels, and each tap
-// reads them from another row of shared memory on.
+// tile's own and those around it are copied once for the channels of a step,
+// and each tap reads them from another row of shared memory on. Taps of the
+// depth are too far apart for that: each has a copy of its own.
 //
 // That needs the pixels in one sequence in which a tap moves all rows alike:
 // rows of positions with the padding in front, which is the padding behind the
@@ -41,15 +42,19 @@ public:
 
   /// Rows that copyHalo() brings: the tile's, and those around it.
   int64_t getRows() const { return boxes * boxRows; }
-  int64_t getHaloBytes() const { return getRows() * TensorMap::kBoxBytes; }
-  /// Taps, and steps of channels, of the reduction.
-  int64_t countTaps() const;
+  int64_t getHaloBytes() const { return getRows() * getRowBytes(); }
+  /// Taps that share pixels, and how often they do in a tile's reduction: for
+  /// each step of channels, and for each tap of the depth, which runs fastest.
+  int64_t countTaps() const { return getProduct(getSharedTaps()); }
   int64_t countBlocks() const { return getSteps() / countTaps(); }
+  int64_t countDepthTaps() const { return getProduct(getDepthTaps()); }
+  /// The step of a tap of a block in the reduction's own order.
+  mlir::Value getStep(Emitter &e, mlir::Value block, mlir::Value tap) const;
   /// Bytes of a row that are channels in the last step of a tap.
   int64_t getLastBytes() const;
 
-  /// Copies the rows of the tile at `row0` of `group`, channels of step `block`
-  /// of them. To be run by one thread.
+  /// Copies the rows of the tile at `row0` of `group` for block `block`. To be
+  /// run by one thread.
   void copyHalo(Emitter &e, mlir::Value mapPointer, mlir::Value destination,
                 mlir::Value barrier, mlir::Value group, mlir::Value row0,
                 mlir::Value block) const;
@@ -58,6 +63,15 @@ public:
 
 private:
   explicit HaloOperand(TmaOperand operand) : TmaOperand(std::move(operand)) {}
+
+  static int64_t getProduct(llvm::ArrayRef<int64_t> sizes);
+  /// The taps along height and width, and those before them.
+  llvm::ArrayRef<int64_t> getSharedTaps() const;
+  llvm::ArrayRef<int64_t> getDepthTaps() const;
+  bool isDepth(const Dimension &dim) const;
+  int64_t getRowBytes() const {
+    return stepElements * getByteSize(map.dataType);
+  }
 
   /// Rows from one position of a dimension to the next.
   int64_t getPitch(const Dimension &dim) const;

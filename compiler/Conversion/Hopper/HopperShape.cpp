@@ -170,11 +170,10 @@ static LogicalResult checkRoles(TileProgram &program, const GpuTarget &target,
   constexpr int64_t kLeastBytes = 32;
   const int64_t bytes = getStepBytes(program);
   const bool isNarrow = bytes == kLeastBytes || bytes == 2 * kLeastBytes;
-  if (bytes != kRowBytes &&
-      (!isNarrow || halo.buffers > 0 || walksPixels(program)))
+  if (bytes != kRowBytes && (!isNarrow || walksPixels(program)))
     return pipeline.emitOpError()
            << "needs steps of " << kRowBytes << " bytes to copy by tma, or, of "
-           << "channels without a halo, of 64 or 32, but has " << bytes;
+           << "channels, of 64 or 32, but has " << bytes;
   return success();
 }
 

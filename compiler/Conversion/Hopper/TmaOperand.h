@@ -84,9 +84,13 @@ protected: // For HaloOperand.
     unsigned index; ///< In the tensor, counted from its last.
     llvm::SmallVector<Term> groups, rows, columns;
   };
+  using Terms = llvm::SmallVector<Term>;
 
   void copyBox(Emitter &e, const CopyTarget &target, int64_t block,
                mlir::ValueRange coordinates, mlir::ValueRange offsets) const;
+
+  mlir::Value getOffset(Emitter &e, const Terms &taps,
+                        llvm::function_ref<mlir::Value(unsigned)> digit) const;
 
   TmaWalk walk = TmaWalk::Channels;
   dnn::CoordsAttr coords;
@@ -103,7 +107,6 @@ protected: // For HaloOperand.
 private:
   /// Boxes of a tile.
   int64_t countBoxes() const;
-  using Terms = llvm::SmallVector<Term>;
   /// What makes the window's corner walk along a dimension of images, and what
   /// a tap adds to it.
   const Terms &getCorner(const Dimension &dim) const {
@@ -126,8 +129,6 @@ private:
   llvm::SmallVector<mlir::Value> locateStep(Emitter &e, mlir::Value step) const;
   mlir::Value locateInGroup(Emitter &e, const Dimension &dim,
                             mlir::Value group) const;
-  mlir::Value getOffset(Emitter &e, const Terms &taps,
-                        llvm::function_ref<mlir::Value(unsigned)> digit) const;
   llvm::SmallVector<mlir::Value> locateBlocks(Emitter &e, mlir::Value group,
                                               mlir::Value row0) const;
   void copyChannels(Emitter &e, const CopyTarget &target,

@@ -31,7 +31,7 @@ TEST(TmaHaloTiles, MeasuresPositions) {
   TmaHalo halo = measureHalo(p);
   EXPECT_EQ(halo.positions, 64 * 57 * 57);
   EXPECT_EQ(halo.around, 2 * 57 + 2);
-  EXPECT_EQ(halo.steps, 9);
+  EXPECT_EQ(halo.countSteps({256, 64, 1, true, 4, 2}), 9);
   // 256 and 116 rows are two copies of 192.
   EXPECT_EQ(halo.countRows({256, 64, 1, true, 4, 2}), 384);
 
@@ -41,7 +41,7 @@ TEST(TmaHaloTiles, MeasuresPositions) {
   halo = measureHalo(p);
   EXPECT_EQ(halo.positions, 64 * (54 + 2) * 58);
   EXPECT_EQ(halo.around, 2 * 58 + 2);
-  EXPECT_EQ(halo.steps, 18);
+  EXPECT_EQ(halo.countSteps({256, 64, 1, true, 4, 2}), 18);
 }
 
 // The next row's padding in front has to contain that behind this row: a row is
@@ -111,4 +111,34 @@ TEST(TmaHaloTiles, AreChosenForFewChannels) {
   p.inChannels = p.outChannels = 256;
   p.in = {14, 14};
   EXPECT_EQ(choose().find("-h2"), std::string::npos) << choose();
+}
+
+// Taps of a volume share pixels along height and width; each of the depth has a
+// halo of its own, and no positions between slices. 32 channels of a step have
+// rows of 64 bytes, so that all 27 taps of the filter fit beside two halos.
+TEST(TmaHaloTiles, SharesPixelsOfSlices) {
+  ConvProblem p = makeLayer();
+  p.batch = 2;
+  p.inChannels = p.outChannels = 32;
+  p.in = {.h = 128, .w = 128, .d = 128};
+  p.filter.d = 3;
+  p.pad.d = 1;
+  const TmaHalo halo = measureHalo(p);
+  EXPECT_EQ(halo.positions, 2 * 128 * 129 * 129);
+  EXPECT_EQ(halo.around, 2 * 129 + 2);
+  EXPECT_EQ(halo.taps, 9);
+  TmaShape shape{256, 32, 1, true, 27, 2};
+  shape.stepBytes = 64;
+  EXPECT_EQ(halo.countSteps(shape), 27);
+  EXPECT_TRUE(halo.filterStays(shape));
+  for (Direction direction : {Direction::Forward, Direction::BackwardData}) {
+    p.direction = direction;
+    const std::string tile = chooseTile(p, *findTarget("sm_90"))->toText();
+    EXPECT_NE(tile.find("n32k32-w1x1-p27-wgmma-h2"), std::string::npos) << tile;
+  }
+  p.filter = {1, 1};
+  p.filter.d = 3;
+  p.pad = {0, 0};
+  p.pad.d = 1;
+  EXPECT_FALSE(hasShapes(p)); // Nothing is shared.
 }
