@@ -239,8 +239,11 @@ void KernelWriter::emitConsumer() {
   Value firstRow = shape.isPingPong || shape.wavesN > 1 || plan.sliding
                        ? e.constant(0)
                        : e.mul(consumer, shape.getRows());
-  Wgmma::Transposed transposed{plan.a.isTransposed(), plan.b.isTransposed(),
-                               kWgmmaRows * shape.rowBytes};
+  // A block of B has 64 columns, or half as many if these have 64 bytes.
+  const int64_t rowBytesB = plan.b.getBlockRowBytes();
+  Wgmma::Transposed transposed{
+      plan.a.isTransposed(), plan.b.isTransposed(),
+      kWgmmaRows * shape.rowBytes * rowBytesB / kRowBytes, rowBytesB};
   if (shape.hasHaloB())
     transposed.blockBytes = plan.sliding->getTapRows() * kRowBytes;
   Wgmma wgmma(e, shape, program.loadM.getType().getElementType(), transposed,
