@@ -142,6 +142,7 @@ class GemmViewsTest : public testing::TestWithParam<Direction> {
 protected:
   /// Draws padding of both ends, equal in a third of the problems, and for
   /// shared pixels stride 1 and no more padding before than the filter reaches.
+  /// Half of them are volumes, of which no weights share pixels.
   ConvProblem draw(bool hasHalo) {
     ConvProblem p;
     p.direction = GetParam();
@@ -159,6 +160,13 @@ protected:
              random.pick(0, std::max(most, (p.filter.w - 1) * p.dilation.w))};
     if (random.pick(0, 2) > 0)
       p.setPadAfter({random.pick(0, 7), random.pick(0, 7)});
+    const bool canBeDeep =
+        !hasHalo || p.direction != Direction::BackwardWeights;
+    if (canBeDeep && random.pick(0, 1) > 0) {
+      p.in.d = random.pick(2, 3);
+      p.filter.d = random.pick(1, p.in.d);
+      p.pad.d = random.pick(0, p.filter.d - 1);
+    }
     return p;
   }
 
@@ -188,7 +196,8 @@ TEST_P(GemmViewsTest, AreTheConvolutionOfPositions) {
   }
 }
 
-// A tap of a result reads what the first tap reads so many positions further:
+// A tap of a result reads what the first tap of its slice reads so many
+// positions further:
 // taps that share pixels read padding of the row's own or the next row's front
 // there, and never a pixel of another row.
 TEST_P(GemmViewsTest, TapsAreDistances) {
@@ -217,14 +226,15 @@ TEST_P(GemmViewsTest, TapsAreDistances) {
                  isWeights ? std::array<int64_t, 3>{0, 0, position}
                            : std::array<int64_t, 3>{0, position, 0}) < 0)
         continue;
-      for (int64_t r = 0; r < p.filter.h; ++r)
-        for (int64_t s = 0; s < p.filter.w; ++s) {
-          const int64_t tap = r * p.filter.w + s;
-          const int64_t last = p.filter.h * p.filter.w - 1;
-          const int64_t distance = r * p.dilation.h * pitch + s * p.dilation.w;
-          ASSERT_EQ(load(position, isBackward ? last - tap : tap),
-                    load(position + distance, isBackward ? last : 0));
-        }
+      const int64_t ofSlice = p.filter.h * p.filter.w;
+      for (int64_t i = 0; i < p.filter.d * ofSlice; ++i) {
+        const int64_t first = i / ofSlice * ofSlice, tap = i % ofSlice;
+        const int64_t last = first + ofSlice - 1;
+        const int64_t distance = tap / p.filter.w * p.dilation.h * pitch +
+                                 tap % p.filter.w * p.dilation.w;
+        ASSERT_EQ(load(position, isBackward ? last - tap : first + tap),
+                  load(position + distance, isBackward ? last : first));
+      }
     }
   }
 }
