@@ -28,17 +28,16 @@ static size_t getResultIndex(Direction direction) {
 ConvertedTraffic::ConvertedTraffic(const ConvProblem &conv, bool splits)
     : result(getResultIndex(conv.direction)) {
   const Layout layouts[] = {conv.xLayout, conv.wLayout, conv.yLayout};
-  const TensorLengths lengths[] = {conv.getInputLengths(),
-                                   conv.getFilterLengths(),
-                                   conv.getOutputLengths()};
+  const TensorLengths lengths[] = {
+      conv.getInputLengths(), conv.getFilterLengths(), conv.getOutputLengths()};
   for (size_t i = 0; i < tensors.size(); ++i) {
     const int64_t elements = lengths[i].getElements();
-    const int64_t bytes = elements * getByteSize(i == result
-                                                     ? conv.getResultType()
-                                                     : conv.dataType);
+    const int64_t bytes =
+        elements *
+        getByteSize(i == result ? conv.getResultType() : conv.dataType);
     if (splits && i != result)
       tensors[i] = {bytes,
-                    elements * kPartProducts * getByteSize(DataType::BF16)};
+                    elements * kTermProducts * getByteSize(DataType::BF16)};
     else if (isTransposed(layouts[i], lengths[i]))
       tensors[i] = {bytes, bytes};
   }

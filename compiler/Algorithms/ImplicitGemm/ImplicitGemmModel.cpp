@@ -272,8 +272,8 @@ std::vector<Candidate> tessera::getGemmCandidates(const ConvProblem &conv,
 /// model expects. On an H100, f16, 3x3 and 1x1 of ResNet-50 took 1.3 to 23
 /// times as long, in the median 3; backward weights 5 to 27, or 1.3 if
 /// pointwise, and backward data of stride 2 7 to 23.
-static double getNarrowLoadsFactor(const ConvProblem &conv,
-                                   const GpuTarget &target) {
+static double getNarrowLoadsShare(const ConvProblem &conv,
+                                  const GpuTarget &target) {
   constexpr double kPlain = 3, kSlow = 9;
   const bool isNarrow =
       target.wgmmaSharedBytes > 0 && conv.dataType != DataType::F64 &&
@@ -297,11 +297,12 @@ ImplicitGemm::getCandidates(const Problem &problem,
                             const GpuTarget &target) const {
   const ConvProblem &conv = *problem.getConv();
   std::vector<Candidate> candidates = getTmaCandidates(conv, target);
-  const double narrow = getNarrowLoadsFactor(conv, target);
+  const double narrow = getNarrowLoadsShare(conv, target);
   if (candidates.empty() || hasNarrowGroups(conv))
     for (Candidate &candidate :
          getGemmCandidates(conv, target, getGemmRates(target)))
-      candidates.push_back({std::move(candidate.tile), narrow * candidate.cost});
+      candidates.push_back(
+          {std::move(candidate.tile), narrow * candidate.cost});
   return candidates;
 }
 

@@ -48,9 +48,9 @@ struct TmaShape {
   int consumers; ///< Warpgroups that share the rows.
   bool isPingPong;
   int stages;
-  int halo = 0;             ///< Buffers for pixels that all taps share.
-  bool isSwapped = false;   ///< Pixels are the columns of wgmma.
-  int stagers = 2;          ///< Staging buffers of a warp for the result.
+  int halo = 0;           ///< Buffers for pixels that all taps share.
+  bool isSwapped = false; ///< Pixels are the columns of wgmma.
+  int stagers = 2;        ///< Staging buffers of a warp for the result.
 
   /// The accumulators of a thread.
   int countAccumulators() const { return m * n / (consumers * 128); }

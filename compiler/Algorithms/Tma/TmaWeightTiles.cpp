@@ -41,12 +41,11 @@ static WeightsGemm getGemm(const ConvProblem &p, bool hasTapRows = false) {
   // tap.
   const int64_t copied = getTmaStep(p);
   const int64_t taps = getVolume(p.filter), inputs = p.inChannels / p.groups;
-  WeightsGemm gemm = {
-      p.outChannels / p.groups,
-      taps > 1 ? taps * llvm::divideCeilSigned(inputs, copied) * copied
-               : inputs,
-      countSteps(p),
-      p.groups};
+  WeightsGemm gemm = {p.outChannels / p.groups,
+                      taps > 1 ? taps * llvm::divideCeilSigned(inputs, copied) *
+                                     copied
+                               : inputs,
+                      countSteps(p), p.groups};
   if (hasTapRows)
     std::swap(gemm.rows, gemm.columns);
   return gemm;
