@@ -52,7 +52,9 @@ static GemmSize getForwardSize(const ConvProblem &p, int step) {
           static_cast<double>(channels * taps),
           isFilterOrder ? 1 : channels,
           getImageLayout(p, p.xLayout, channels, true),
-          makeLayout(p, filterRun, false)};
+          makeLayout(p, filterRun, false),
+          /*splittable=*/isFilterOrder ? 1 : channels,
+          /*splitsInner=*/true};
 }
 
 static GemmSize getBackwardDataSize(const ConvProblem &p) {
@@ -70,7 +72,9 @@ static GemmSize getBackwardDataSize(const ConvProblem &p) {
       static_cast<double>(channels * taps) / classes,
       channels,
       getImageLayout(p, p.yLayout, channels, true),
-      makeLayout(p, areFiltersTogether ? inChannels : 1, areFiltersTogether)};
+      makeLayout(p, areFiltersTogether ? inChannels : 1, areFiltersTogether),
+      /*splittable=*/channels,
+      /*splitsInner=*/true};
 }
 
 static GemmSize getBackwardWeightsSize(const ConvProblem &p, int step) {

@@ -20,12 +20,19 @@
 using namespace tessera;
 
 /// The numbers of splits worth trying: 1, and those that divide the reduction
-/// and keep its walk, up to two tiles for each compute unit.
-static std::vector<int> getSplits(const GemmChoice &choice,
+/// and keep its walk, up to two tiles for each compute unit. Forward and
+/// backward data are split into whole steps of channels, where tiles leave half
+/// of the units idle.
+static std::vector<int> getSplits(const ConvProblem &problem,
+                                  const GemmChoice &choice,
                                   const GpuTarget &target) {
   std::vector<int> splits = {1};
   const GemmSize &size = choice.size;
   double tiles = countTiles(size, choice.shape);
+  const bool isData = problem.direction != Direction::BackwardWeights;
+  if (isData && (choice.halo || choice.getWalk(1) == GemmWalk::Flat ||
+                 tiles * 2 > target.computeUnits))
+    return splits;
   for (int n = 2; n <= size.splittable && n <= 64; ++n)
     if (size.splittable % n == 0 && tiles * n < 2.0 * target.computeUnits &&
         choice.getWalk(n) == choice.getWalk(1))
@@ -255,7 +262,7 @@ std::vector<Candidate> tessera::getGemmCandidates(const ConvProblem &conv,
         !fitsUnit(choice, target) ||
         (shape.isDirect && !canCopyDirectly(conv, size, shape, target)))
       continue;
-    for (int splits : getSplits(choice, target)) {
+    for (int splits : getSplits(conv, choice, target)) {
       // The workspace of the splits is f32.
       if (splits > 1 && conv.dataType == DataType::F64)
         break;

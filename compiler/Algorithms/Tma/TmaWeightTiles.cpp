@@ -151,12 +151,11 @@ static std::vector<int> getSplits(const ConvProblem &p, int64_t steps,
 // The model
 //===----------------------------------------------------------------------===//
 
-static double estimateSum(const ConvProblem &p, int splits,
-                          const GpuTarget &target,
-                          const TmaWeightRates &rates) {
+double tessera::estimateSum(int64_t elements, int splits,
+                            const GpuTarget &target,
+                            const TmaWeightRates &rates) {
   if (splits == 1)
     return 0;
-  const int64_t elements = p.getFilterElements();
   return rates.sumBegin +
          rates.sumPass * static_cast<double>(countSumPasses(elements, splits)) +
          static_cast<double>(elements * (splits * 4 + 2)) /
@@ -204,7 +203,8 @@ static double addUp(const ConvProblem &p, double work, double overlap,
     bytes += 4.0 * static_cast<double>(p.getFilterElements() * splits);
   const double memory = bytes / (rates.step.memoryBytes * target.computeUnits);
   return std::max(work, memory) + overlap * std::min(work, memory) +
-         rates.step.begin + estimateSum(p, splits, target, rates);
+         rates.step.begin +
+         estimateSum(p.getFilterElements(), splits, target, rates);
 }
 
 /// What a step copies. A copy has 128 bytes; if a group has fewer, copies begin
