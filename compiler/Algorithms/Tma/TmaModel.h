@@ -100,6 +100,17 @@ double getStoreClocks(const TmaShape &shape, const TmaRates &rates);
 /// multiply and `stored` to store.
 double getWorkClocks(const TmaShape &shape, double waves, double products,
                      double stored);
+/// What the launch that adds splits costs: clocks to begin, clocks of each wait
+/// for memory, and the bytes that a multiprocessor moves in a clock.
+struct SumRates {
+  double begin, pass, bytes;
+};
+
+/// Clocks of the launch that adds `splits` partial results of `elements` 16-bit
+/// elements; 0 for a single one.
+double getSumClocks(const SumRates &rates, int64_t elements, int splits,
+                    const GpuTarget &target);
+
 /// The average clocks of a step of a tile if nothing but its workgroups holds
 /// it up. A step is 128 bytes of each row, of which tf32 has half as many
 /// elements, and multiplies half as many a clock.

@@ -208,7 +208,8 @@ static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
       getOverlap(shape, step, rates) + rates.fewWaves / waves;
   return std::max(work, memory) + overlap * std::min(work, memory) +
          rates.begin +
-         estimateSum(p.getResultLengths().getElements(), splits, target);
+         getSumClocks({rates.sumBegin, rates.sumPass, rates.sumBytes},
+                      p.getResultLengths().getElements(), splits, target);
 }
 
 /// The numbers of splits worth trying: 1, and, for tiles that leave half of the

@@ -2,7 +2,6 @@
 
 #include "compiler/Algorithms/Tma/TmaWeightTiles.h"
 #include "compiler/Algorithms/Common/HaloPositions.h"
-#include "compiler/Algorithms/Common/SplitReduction.h"
 #include "compiler/Algorithms/ImplicitGemm/GemmSize.h"
 #include "compiler/Algorithms/Tma/TmaModel.h"
 
@@ -151,17 +150,6 @@ static std::vector<int> getSplits(const ConvProblem &p, int64_t steps,
 // The model
 //===----------------------------------------------------------------------===//
 
-double tessera::estimateSum(int64_t elements, int splits,
-                            const GpuTarget &target,
-                            const TmaWeightRates &rates) {
-  if (splits == 1)
-    return 0;
-  return rates.sumBegin +
-         rates.sumPass * static_cast<double>(countSumPasses(elements, splits)) +
-         static_cast<double>(elements * (splits * 4 + 2)) /
-             (rates.sumBytes * target.computeUnits);
-}
-
 /// The bytes of x and y, each moved once; strides may leave pixels of x out.
 static double countImageBytes(const ConvProblem &p) {
   const int64_t walked =
@@ -204,7 +192,8 @@ static double addUp(const ConvProblem &p, double work, double overlap,
   const double memory = bytes / (rates.step.memoryBytes * target.computeUnits);
   return std::max(work, memory) + overlap * std::min(work, memory) +
          rates.step.begin +
-         estimateSum(p.getFilterElements(), splits, target, rates);
+         getSumClocks({rates.sumBegin, rates.sumPass, rates.sumBytes},
+                      p.getFilterElements(), splits, target);
 }
 
 /// What a step copies. A copy has 128 bytes; if a group has fewer, copies begin

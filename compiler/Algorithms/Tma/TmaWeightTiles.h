@@ -33,11 +33,6 @@ constexpr TmaWeightRates makeTmaWeightRates() {
 
 inline constexpr TmaWeightRates kTmaWeightRates = makeTmaWeightRates();
 
-/// Clocks of the launch that adds `splits` partial results of `elements` 16-bit
-/// elements; none for a single one.
-double estimateSum(int64_t elements, int splits, const GpuTarget &target,
-                   const TmaWeightRates &rates = kTmaWeightRates);
-
 /// The candidates of igemm for backward weights with TMA copies; none if
 /// `problem` or `target` does not allow it. Their order does not depend on the
 /// rates.

@@ -25,8 +25,9 @@ static GemmTile getTile(DataType type, int splits) {
                        target.matrixUnit == MatrixUnit::WmmaGfx12;
   const bool hasMatrix =
       target.matrixUnit != MatrixUnit::None && !(hasWmma && isWide);
-  GemmTile tile = {64, 64, isWide ? 16 : 32, 2, 2, 2};
-  tile.mma = !hasMatrix ? "fma" : hasWmma ? "wmma16" : "mfma32";
+  GemmTile tile = {64, 64, isWide ? 16 : 32, 2, 2, 2, "fma"};
+  if (hasMatrix)
+    tile.mma = hasWmma ? "wmma16" : "mfma32";
   if (!hasMatrix && isWave32)
     tile.n = 32;
   tile.splits = splits;

@@ -68,7 +68,8 @@ public:
             ? viewForward(b, conv, g, {kStep, splits, hasHalo})
         : p.direction == Direction::BackwardData
             ? viewBackwardData(b, conv, g, {kStep, splits, hasHalo})
-            : viewBackwardWeights(b, conv, g, {kStep, 1, hasHalo, hasHalo});
+            : viewBackwardWeights(b, conv, g,
+                                  {kStep, splits.count, hasHalo, hasHalo});
     a = views.a;
     this->b = views.b;
     const ResultCoordinates &at = views.result;
@@ -123,7 +124,7 @@ private:
   /// Whether the split of group `g` has element `k` of the views' reduction.
   /// Runs of steps are what the pipeline makes of it: equal runs of groups have
   /// equal runs of steps, none of which has channels of two taps.
-  bool hasElement(int64_t g, int64_t k) const {
+  bool hasElement(int64_t g, int64_t k) {
     if (!splits.areSteps)
       return true;
     const int64_t channels = a.getCoords().getSpace(2).back();
@@ -202,22 +203,24 @@ TEST_P(GemmViewsTest, AreTheConvolution) {
   }
 }
 
-// The same in splits, which are shares of the channels or runs of steps that
-// strided backward data, whose classes differ in their taps, does not have.
+// The same in splits: shares of the channels, or of the images for backward
+// weights, or runs of steps, which strided backward data, whose classes differ
+// in their taps, does not have.
 TEST_P(GemmViewsTest, AreTheConvolutionInSplits) {
-  if (GetParam() == Direction::BackwardWeights)
-    GTEST_SKIP() << "has splits of pixels";
   SCOPED_TRACE(random.getSeed());
+  const bool isWeights = GetParam() == Direction::BackwardWeights;
   for (int i = 0; i < 60; ++i) {
     ConvProblem p = draw(/*hasHalo=*/false);
-    const bool areSteps = random.pick(0, 1) == 0;
+    const bool areSteps = !isWeights && random.pick(0, 1) == 0;
     const ReductionSplits splits{areSteps ? p.filter.w : random.pick(2, 3),
                                  areSteps};
     if (areSteps && GetParam() == Direction::BackwardData)
       p.stride = {1, 1};
     p.groups = random.pick(1, 2);
     const bool isForward = GetParam() == Direction::Forward;
-    int64_t &channels = isForward ? p.inChannels : p.outChannels;
+    int64_t &channels = isWeights   ? p.batch
+                        : isForward ? p.inChannels
+                                    : p.outChannels;
     channels = areSteps ? random.pick(7, 17) : channels * splits.count;
     p.inChannels *= p.groups;
     p.outChannels *= p.groups;
