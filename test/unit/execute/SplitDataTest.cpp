@@ -6,9 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Algorithms/Algorithm.h"
 #include "compiler/Algorithms/ImplicitGemm/GemmTile.h"
+#include "compiler/Algorithms/Registry.h"
 #include "test/unit/execute/ConvFixture.h"
 #include "test/unit/execute/DrawProblem.h"
+
+#include <optional>
 
 using namespace tessera;
 using namespace tessera::test;
@@ -184,5 +188,26 @@ TEST(SplitData, AddsByAtomicsExactly) {
       EXPECT_NE(status.getMessage().find("has no instruction that adds"),
                 std::string::npos)
           << status.getMessage();
+    }
+}
+
+// Of every type the cheapest tile with splits that the model offers is right,
+// and the reduction of i8 is exact in i32.
+TEST(SplitData, RunsWhatTheModelOffers) {
+  for (Direction direction : kDirections)
+    for (DataType type :
+         {DataType::F16, DataType::BF16, DataType::F32, DataType::I8}) {
+      ConvProblem p = makeOdd(direction, type, 256);
+      p.batch = 1;
+      if (type == DataType::I8 && direction != Direction::Forward)
+        continue;
+      std::optional<Candidate> best;
+      for (const Candidate &candidate :
+           getImplicitGemm().getCandidates(p, getTarget()))
+        if (parseGemmTile(candidate.tile)->splits > 1 &&
+            (!best || candidate.cost < best->cost))
+          best = candidate;
+      ASSERT_TRUE(best) << p.toNetworkConfig();
+      checkSplits(p, *parseGemmTile(best->tile), reference::DataKind::Integer);
     }
 }
