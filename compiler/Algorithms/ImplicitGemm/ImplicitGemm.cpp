@@ -23,8 +23,8 @@ static WeightsReduction getReduction(const GemmTile &tile) {
 /// Whether splits are runs of the pipeline's steps, taps and channels alike.
 /// Steps of strided backward data depend on the class of a pixel, and tiles
 /// without TMA know no splits, so there they are shares of the channels.
-static bool splitsSteps(dnn::ConvOp conv, const ConvGeometry &geometry,
-                        const GemmTile &tile) {
+static bool hasStepSplits(dnn::ConvOp conv, const ConvGeometry &geometry,
+                          const GemmTile &tile) {
   return tile.isTma && (conv.getDirection() == dnn::ConvDirection::Forward ||
                         llvm::all_of(geometry.dims, [](const ConvDim &dim) {
                           return dim.stride == 1;
@@ -41,7 +41,7 @@ static GemmViews makeViews(OpBuilder &b, dnn::ConvOp conv,
     return viewImages(b, conv, geometry, tile.splits);
   const DataReduction reduction{
       tile.k,
-      {tile.splits, splitsSteps(conv, geometry, tile)},
+      {tile.splits, hasStepSplits(conv, geometry, tile)},
       tile.isTma && tile.halo > 0};
   switch (conv.getDirection()) {
   case dnn::ConvDirection::Forward:
@@ -219,15 +219,15 @@ static int64_t getReducedChannels(dnn::ConvOp conv, const ConvGeometry &g) {
 /// runs of these, else channels, of which TMA copies whole steps.
 static int64_t getDataSplitSize(dnn::ConvOp conv, const GemmTile &tile) {
   const ConvGeometry g(conv);
-  int64_t size = getReducedChannels(conv, g);
-  if (tile.isTma)
-    size = splitsSteps(conv, g, tile) ? llvm::divideCeilSigned(size, tile.k)
-           : size % tile.k == 0       ? size / tile.k
-                                      : 1;
-  if (splitsSteps(conv, g, tile))
-    for (const ConvDim &dim : g.dims)
-      size *= dim.filter;
-  return size;
+  const int64_t channels = getReducedChannels(conv, g);
+  if (!tile.isTma)
+    return channels;
+  if (!hasStepSplits(conv, g, tile))
+    return channels % tile.k == 0 ? channels / tile.k : 1;
+  int64_t steps = llvm::divideCeilSigned(channels, tile.k);
+  for (const ConvDim &dim : g.dims)
+    steps *= dim.filter;
+  return steps;
 }
 
 /// What keeps a tile from splitting the reduction of forward or backward data;
