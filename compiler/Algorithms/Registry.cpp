@@ -10,8 +10,11 @@ using namespace tessera;
 std::span<const Algorithm *const> tessera::getAlgorithms() {
   static const std::array kAlgorithms = {
       &getImplicitGemm(), &getStem(),         &getNarrowGroups(),
+      &getImplicitGemm(), &getStem(),         &getNarrowGroups(),
       &getPacked(),       &getChannelsLast(), &getSplitF32(),
-      &getDepthwise(),    &getToeplitz(),     &getGeneralConv(),
+      &getWinograd(),     &getDepthwise(),    &getToeplitz(),
+      &getGeneralConv(),  &getPool(),         &getPoolSplit(),
+      &getRowWiseMap(),   &getRows(),         &getRowWiseSplit(),
       &getPool(),         &getPoolSplit(),    &getRowWiseMap(),
       &getRows(),         &getRowWiseSplit(),
   };

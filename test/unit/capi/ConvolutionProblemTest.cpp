@@ -98,6 +98,20 @@ TEST(ConvolutionProblem, MathTypeAllowsTf32) {
   EXPECT_EQ(o.make()->mathType, MathType::Exact);
 }
 
+// A descriptor forbids Winograd's transforms, which changes the kernel's key.
+TEST(ConvolutionProblem, AttributeForbidsWinograd) {
+  Operands o;
+  setConv3x3(o, miopenTensorNHWC, miopenTensorNHWC, miopenTensorNHWC);
+  const ErrorOr<ConvProblem> allowed = o.make();
+  EXPECT_FALSE(allowed->forbidsWinograd);
+  ASSERT_EQ(miopenSetConvolutionAttribute(
+                o.conv, TESSERA_CONVOLUTION_ATTRIB_WINOGRAD, 0),
+            0);
+  const ErrorOr<ConvProblem> forbidden = o.make();
+  EXPECT_TRUE(forbidden->forbidsWinograd);
+  EXPECT_NE(forbidden->toNetworkConfig(), allowed->toNetworkConfig());
+}
+
 // Each tensor keeps the layout that its strides show, even if layouts differ.
 TEST(ConvolutionProblem, LayoutsMayDiffer) {
   const std::pair<miopenTensorLayout_t, Layout> layouts[] = {

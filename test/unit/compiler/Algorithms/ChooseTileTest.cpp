@@ -95,6 +95,7 @@ TEST(ChooseTile, UsesTheMatrixUnit) {
   auto choose = [](const char *name, DataType type) {
     ConvProblem p = makeLayer();
     p.dataType = type;
+    p.forbidsWinograd = true;
     auto tile = chooseTile(p, *findTarget(name));
     EXPECT_TRUE(tile) << name;
     return tile ? parseGemmTile(*tile)->mma : "";
@@ -121,6 +122,7 @@ TEST(ChooseTile, UsesTf32WhereItIsAllowed) {
     ConvProblem p = makeLayer();
     p.dataType = DataType::F32;
     p.mathType = type;
+    p.forbidsWinograd = true;
     return parseGemmTile(*chooseTile(p, *findTarget(name)))->mma;
   };
   EXPECT_EQ(choose("sm_90", MathType::Tf32), "wgmma_tf32");
