@@ -104,11 +104,10 @@ static WinogradTensors addTensors(dnn::ConvOp conv, const WinogradGeometry &g) {
 
 /// The sizes of tiles worth trying.
 static std::vector<WinogradGeometry> getGeometries(const ConvProblem &conv) {
-  constexpr int64_t kMaxBytes = int64_t(1) << 31;
   std::vector<WinogradGeometry> geometries;
   for (int64_t outputs : {2, 4}) {
     const WinogradGeometry g(conv, outputs);
-    if (g.findObstacle().empty() && getOffsets(g).end < kMaxBytes)
+    if (g.findObstacle().empty())
       geometries.push_back(g);
   }
   return geometries;
@@ -131,8 +130,7 @@ Status Winograd::check(const Problem &problem, const GpuTarget &target) const {
   if (std::string obstacle = findWinogradObstacle(*conv); !obstacle.empty())
     return notSupported(obstacle);
   if (getGeometries(*conv).empty())
-    return notSupported("wants a workspace below 2 GiB, and no padding wider "
-                        "than 2");
+    return notSupported(WinogradGeometry(*conv, 2).findObstacle());
   return getImplicitGemm().check(getGeometries(*conv).front().getProduct(),
                                  target);
 }
@@ -146,11 +144,8 @@ static double estimateTransforms(const WinogradGeometry &g,
   const int64_t clientElements = conv.getInputElements() +
                                  conv.getFilterElements() +
                                  conv.getOutputElements();
-  const int64_t workspaceElements =
-      g.countInputs() + g.countFilters() + g.countProducts();
-  const auto bytes =
-      static_cast<double>(clientElements * getByteSize(conv.dataType) +
-                          workspaceElements * kElementBytes);
+  const auto bytes = static_cast<double>(
+      clientElements * getByteSize(conv.dataType) + g.countBytes());
   return kLaunches * kRates.begin +
          bytes / (kRates.memoryShare * getMemoryBytesPerClock(target));
 }

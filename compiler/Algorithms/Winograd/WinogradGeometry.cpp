@@ -60,16 +60,21 @@ ConvProblem WinogradGeometry::getProduct() const {
 std::string WinogradGeometry::findObstacle() const {
   // Rounding errors of a tile of 4 by 4 come from pixels outside of a window
   // too, and must not exceed those of its own sum: windows are short neither of
-  // channels nor, beside padding, of pixels (docs/design/0022-winograd.md).
-  constexpr int64_t kLeastChannels = 32;
+  // channels nor, beside padding, of pixels. They grow with the root of the
+  // number of channels (docs/design/0022-winograd.md).
+  constexpr int64_t kLeastChannels = 32, kMostChannels = 1024;
   const int64_t most = outputs == 2 ? kFilter - 1 : 1;
   for (const ConvDim &dim : {height, width}) {
     const int64_t after = dim.out + kFilter - 1 - dim.in - dim.pad;
     if (std::min(dim.pad, after) < 0 || std::max(dim.pad, after) > most)
       return "reads no padding wider than " + std::to_string(most);
   }
-  if (outputs > 2 && reduced < kLeastChannels)
-    return "reduces at least " + std::to_string(kLeastChannels) + " channels";
+  if (outputs > 2 && (reduced < kLeastChannels || reduced > kMostChannels))
+    return "reduces " + std::to_string(kLeastChannels) + " to " +
+           std::to_string(kMostChannels) + " channels";
+  constexpr int64_t kMaxBytes = (int64_t(1) << 31) - 4096;
+  if (countBytes() > kMaxBytes)
+    return "wants a workspace below 2 GiB";
   return "";
 }
 

@@ -40,6 +40,11 @@ struct WinogradGeometry {
   int64_t countFilters() const { return countPoints() * owned * reduced; }
   int64_t countProducts() const { return countTiles() * countPoints() * owned; }
 
+  /// Bytes of the workspace, which is f32, without gaps between its tensors.
+  int64_t countBytes() const {
+    return (countInputs() + countFilters() + countProducts()) * 4;
+  }
+
   /// The same convolution as `countPoints()` groups of 1x1, whose pixels are
   /// the tiles.
   ConvProblem getProduct() const;

@@ -26,23 +26,6 @@ static ConvTensor getTensor(func::FuncOp kernel, const ConvTensor &tensor) {
   return {kernel.getArgument(number), tensor.layout};
 }
 
-/// Gives a packed argument of the workspace another shape, and returns it.
-static Value getWorkspace(func::FuncOp kernel, unsigned number,
-                          ArrayRef<int64_t> shape) {
-  Value argument = kernel.getArgument(number);
-  SmallVector<int64_t> strides;
-  int64_t offset = 0;
-  auto type = cast<MemRefType>(argument.getType());
-  (void)type.getStridesAndOffset(strides, offset);
-  strides.assign(shape.size(), 1);
-  for (size_t d = shape.size() - 1; d > 0; --d)
-    strides[d - 1] = strides[d] * shape[d];
-  return setArgumentType(
-      argument, MemRefType::get(shape, type.getElementType(),
-                                StridedLayoutAttr::get(type.getContext(),
-                                                       offset, strides)));
-}
-
 //===----------------------------------------------------------------------===//
 // Pixels
 //===----------------------------------------------------------------------===//
@@ -90,8 +73,8 @@ void tessera::buildWinogradInputs(dnn::ConvOp conv, const WinogradGeometry &g,
   func::FuncOp kernel = prependKernel(conv, "_input");
   const ConvTensor source =
       getTensor(kernel, g.isForward ? program.x : program.y);
-  Value inputs = getWorkspace(
-      kernel, tensors.inputs,
+  Value inputs = reshapeArgument(
+      kernel.getArgument(tensors.inputs),
       {g.batch, g.countRows(), g.countColumns(), g.countPoints(), g.reduced});
   OpBuilder b(kernel.getBody().front().getTerminator());
   PointBuilder p(b, conv.getLoc());
@@ -124,8 +107,8 @@ void tessera::buildWinogradFilters(dnn::ConvOp conv, const WinogradGeometry &g,
   const ConvProgram program(conv);
   func::FuncOp kernel = prependKernel(conv, "_filter");
   const ConvTensor w = getTensor(kernel, program.w);
-  Value filters = getWorkspace(kernel, tensors.filters,
-                               {g.countPoints(), g.owned, g.reduced});
+  Value filters = reshapeArgument(kernel.getArgument(tensors.filters),
+                                  {g.countPoints(), g.owned, g.reduced});
   OpBuilder b(kernel.getBody().front().getTerminator());
   PointBuilder p(b, conv.getLoc());
   const int64_t dim = g.isForward ? w.getChannelDim() : w.getOuterDim();
@@ -179,8 +162,8 @@ void tessera::buildWinogradOutputs(dnn::ConvOp conv, const WinogradGeometry &g,
   const ConvProgram program(conv);
   func::FuncOp kernel = appendKernel(conv, "_output");
   const ConvTensor result = getTensor(kernel, program.getResult());
-  Value products = getWorkspace(
-      kernel, tensors.products,
+  Value products = reshapeArgument(
+      kernel.getArgument(tensors.products),
       {g.batch, g.countRows(), g.countColumns(), g.countPoints(), g.owned});
   OpBuilder b(kernel.getBody().front().getTerminator());
   PointBuilder p(b, conv.getLoc());

@@ -101,7 +101,12 @@ TEST(ConvolutionProblem, MathTypeAllowsTf32) {
 // A descriptor forbids Winograd's transforms, which changes the kernel's key.
 TEST(ConvolutionProblem, AttributeForbidsWinograd) {
   Operands o;
-  setConv3x3(o, miopenTensorNHWC, miopenTensorNHWC, miopenTensorNHWC);
+  set(o.x, miopenTensorNHWC, {2, 8, 14, 15}, miopenFloat);
+  set(o.w, miopenTensorNHWC, {16, 8, 3, 3}, miopenFloat);
+  set(o.y, miopenTensorNHWC, {2, 16, 14, 15}, miopenFloat);
+  ASSERT_EQ(miopenInitConvolutionDescriptor(o.conv, miopenConvolution, 1, 1, 1,
+                                            1, 1, 1),
+            0);
   const ErrorOr<ConvProblem> allowed = o.make();
   EXPECT_FALSE(allowed->forbidsWinograd);
   ASSERT_EQ(miopenSetConvolutionAttribute(

@@ -11,6 +11,8 @@
 #include "test/unit/execute/ConvFixture.h"
 #include "test/unit/execute/DrawProblem.h"
 
+#include <iostream>
+
 using namespace tessera;
 using namespace tessera::test;
 
@@ -134,6 +136,42 @@ TEST(Winograd, AppliesEpilogues) {
             .bias = true, .residual = true, .activation = Activation::Relu};
         checkTile(p, size, reference::DataKind::Uniform);
       }
+}
+
+/// The errors with the best tile of igemm, or of `size`.
+static reference::Report measureError(const ConvProblem &problem,
+                                      std::string_view size) {
+  auto tile = getTile(problem, size);
+  if (size.empty())
+    tile = getImplicitGemm().getCandidates(problem, getTarget()).front().tile;
+  EXPECT_TRUE(tile);
+  auto engine = makeEngine(std::make_shared<FixedTileCompiler>(*tile));
+  const ConvOutcome outcome =
+      runConv(*engine, problem, reference::DataKind::Uniform, getSeed());
+  EXPECT_TRUE(outcome.passed()) << outcome.toText();
+  return outcome.report;
+}
+
+// The errors that docs/design/0022-winograd.md states, next to those of a sum
+// of all products; the test's report has the numbers.
+TEST(Winograd, HasTheErrorThatIsStated) {
+  for (int64_t channels : {32, 256}) {
+    const ConvProblem p = makeProblem(Direction::Forward, Layout::NHWC,
+                                      channels, {14, 14}, {1, 1});
+    const reference::Report sum = measureError(p, "");
+    const reference::Report small = measureError(p, "f2-");
+    const reference::Report large = measureError(p, "f4-");
+    for (auto [name, report] : {std::pair{"sum", sum}, std::pair{"f2", small},
+                                std::pair{"f4", large}})
+      std::cout << channels << " channels, " << name << ": norm "
+                << report.relativeNorm << ", maximum " << report.relativeMaximum
+                << "\n";
+    EXPECT_LT(small.relativeNorm, sum.relativeNorm);
+    EXPECT_LT(large.relativeNorm, 6 * sum.relativeNorm);
+    EXPECT_GT(large.relativeNorm, sum.relativeNorm);
+    EXPECT_LT(small.relativeMaximum, 2 * sum.relativeMaximum);
+    EXPECT_LT(large.relativeMaximum, 15 * sum.relativeMaximum);
+  }
 }
 
 // Where the caller has no workspace, or forbids the transforms, the choice is

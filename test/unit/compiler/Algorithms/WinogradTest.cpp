@@ -106,6 +106,10 @@ TEST(Winograd, KeepsTheErrorOfLargeTilesSmall) {
   p.pad = {0, 0};
   EXPECT_FALSE(hasLargeTiles(p));
   p = makeLayer();
-  p.inChannels = 31;
-  EXPECT_FALSE(hasLargeTiles(p));
+  for (auto [channels, isTaken] :
+       {std::pair{31, false}, std::pair{32, true}, std::pair{1024, true},
+        std::pair{1025, false}}) {
+    p.inChannels = channels;
+    EXPECT_EQ(hasLargeTiles(p), isTaken) << channels;
+  }
 }
