@@ -164,8 +164,7 @@ Status ConvProblem::verify() const {
 }
 
 bool ConvProblem::hasWinogradForm() const {
-  return direction != Direction::BackwardWeights &&
-         (dataType == DataType::F32 || dataType == DataType::F16 ||
+  return (dataType == DataType::F32 || dataType == DataType::F16 ||
           dataType == DataType::BF16) &&
          !hasDepth() && groups == 1 && filter == Spatial{3, 3} &&
          stride == Spatial() && dilation == Spatial();

@@ -10,6 +10,7 @@
 
 #include "compiler/Algorithms/ChooseTile.h"
 #include "compiler/Algorithms/ImplicitGemm/GemmCost.h"
+#include "compiler/Algorithms/ImplicitGemm/GemmTile.h"
 #include "compiler/Algorithms/Registry.h"
 #include "compiler/Algorithms/Winograd/WinogradKernels.h"
 
@@ -52,10 +53,19 @@ struct Offsets {
 };
 } // namespace
 
-static Offsets getOffsets(const WinogradGeometry &g) {
+/// The partial results of a product that is split, which come first.
+static int64_t countSplitBytes(const WinogradGeometry &g,
+                               const TileConfig &product) {
+  const ErrorOr<GemmTile> tile = parseGemmTile(product);
+  const bool hasPartials = tile && tile->splits > 1 && !tile->isAtomic;
+  return hasPartials ? tile->splits * g.countFilters() * kElementBytes : 0;
+}
+
+static Offsets getOffsets(const WinogradGeometry &g, int64_t splitBytes) {
   // Some clients count a workspace in dwords.
   constexpr int64_t kAlignment = 256;
   Offsets offsets{};
+  offsets.end = llvm::alignTo(splitBytes, kAlignment);
   auto add = [&](int64_t elements) {
     const int64_t begin = offsets.end;
     offsets.end = llvm::alignTo(begin + elements * kElementBytes, kAlignment);
@@ -77,10 +87,11 @@ static MemRefType getType(OpBuilder &b, int64_t images, int64_t channels,
 }
 
 /// Adds an argument for each tensor. All are the address of the workspace.
-static WinogradTensors addTensors(dnn::ConvOp conv, const WinogradGeometry &g) {
+static WinogradTensors addTensors(dnn::ConvOp conv, const WinogradGeometry &g,
+                                  int64_t splitBytes) {
   auto function = conv->getParentOfType<func::FuncOp>();
   OpBuilder b(conv);
-  const Offsets offsets = getOffsets(g);
+  const Offsets offsets = getOffsets(g, splitBytes);
   DictionaryAttr attributes = b.getDictionaryAttr(
       {b.getNamedAttr(dnn::kArgAttrName, b.getStringAttr("workspace")),
        b.getNamedAttr(dnn::kBytesAttrName, b.getI64IntegerAttr(offsets.end))});
@@ -159,8 +170,10 @@ std::vector<Candidate> Winograd::getCandidates(const Problem &problem,
     const std::string size = "f" + std::to_string(g.outputs) + "-";
     for (const Candidate &product :
          getImplicitGemm().getCandidates(g.getProduct(), target))
-      candidates.push_back({{std::string(kName), size + product.tile.toText()},
-                            product.cost + transforms});
+      if (countSplitBytes(g, product.tile) < g.countBytes())
+        candidates.push_back(
+            {{std::string(kName), size + product.tile.toText()},
+             product.cost + transforms});
   }
   return candidates;
 }
@@ -217,7 +230,8 @@ static dnn::ConvOp createProduct(dnn::ConvOp conv, const WinogradGeometry &g,
   constexpr auto kLayout = dnn::Layout::NHWC;
   const SmallVector<int64_t> none = {0, 0}, one = {1, 1};
   return dnn::ConvOp::create(
-      b, conv.getLoc(), dnn::ConvDirection::Forward,
+      b, conv.getLoc(),
+      g.isWeights() ? conv.getDirection() : dnn::ConvDirection::Forward,
       function.getArgument(tensors.inputs),
       function.getArgument(tensors.filters),
       function.getArgument(tensors.products), kLayout, kLayout, kLayout, none,
@@ -236,10 +250,16 @@ LogicalResult Winograd::build(Operation *primitive, const TileConfig &config,
   if (failed(checkConv(conv, tile->outputs)))
     return failure();
   const WinogradGeometry g(conv, tile->outputs);
-  const WinogradTensors tensors = addTensors(conv, g);
+  const WinogradTensors tensors =
+      addTensors(conv, g, countSplitBytes(g, tile->product));
   buildWinogradInputs(conv, g, tensors);
-  buildWinogradFilters(conv, g, tensors);
-  buildWinogradOutputs(conv, g, tensors);
+  if (g.isWeights()) {
+    buildWinogradGradients(conv, g, tensors);
+    buildWinogradWeights(conv, g, tensors);
+  } else {
+    buildWinogradFilters(conv, g, tensors);
+    buildWinogradOutputs(conv, g, tensors);
+  }
   dnn::ConvOp product = createProduct(conv, g, tensors);
   conv.erase();
   return getImplicitGemm().build(product, tile->product, target);

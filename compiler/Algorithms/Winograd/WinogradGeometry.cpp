@@ -17,25 +17,39 @@ static ConvDim reverse(ConvDim dim) {
   return dim;
 }
 
+static dnn::ConvDirection getDirection(Direction direction) {
+  return direction == Direction::Forward ? dnn::ConvDirection::Forward
+         : direction == Direction::BackwardData
+             ? dnn::ConvDirection::BackwardData
+             : dnn::ConvDirection::BackwardWeights;
+}
+
 WinogradGeometry::WinogradGeometry(const ConvProblem &problem, int64_t outputs)
-    : isForward(problem.direction == Direction::Forward), outputs(outputs),
-      batch(problem.batch),
-      reduced(isForward ? problem.inChannels : problem.outChannels),
-      owned(isForward ? problem.outChannels : problem.inChannels) {
-  const auto [depth, rows, columns] = getConvDims(problem);
-  height = isForward ? rows : reverse(rows);
-  width = isForward ? columns : reverse(columns);
+    : direction(getDirection(problem.direction)), outputs(outputs),
+      batch(problem.batch), reduced(problem.inChannels),
+      owned(problem.outChannels), height(getConvDims(problem)[1]),
+      width(getConvDims(problem)[2]) {
+  orient();
 }
 
 WinogradGeometry::WinogradGeometry(dnn::ConvOp conv, int64_t outputs)
-    : isForward(conv.getDirection() == dnn::ConvDirection::Forward),
-      outputs(outputs) {
+    : direction(conv.getDirection()), outputs(outputs) {
   const ConvGeometry g(conv);
   batch = g.batch;
-  reduced = isForward ? g.inChannels : g.outChannels;
-  owned = isForward ? g.outChannels : g.inChannels;
-  height = isForward ? g.dims[0] : reverse(g.dims[0]);
-  width = isForward ? g.dims[1] : reverse(g.dims[1]);
+  reduced = g.inChannels;
+  owned = g.outChannels;
+  height = g.dims[0];
+  width = g.dims[1];
+  orient();
+}
+
+/// Numbers are those of forward before.
+void WinogradGeometry::orient() {
+  if (!isReversed())
+    return;
+  std::swap(reduced, owned);
+  height = reverse(height);
+  width = reverse(width);
 }
 
 int64_t WinogradGeometry::countRows() const {
@@ -49,6 +63,8 @@ int64_t WinogradGeometry::countColumns() const {
 ConvProblem WinogradGeometry::getProduct() const {
   ConvProblem product;
   product.dataType = DataType::F32;
+  if (isWeights())
+    product.direction = Direction::BackwardWeights;
   product.xLayout = product.wLayout = product.yLayout = Layout::NHWC;
   product.batch = countTiles();
   product.groups = countPoints();
@@ -57,21 +73,27 @@ ConvProblem WinogradGeometry::getProduct() const {
   return product;
 }
 
+// Rounding errors of a tile of 4 by 4 come from pixels outside of a window too,
+// and must not exceed those of its own sum: windows are short neither of
+// channels nor, beside padding, of pixels. They grow with the root of the
+// number of terms (docs/design/0022-winograd.md).
 std::string WinogradGeometry::findObstacle() const {
-  // Rounding errors of a tile of 4 by 4 come from pixels outside of a window
-  // too, and must not exceed those of its own sum: windows are short neither of
-  // channels nor, beside padding, of pixels. They grow with the root of the
-  // number of channels (docs/design/0022-winograd.md).
-  constexpr int64_t kLeastChannels = 32, kMostChannels = 1024;
-  const int64_t most = outputs == 2 ? kFilter - 1 : 1;
+  const bool isLarge = outputs > 2;
+  const int64_t mostPadding = isLarge && !isWeights() ? 1 : kFilter - 1;
   for (const ConvDim &dim : {height, width}) {
     const int64_t after = dim.out + kFilter - 1 - dim.in - dim.pad;
-    if (std::min(dim.pad, after) < 0 || std::max(dim.pad, after) > most)
-      return "reads no padding wider than " + std::to_string(most);
+    if (std::min(dim.pad, after) < 0 || std::max(dim.pad, after) > mostPadding)
+      return "reads no padding wider than " + std::to_string(mostPadding);
   }
-  if (outputs > 2 && (reduced < kLeastChannels || reduced > kMostChannels))
-    return "reduces " + std::to_string(kLeastChannels) + " to " +
-           std::to_string(kMostChannels) + " channels";
+  auto isBetween = [](int64_t value, int64_t least, int64_t most) {
+    return least <= value && value <= most;
+  };
+  if (isWeights() &&
+      !isBetween(batch * height.out * width.out, isLarge ? 128 : 32,
+                 isLarge ? 32768 : INT64_MAX))
+    return "reduces at least 32 pixels, and 128 to 32768 with tiles of 4 by 4";
+  if (isLarge && !isWeights() && !isBetween(reduced, 32, 1024))
+    return "reduces 32 to 1024 channels with tiles of 4 by 4";
   constexpr int64_t kMaxBytes = (int64_t(1) << 31) - 4096;
   if (countBytes() > kMaxBytes)
     return "wants a workspace below 2 GiB";
@@ -79,10 +101,7 @@ std::string WinogradGeometry::findObstacle() const {
 }
 
 /// What is the same of a problem and of an op.
-static std::string findObstacle(bool isWeights, int64_t groups,
-                                ArrayRef<ConvDim> dims) {
-  if (isWeights)
-    return "computes no gradients of filters";
+static std::string findObstacle(int64_t groups, ArrayRef<ConvDim> dims) {
   const bool isTaken = llvm::all_of(dims, [](const ConvDim &dim) {
     return dim.filter == WinogradGeometry::kFilter && dim.stride == 1 &&
            dim.dilation == 1;
@@ -94,14 +113,11 @@ static std::string findObstacle(bool isWeights, int64_t groups,
 
 std::string tessera::findWinogradObstacle(const ConvProblem &problem) {
   const std::array<ConvDim, 3> dims = getConvDims(problem);
-  return ::findObstacle(problem.direction == Direction::BackwardWeights,
-                        problem.groups,
+  return ::findObstacle(problem.groups,
                         ArrayRef(dims).drop_front(problem.hasDepth() ? 0 : 1));
 }
 
 std::string tessera::findWinogradObstacle(dnn::ConvOp conv) {
   const ConvGeometry g(conv);
-  return ::findObstacle(conv.getDirection() ==
-                            dnn::ConvDirection::BackwardWeights,
-                        g.groups, g.dims);
+  return ::findObstacle(g.groups, g.dims);
 }

@@ -12,18 +12,27 @@ namespace tessera {
 
 /// Forward and backward data alike: a tensor is read through a window of 3x3
 /// and its channels are reduced. Backward data reads y through the filter
-/// turned by 180 degrees. Plain data.
+/// turned by 180 degrees. Backward weights reads x as forward does, and its
+/// products are what is reduced. Plain data.
 struct WinogradGeometry {
   static constexpr int64_t kFilter = 3;
 
-  bool isForward;
+  dnn::ConvDirection direction;
   int64_t outputs; ///< Pixels of a tile in each dimension: 2 or 4.
   int64_t batch;
-  int64_t reduced, owned; ///< Channels that are read; channels of the result.
-  ConvDim height, width;  ///< `in` is read, `out` is the result.
+  int64_t reduced, owned; ///< Channels that are read; the other ones.
+  ConvDim height, width;  ///< `in` is read through the window.
 
   WinogradGeometry(const ConvProblem &problem, int64_t outputs);
   WinogradGeometry(dnn::ConvOp conv, int64_t outputs);
+
+  bool isWeights() const {
+    return direction == dnn::ConvDirection::BackwardWeights;
+  }
+  /// Whether y is read, and x the result.
+  bool isReversed() const {
+    return direction == dnn::ConvDirection::BackwardData;
+  }
 
   /// Pixels that a tile reads in each dimension.
   int64_t getReach() const { return outputs + kFilter - 1; }
@@ -46,11 +55,14 @@ struct WinogradGeometry {
   }
 
   /// The same convolution as `countPoints()` groups of 1x1, whose pixels are
-  /// the tiles.
+  /// the tiles. Of backward weights, the same gradient.
   ConvProblem getProduct() const;
 
   /// Why tiles of this size are not computed; empty if they are.
   std::string findObstacle() const;
+
+private:
+  void orient();
 };
 
 /// Why `problem` or `conv` is no convolution of the kind above; empty if it is.

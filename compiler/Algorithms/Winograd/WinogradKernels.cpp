@@ -67,34 +67,60 @@ static TilePoint makeTiles(PointBuilder &p, const WinogradGeometry &g,
   return {at[0], at[2], at[3], p.add(p.mul(at[1], inner), at[4]), 1};
 }
 
+/// The pixels of a tile of `size` by `size` that begins `padH` rows and `padW`
+/// columns before the tile's outputs, as f32.
+static PointBuilder::Values loadTile(PointBuilder &p, const WinogradGeometry &g,
+                                     const ConvTensor &tensor,
+                                     const TilePoint &at, int64_t size,
+                                     int64_t padH, int64_t padW) {
+  PointBuilder::Values pixels;
+  for (int64_t i = 0; i < size; ++i)
+    for (int64_t j = 0; j < size; ++j) {
+      Value row = p.add(p.mul(at.row, g.outputs), i - padH);
+      Value column = p.add(p.mul(at.column, g.outputs), j - padW);
+      Value block =
+          p.loadBlock(tensor.memory, tensor.getChannelDim(), at.width,
+                      tensor.order(at.image, at.channel, {row, column}));
+      pixels.push_back(p.convert(block, p.b.getF32Type()));
+    }
+  return pixels;
+}
+
+/// Fills `kernel`: tiles of `tensor` are transformed into the argument
+/// `number`.
+static void fillTransform(func::FuncOp kernel, const WinogradGeometry &g,
+                          const ConvTensor &original, unsigned number,
+                          int64_t channels, const TransformMatrix &matrix,
+                          int64_t padH, int64_t padW) {
+  const ConvTensor tensor = getTensor(kernel, original);
+  Value points = reshapeArgument(
+      kernel.getArgument(number),
+      {g.batch, g.countRows(), g.countColumns(), g.countPoints(), channels});
+  OpBuilder b(kernel.getBody().front().getTerminator());
+  PointBuilder p(b, kernel.getLoc());
+  const TilePoint at = makeTiles(p, g, tensor, channels);
+  const PointBuilder::Values values = transformTile(
+      p, matrix, loadTile(p, g, tensor, at, matrix.columns, padH, padW));
+  for (int64_t i = 0; i < g.countPoints(); ++i)
+    p.storeBlock(values[i], points, 4,
+                 {at.image, at.row, at.column, p.index(i), at.channel});
+}
+
 void tessera::buildWinogradInputs(dnn::ConvOp conv, const WinogradGeometry &g,
                                   const WinogradTensors &tensors) {
   const ConvProgram program(conv);
-  func::FuncOp kernel = prependKernel(conv, "_input");
-  const ConvTensor source =
-      getTensor(kernel, g.isForward ? program.x : program.y);
-  Value inputs = reshapeArgument(
-      kernel.getArgument(tensors.inputs),
-      {g.batch, g.countRows(), g.countColumns(), g.countPoints(), g.reduced});
-  OpBuilder b(kernel.getBody().front().getTerminator());
-  PointBuilder p(b, conv.getLoc());
-  const TilePoint at = makeTiles(p, g, source, g.reduced);
-  const int64_t reach = g.getReach();
-  PointBuilder::Values pixels;
-  for (int64_t i = 0; i < reach; ++i)
-    for (int64_t j = 0; j < reach; ++j) {
-      Value row = p.add(p.mul(at.row, g.outputs), i - g.height.pad);
-      Value column = p.add(p.mul(at.column, g.outputs), j - g.width.pad);
-      Value block =
-          p.loadBlock(source.memory, source.getChannelDim(), at.width,
-                      source.order(at.image, at.channel, {row, column}));
-      pixels.push_back(p.convert(block, b.getF32Type()));
-    }
-  PointBuilder::Values points =
-      transformTile(p, getInputTransform(g.outputs), pixels);
-  for (int64_t i = 0; i < g.countPoints(); ++i)
-    p.storeBlock(points[i], inputs, 4,
-                 {at.image, at.row, at.column, p.index(i), at.channel});
+  fillTransform(prependKernel(conv, "_input"), g,
+                g.isReversed() ? program.y : program.x, tensors.inputs,
+                g.reduced, getInputTransform(g.outputs), g.height.pad,
+                g.width.pad);
+}
+
+void tessera::buildWinogradGradients(dnn::ConvOp conv,
+                                     const WinogradGeometry &g,
+                                     const WinogradTensors &tensors) {
+  fillTransform(prependKernel(conv, "_gradient"), g, ConvProgram(conv).y,
+                tensors.products, g.owned,
+                getOutputTransform(g.outputs).transpose(), 0, 0);
 }
 
 //===----------------------------------------------------------------------===//
@@ -111,18 +137,18 @@ void tessera::buildWinogradFilters(dnn::ConvOp conv, const WinogradGeometry &g,
                                   {g.countPoints(), g.owned, g.reduced});
   OpBuilder b(kernel.getBody().front().getTerminator());
   PointBuilder p(b, conv.getLoc());
-  const int64_t dim = g.isForward ? w.getChannelDim() : w.getOuterDim();
+  const int64_t dim = g.isReversed() ? w.getOuterDim() : w.getChannelDim();
   const int64_t width = getAccessWidth(w.getType(), dim, kWidth);
   ValueRange at = p.forEachPoint({g.owned, g.reduced / width}, kThreads);
   Value reduced = p.mul(at[1], width);
-  Value outer = g.isForward ? at[0] : reduced;
-  Value channel = g.isForward ? reduced : at[0];
+  Value outer = g.isReversed() ? reduced : at[0];
+  Value channel = g.isReversed() ? at[0] : reduced;
   PointBuilder::Values taps;
   constexpr int64_t kLast = WinogradGeometry::kFilter - 1;
   for (int64_t i = 0; i <= kLast; ++i)
     for (int64_t j = 0; j <= kLast; ++j) {
-      Value row = p.index(g.isForward ? i : kLast - i);
-      Value column = p.index(g.isForward ? j : kLast - j);
+      Value row = p.index(g.isReversed() ? kLast - i : i);
+      Value column = p.index(g.isReversed() ? kLast - j : j);
       Value block = p.loadBlock(w.memory, dim, width,
                                 w.order(outer, channel, {row, column}));
       taps.push_back(p.convert(block, b.getF32Type()));
@@ -131,6 +157,33 @@ void tessera::buildWinogradFilters(dnn::ConvOp conv, const WinogradGeometry &g,
       transformTile(p, getFilterTransform(g.outputs), taps);
   for (int64_t i = 0; i < g.countPoints(); ++i)
     p.storeBlock(points[i], filters, 2, {p.index(i), at[0], reduced});
+}
+
+void tessera::buildWinogradWeights(dnn::ConvOp conv, const WinogradGeometry &g,
+                                   const WinogradTensors &tensors) {
+  constexpr int64_t kWidth = 4;
+  const ConvProgram program(conv);
+  func::FuncOp kernel = appendKernel(conv, "_filter");
+  const ConvTensor w = getTensor(kernel, program.w);
+  Value filters = reshapeArgument(kernel.getArgument(tensors.filters),
+                                  {g.countPoints(), g.owned, g.reduced});
+  OpBuilder b(kernel.getBody().front().getTerminator());
+  PointBuilder p(b, conv.getLoc());
+  const int64_t width = getAccessWidth(w.getType(), w.getChannelDim(), kWidth);
+  ValueRange at = p.forEachPoint({g.owned, g.reduced / width}, kThreads);
+  Value channel = p.mul(at[1], width);
+  PointBuilder::Values points;
+  for (int64_t i = 0; i < g.countPoints(); ++i)
+    points.push_back(
+        p.loadBlock(filters, 2, width, {p.index(i), at[0], channel}));
+  const PointBuilder::Values taps =
+      transformTile(p, getFilterTransform(g.outputs).transpose(), points);
+  for (int64_t i = 0; i < WinogradGeometry::kFilter; ++i)
+    for (int64_t j = 0; j < WinogradGeometry::kFilter; ++j)
+      emitResult(p, program, taps[i * WinogradGeometry::kFilter + j],
+                 w.getChannelDim(),
+                 w.order(at[0], channel, {p.index(i), p.index(j)}),
+                 kernel.getArguments());
 }
 
 //===----------------------------------------------------------------------===//

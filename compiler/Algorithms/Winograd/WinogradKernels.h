@@ -22,7 +22,14 @@ void buildWinogradInputs(dnn::ConvOp conv, const WinogradGeometry &geometry,
 void buildWinogradFilters(dnn::ConvOp conv, const WinogradGeometry &geometry,
                           const WinogradTensors &tensors);
 
-/// Appends the launch that makes the result of `conv`, with its epilogue.
+/// Prepends the launch that transforms y for backward weights.
+void buildWinogradGradients(dnn::ConvOp conv, const WinogradGeometry &geometry,
+                            const WinogradTensors &tensors);
+
+/// Append the launch that makes the result of `conv`, with its epilogue: of
+/// forward and backward data, and of backward weights.
+void buildWinogradWeights(dnn::ConvOp conv, const WinogradGeometry &geometry,
+                          const WinogradTensors &tensors);
 void buildWinogradOutputs(dnn::ConvOp conv, const WinogradGeometry &geometry,
                           const WinogradTensors &tensors);
 

@@ -51,6 +51,14 @@ TransformMatrix tessera::getOutputTransform(int64_t outputs) {
                       : TransformMatrix{4, 6, kOutput4};
 }
 
+SmallVector<double> TransformMatrix::getRow(int64_t row) const {
+  SmallVector<double> values;
+  for (int64_t column = 0; column < columns; ++column)
+    values.push_back(
+        elements[isTransposed ? column * rows + row : row * columns + column]);
+  return values;
+}
+
 /// `value` in each element of a block like `block`.
 static Value makeConstant(PointBuilder &p, double value, Value block) {
   Type element = getElementTypeOrSelf(block.getType());

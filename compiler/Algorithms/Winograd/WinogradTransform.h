@@ -7,7 +7,10 @@
 //
 // where * multiplies t by t elements one by one (Lavin and Gray, "Fast
 // algorithms for convolutional neural networks", 2016; the matrices follow from
-// the points 0, 1, -1 and, for m = 4, 2 and -2, and infinity).
+// the points 0, 1, -1 and, for m = 4, 2 and -2, and infinity). Y is linear in
+// g, so its gradient is that of the transposed matrices, summed over the tiles:
+//
+//   dg = G^T [ (A dY A^T) * (B^T d B) ] G.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,14 +21,16 @@
 
 namespace tessera {
 
-/// A constant matrix, by rows.
+/// A constant matrix, or its transpose.
 struct TransformMatrix {
   int64_t rows, columns;
-  llvm::ArrayRef<double> elements;
+  llvm::ArrayRef<double> elements; ///< By rows; by columns if transposed.
+  bool isTransposed = false;
 
-  llvm::ArrayRef<double> getRow(int64_t row) const {
-    return elements.slice(row * columns, columns);
+  TransformMatrix transpose() const {
+    return {columns, rows, elements, !isTransposed};
   }
+  llvm::SmallVector<double> getRow(int64_t row) const;
 };
 
 /// B^T, G and A^T for tiles of `outputs` (2 or 4) pixels in each dimension.

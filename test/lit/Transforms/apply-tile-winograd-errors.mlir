@@ -18,7 +18,7 @@ func.func @strided(%x: memref<1x8x8x64xf32>, %w: memref<64x3x3x64xf32>, %y: memr
 // -----
 
 func.func @weights(%x: memref<1x8x8x64xf32>, %w: memref<64x3x3x64xf32>, %y: memref<1x8x8x64xf32>) attributes {dnn.kernel} {
-  // expected-error@+1 {{is not computed by 'winograd', which computes no gradients of filters}}
+  // expected-error@+1 {{is not computed by 'winograd', which reduces at least 32 pixels, and 128 to 32768 with tiles of 4 by 4}}
   dnn.conv backward_weights x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
       pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
       : memref<1x8x8x64xf32>, memref<64x3x3x64xf32>, memref<1x8x8x64xf32>

@@ -1,5 +1,6 @@
 // RUN: dnn-opt %s -split-input-file -verify-diagnostics --dnn-apply-tile="target=gfx942 tile=winograd-f2-igemm-m64n64k16-w1x2-b2-mfma32" | FileCheck %s
 // RUN: dnn-opt %s -split-input-file --dnn-apply-tile="target=gfx942 tile=winograd-f4-igemm-m64n64k16-w1x2-b2-mfma32" | FileCheck %s --check-prefix=FOUR
+// RUN: not dnn-opt %s -split-input-file --dnn-apply-tile="target=gfx942 tile=winograd-f2-igemm-m64n64k16-w1x2-b2-mfma32-s2" 2>/dev/null | FileCheck %s --check-prefix=SPLIT
 // RUN: dnn-opt --problem "conv -n 2 -c 64 -H 14 -W 14 -k 64 -y 3 -x 3 -p 1 -q 1 -F 2" --target sm_90 --tile winograd-f4-igemm-m64n32k16-w2x2-b2-fma --stop-after isa | FileCheck %s --check-prefix=PTX
 
 // x has 2 x 4 x 5 tiles of 16 points: the image of 7 by 9 is not whole tiles.
@@ -68,5 +69,36 @@ func.func @backward(%x: memref<1x32x8x8xf32> {dnn.arg = "x"}, %w: memref<48x32x3
       %all = math.absf %acc : f32
       dnn.yield %all : f32
     } : memref<1x32x8x8xf32>, memref<48x32x3x3xf32>, memref<1x48x8x8xf32>
+  return
+}
+
+// -----
+
+// Backward weights transforms y, too; products are reduced over the tiles, in
+// two launches where they are split, and the last one makes nine taps of
+// sixteen points. The partial results come first in the workspace.
+// CHECK-LABEL: func.func @weights_input(
+// CHECK-SAME:    memref<4x4x4x16x64xf32, strided<[16384, 4096, 1024, 64, 1]>>
+// CHECK-COUNT-16: dnn.point_load %arg0
+// CHECK-LABEL: func.func @weights_gradient(
+// CHECK-SAME:    memref<4x4x4x16x64xf32, strided<[16384, 4096, 1024, 64, 1], offset: 131072>>
+// CHECK-COUNT-4: dnn.point_load %arg2
+// CHECK-NOT:   dnn.point_load
+// CHECK-COUNT-16: dnn.point_store
+// CHECK-LABEL: func.func @weights(
+// CHECK-LABEL: func.func @weights_filter(
+// CHECK-COUNT-16: dnn.point_load
+// CHECK-COUNT-9: dnn.point_store {{.*}}, %arg1
+// CHECK-NOT:   dnn.point_store
+// SPLIT-LABEL: func.func @weights_input(
+// SPLIT-SAME:    memref<4x4x4x16x64xf32, strided<[16384, 4096, 1024, 64, 1], offset: 131072>> {dnn.arg = "workspace", dnn.bytes = 1310720 : i64}
+// SPLIT-LABEL: func.func @weights(
+// SPLIT-SAME:    memref<2x1024x1x1x64xf32>
+// SPLIT-LABEL: func.func @weights_sum(
+// SPLIT-LABEL: func.func @weights_filter(
+func.func @weights(%x: memref<4x8x8x64xf32> {dnn.arg = "x"}, %w: memref<64x3x3x64xf32> {dnn.arg = "w"}, %y: memref<4x8x8x64xf32> {dnn.arg = "y"}) attributes {dnn.kernel} {
+  dnn.conv backward_weights x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
+      : memref<4x8x8x64xf32>, memref<64x3x3x64xf32>, memref<4x8x8x64xf32>
   return
 }

@@ -1,8 +1,8 @@
 //===- WinogradTest.cpp - Transforms around a product ---------------------===//
 //
-// Tiles of 2 by 2 and of 4 by 4 pixels, forward and backward data, in every
-// layout: images that tiles do not divide, channels that vectors do not divide,
-// and each padding.
+// Tiles of 2 by 2 and of 4 by 4 pixels, in every direction and layout: images
+// that tiles do not divide, channels that vectors do not divide, and each
+// padding.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,8 +39,8 @@ static void checkTile(const ConvProblem &problem, std::string_view size,
   checkConv(*engine, problem, kind);
 }
 
-static constexpr Direction kDirections[] = {Direction::Forward,
-                                            Direction::BackwardData};
+static constexpr Direction kDirections[] = {
+    Direction::Forward, Direction::BackwardData, Direction::BackwardWeights};
 
 class WinogradRandom : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Random, WinogradRandom, testing::Range(0, 48));
@@ -60,18 +60,23 @@ TEST_P(WinogradRandom, MatchesTheReference) {
   p.groups = 1;
   p.filter = {3, 3};
   p.stride = p.dilation = {};
-  p.in.h = 3 + index % 9;
-  p.in.w = 3 + index % 11;
+  p.batch = 1 + index % 3;
+  p.in.h = 9 + index % 7;
+  p.in.w = 7 + index % 11;
   p.inChannels = p.inChannels % 40 + 1;
   p.outChannels = p.outChannels % 40 + 1;
   p.pad = {index % 3, index / 3 % 3};
   p.setPadAfter({index / 9 % 3, (index + index / 9) % 3});
   const bool isLarge = index % 2 == 1;
   if (isLarge) {
-    p.inChannels += 32;
-    p.outChannels += 32;
-    p.pad = {1, 1};
-    p.extraPad = {};
+    if (p.direction == Direction::BackwardWeights) {
+      p.batch += 4;
+    } else {
+      p.inChannels += 32;
+      p.outChannels += 32;
+      p.pad = {1, 1};
+      p.extraPad = {};
+    }
   }
   // Gaps are those of the lengths that were drawn.
   for (Layout *layout : {&p.xLayout, &p.wLayout, &p.yLayout})
@@ -87,7 +92,7 @@ static ConvProblem makeProblem(Direction direction, Layout layout,
   ConvProblem p;
   p.direction = direction;
   p.xLayout = p.wLayout = p.yLayout = layout;
-  p.batch = 2;
+  p.batch = 4;
   p.inChannels = channels;
   p.outChannels = channels + 3;
   p.in = in;
@@ -104,7 +109,7 @@ TEST(Winograd, IsExactOnIntegers) {
       for (int64_t channels : {5, 16})
         for (auto [in, pad] : {std::pair{Spatial{8, 6}, Pads{1, 1}},
                                std::pair{Spatial{7, 9}, Pads{0, 2}},
-                               std::pair{Spatial{2, 1}, Pads{1, 1}}})
+                               std::pair{Spatial{2, 4}, Pads{1, 1}}})
           checkTile(makeProblem(direction, layout, channels, in, pad), "f2-",
                     reference::DataKind::Integer);
 }
@@ -138,6 +143,23 @@ TEST(Winograd, AppliesEpilogues) {
       }
 }
 
+// The workspace has the partial results of a split product in front.
+TEST(Winograd, LeavesSplitsTheirWorkspace) {
+  for (Layout layout : {Layout::NHWC, Layout::NCHW}) {
+    const ConvProblem p =
+        makeProblem(Direction::BackwardWeights, layout, 20, {15, 13}, {1, 1});
+    std::optional<TileConfig> split;
+    for (const Candidate &candidate :
+         getWinograd().getCandidates(p, getTarget()))
+      if (candidate.tile.parameters.find("-s") != std::string::npos)
+        split = candidate.tile;
+    ASSERT_TRUE(split);
+    auto engine = makeEngine(std::make_shared<FixedTileCompiler>(*split));
+    ASSERT_NE(engine, nullptr);
+    checkConv(*engine, p, reference::DataKind::Uniform);
+  }
+}
+
 /// The errors with the best tile of igemm, or of `size`.
 static reference::Report measureError(const ConvProblem &problem,
                                       std::string_view size) {
@@ -155,17 +177,20 @@ static reference::Report measureError(const ConvProblem &problem,
 // The errors that docs/design/0022-winograd.md states, next to those of a sum
 // of all products; the test's report has the numbers.
 TEST(Winograd, HasTheErrorThatIsStated) {
-  for (int64_t channels : {32, 256}) {
-    const ConvProblem p = makeProblem(Direction::Forward, Layout::NHWC,
-                                      channels, {14, 14}, {1, 1});
+  for (auto [direction, channels] : {std::pair{Direction::Forward, 32},
+                                     {Direction::Forward, 256},
+                                     {Direction::BackwardWeights, 32}}) {
+    ConvProblem p =
+        makeProblem(direction, Layout::NHWC, channels, {14, 14}, {1, 1});
+    p.batch = 2;
     const reference::Report sum = measureError(p, "");
     const reference::Report small = measureError(p, "f2-");
     const reference::Report large = measureError(p, "f4-");
     for (auto [name, report] : {std::pair{"sum", sum}, std::pair{"f2", small},
                                 std::pair{"f4", large}})
-      std::cout << channels << " channels, " << name << ": norm "
-                << report.relativeNorm << ", maximum " << report.relativeMaximum
-                << "\n";
+      std::cout << getName(direction) << ", " << channels << " channels, "
+                << name << ": norm " << report.relativeNorm << ", maximum "
+                << report.relativeMaximum << "\n";
     EXPECT_LT(small.relativeNorm, sum.relativeNorm);
     EXPECT_LT(large.relativeNorm, 6 * sum.relativeNorm);
     EXPECT_GT(large.relativeNorm, sum.relativeNorm);

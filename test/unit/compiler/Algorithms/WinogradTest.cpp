@@ -71,6 +71,8 @@ TEST(Winograd, CanBeForbidden) {
 TEST(Winograd, RefusesOtherConvolutions) {
   std::vector<ConvProblem> problems(9, makeLayer());
   problems[0].direction = Direction::BackwardWeights;
+  problems[0].batch = 1;
+  problems[0].in = {5, 6};
   problems[1].dataType = DataType::F64;
   problems[2].stride = {2, 2};
   problems[3].dilation = {2, 2};
@@ -112,4 +114,14 @@ TEST(Winograd, KeepsTheErrorOfLargeTilesSmall) {
     p.inChannels = channels;
     EXPECT_EQ(hasLargeTiles(p), isTaken) << channels;
   }
+  p.direction = Direction::BackwardWeights;
+  p.pad = {2, 2};
+  for (auto [batch, isTaken] :
+       {std::pair{1, true}, std::pair{128, true}, std::pair{129, false}}) {
+    p.batch = batch;
+    EXPECT_EQ(hasLargeTiles(p), isTaken) << batch;
+  }
+  p.batch = 1;
+  p.in = {9, 9}; // 121 pixels.
+  EXPECT_FALSE(hasLargeTiles(p));
 }

@@ -157,7 +157,7 @@ TEST(Problem, NamesForbiddenTransforms) {
     EXPECT_EQ(*read, any);
   }
   std::vector<ConvProblem> others(8, problem);
-  others[0].direction = Direction::BackwardWeights;
+  others[0].filter = {1, 1};
   others[1].dataType = DataType::F64;
   others[2].groups = 2;
   others[3].filter = {3, 1};
