@@ -128,6 +128,20 @@ TEST(Winograd, PadsEachEndByItself) {
     }
 }
 
+// Gaps between images, lines and pixels of x and y, whose channels or pixels
+// are innermost.
+TEST(Winograd, LeavesGapsAlone) {
+  for (Direction direction : kDirections)
+    for (std::string_view size : {"f2-", "f4-"}) {
+      ConvProblem p = makeProblem(direction, Layout::NHWC, 36, {10, 9}, {1, 1});
+      p.xLayout = p.yLayout = Layout::Strided;
+      p.xStrides = {.n = 3668, .c = 1, .h = 364, .w = 40};
+      p.yStrides = {.n = 39 * 101, .c = 101, .h = 10, .w = 1};
+      ASSERT_TRUE(p.verify().isOk()) << p.verify().getMessage();
+      checkTile(p, size, reference::DataKind::Uniform);
+    }
+}
+
 // Bias, activation, and tensors of the result's shape: in lines of pixels and
 // in blocks of channels.
 TEST(Winograd, AppliesEpilogues) {
