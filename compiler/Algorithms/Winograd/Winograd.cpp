@@ -170,7 +170,7 @@ std::vector<Candidate> Winograd::getCandidates(const Problem &problem,
     const std::string size = "f" + std::to_string(g.outputs) + "-";
     for (const Candidate &product :
          getImplicitGemm().getCandidates(g.getProduct(), target))
-      if (countSplitBytes(g, product.tile) < g.countBytes())
+      if (countSplitBytes(g, product.tile) + g.countBytes() <= g.kMaxBytes)
         candidates.push_back(
             {{std::string(kName), size + product.tile.toText()},
              product.cost + transforms});

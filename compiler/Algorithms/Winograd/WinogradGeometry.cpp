@@ -94,7 +94,6 @@ std::string WinogradGeometry::findObstacle() const {
     return "reduces at least 32 pixels, and 128 to 32768 with tiles of 4 by 4";
   if (isLarge && !isWeights() && !isBetween(reduced, 32, 1024))
     return "reduces 32 to 1024 channels with tiles of 4 by 4";
-  constexpr int64_t kMaxBytes = (int64_t(1) << 31) - 4096;
   if (countBytes() > kMaxBytes)
     return "wants a workspace below 2 GiB";
   return "";

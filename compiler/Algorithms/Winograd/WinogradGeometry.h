@@ -16,6 +16,8 @@ namespace tessera {
 /// products are what is reduced. Plain data.
 struct WinogradGeometry {
   static constexpr int64_t kFilter = 3;
+  /// The largest workspace, with some headroom for alignment.
+  static constexpr int64_t kMaxBytes = (int64_t(1) << 31) - 4096;
 
   dnn::ConvDirection direction;
   int64_t outputs; ///< Pixels of a tile in each dimension: 2 or 4.
