@@ -10,13 +10,10 @@ using namespace tessera;
 std::span<const Algorithm *const> tessera::getAlgorithms() {
   static const std::array kAlgorithms = {
       &getImplicitGemm(), &getStem(),         &getNarrowGroups(),
-      &getImplicitGemm(), &getStem(),         &getNarrowGroups(),
       &getPacked(),       &getChannelsLast(), &getSplitF32(),
-      &getWinograd(),     &getDepthwise(),    &getToeplitz(),
+      &getDepthwise(),    &getToeplitz(),     &getWinograd(),
       &getGeneralConv(),  &getPool(),         &getPoolSplit(),
       &getRowWiseMap(),   &getRows(),         &getRowWiseSplit(),
-      &getPool(),         &getPoolSplit(),    &getRowWiseMap(),
-      &getRows(),         &getRowWiseSplit(),
   };
   return kAlgorithms;
 }
