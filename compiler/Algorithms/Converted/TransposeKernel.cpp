@@ -19,13 +19,6 @@ using namespace tessera;
 
 static constexpr int64_t kThreads = 256, kAccessBytes = 16, kBankBytes = 4;
 
-static SmallVector<int64_t> getPackedStrides(ArrayRef<int64_t> shape) {
-  SmallVector<int64_t> strides(shape.size(), 1);
-  for (size_t d = shape.size() - 1; d > 0; --d)
-    strides[d - 1] = strides[d] * shape[d];
-  return strides;
-}
-
 /// Gives an argument another shape, behind the same offset.
 static void reshape(BlockArgument argument, ArrayRef<int64_t> shape,
                     ArrayRef<int64_t> newStrides) {
@@ -37,10 +30,6 @@ static void reshape(BlockArgument argument, ArrayRef<int64_t> shape,
                   MemRefType::get(shape, type.getElementType(),
                                   StridedLayoutAttr::get(type.getContext(),
                                                          offset, newStrides)));
-}
-
-static void reshape(BlockArgument argument, ArrayRef<int64_t> shape) {
-  reshape(argument, shape, getPackedStrides(shape));
 }
 
 /// The matrices of each group.
@@ -208,11 +197,11 @@ void tessera::emitTranspose(func::FuncOp kernel, BlockArgument source,
   const auto &[batch, rows, columns] = matrices;
   auto shape = SmallVector<int64_t>(batch.begin(), batch.end());
   shape.append({rows, columns});
-  reshape(source, shape);
+  reshapeArgument(source, shape);
   if (split)
     reshapeCopies(target, matrices, split->isOuter);
   else
-    reshape(target, {batch.front(), columns, rows});
+    reshapeArgument(target, {batch.front(), columns, rows});
   auto type = cast<MemRefType>(source.getType());
   auto targetType = cast<MemRefType>(target.getType());
   const int64_t bytes = type.getElementTypeBitWidth() / 8;
@@ -250,8 +239,8 @@ void tessera::emitSplit(func::FuncOp kernel, BlockArgument source,
   const int64_t channels =
       cast<MemRefType>(target.getType()).getShape().back() / kTermProducts;
   const int64_t run = (split.isOuter ? elements : channels) / split.groups;
-  reshape(source, {elements / run, run});
-  reshape(target, {elements / run, kTermProducts, run});
+  reshapeArgument(source, {elements / run, run});
+  reshapeArgument(target, {elements / run, kTermProducts, run});
   const int64_t width = getAccessWidth(
       cast<MemRefType>(target.getType()), 2,
       getAccessWidth(cast<MemRefType>(source.getType()), 1,

@@ -58,7 +58,10 @@ static int64_t countSplitBytes(const WinogradGeometry &g,
                                const TileConfig &product) {
   const ErrorOr<GemmTile> tile = parseGemmTile(product);
   const bool hasPartials = tile && tile->splits > 1 && !tile->isAtomic;
-  return hasPartials ? tile->splits * g.countFilters() * kElementBytes : 0;
+  if (!hasPartials)
+    return 0;
+  const int64_t elements = g.isWeights() ? g.countFilters() : g.countProducts();
+  return tile->splits * elements * kElementBytes;
 }
 
 static Offsets getOffsets(const WinogradGeometry &g, int64_t splitBytes) {
@@ -166,6 +169,10 @@ std::vector<Candidate> Winograd::getCandidates(const Problem &problem,
   const ConvProblem &conv = *problem.getConv();
   std::vector<Candidate> candidates;
   for (const WinogradGeometry &g : getGeometries(conv)) {
+    // F(4x4, 3x3) is less exact than a sum of f32, and tensor cores that are as
+    // exact ('bf16x6') are about as fast.
+    if (g.outputs > 2 && target.wgmmaSharedBytes > 0)
+      continue;
     const double transforms = estimateTransforms(g, conv, target);
     const std::string size = "f" + std::to_string(g.outputs) + "-";
     for (const Candidate &product :
