@@ -106,13 +106,15 @@ void ConvertedTensor::addKernel(dnn::ConvOp conv) const {
     emitSplit(kernel, given, copy, *split);
 }
 
-LogicalResult tessera::checkConverted(dnn::ConvOp conv, StringRef name) {
+LogicalResult tessera::checkConverted(dnn::ConvOp conv, StringRef name,
+                                      bool keepsResult) {
   for (Value tensor : {conv.getX(), conv.getW(), conv.getY()})
     if (!isa<BlockArgument>(tensor) ||
         !cast<MemRefType>(tensor.getType()).getLayout().isIdentity())
       return conv.emitOpError("needs packed tensors to be transposed");
   auto result = cast<MemRefType>(conv.getResultOperand().get().getType());
-  const bool isTransposed = conv.getResultLayout() != dnn::Layout::NHWC &&
+  const bool isTransposed = !keepsResult &&
+                            conv.getResultLayout() != dnn::Layout::NHWC &&
                             !isSame(getMatrices(result));
   for (Value extra : conv.getExtras())
     if (isTransposed && cast<MemRefType>(extra.getType()).getRank() > 1)

@@ -43,9 +43,10 @@ Matrices getMatrices(mlir::MemRefType type);
 bool isSame(const Matrices &matrices);
 
 /// Fails with an error if a tensor of `conv` is not packed, or if a result that
-/// has to be transposed adds a tensor of its own shape. `name` is that of the
-/// algorithm.
-mlir::LogicalResult checkConverted(dnn::ConvOp conv, mlir::StringRef name);
+/// has to be transposed, unless `keepsResult`, adds a tensor of its own shape.
+/// `name` is that of the algorithm.
+mlir::LogicalResult checkConverted(dnn::ConvOp conv, mlir::StringRef name,
+                                   bool keepsResult = false);
 
 /// Puts `tensors` behind the workspace of `inner`, builds its program on their
 /// copies, and the launches around it.
