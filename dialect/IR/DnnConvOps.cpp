@@ -195,14 +195,14 @@ static LogicalResult verifyTypes(ConvOp op) {
     return op.emitOpError() << "needs elements of type f16, bf16, f32, f64 or "
                                "i8, but "
                             << inputs[0].name << " has " << type;
+  if (isI8 && op.getDirection() != ConvDirection::Forward) /*conv_c6*/
+    return op.emitOpError() << "needs direction forward for i8, but has "
+                            << stringifyEnum(op.getDirection());
   if (other != type) /*conv_c5*/
     return op.emitOpError()
            << "needs one element type of " << inputs[0].name << " and "
            << inputs[1].name << ", but " << inputs[0].name << " has " << type
            << " and " << inputs[1].name << " has " << other;
-  if (isI8 && op.getDirection() != ConvDirection::Forward) /*conv_c6*/
-    return op.emitOpError() << "needs direction forward for i8, but has "
-                            << stringifyEnum(op.getDirection());
   if (op.getTf32() && !type.isF32()) /*conv_c25*/
     return op.emitOpError()
            << "needs elements of f32 to allow tf32, but has " << type;

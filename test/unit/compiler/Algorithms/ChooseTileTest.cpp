@@ -130,7 +130,50 @@ TEST(ChooseTile, UsesTf32WhereItIsAllowed) {
   EXPECT_EQ(choose("sm_80", MathType::Tf32), "mma16_tf32");
   EXPECT_EQ(choose("sm_75", MathType::Tf32), "fma");
   EXPECT_EQ(choose("gfx942", MathType::Tf32), "mfma32");
-  EXPECT_EQ(choose("sm_90", MathType::Exact), "fma");
+  EXPECT_EQ(choose("sm_80", MathType::Exact), "fma");
+}
+
+// Where wgmma multiplies bf16, exact f32 is split into it: the accumulators are
+// promoted, and leave registers for that. Without a workspace it is not.
+TEST(ChooseTile, SplitsExactF32) {
+  ConvProblem p = makeLayer();
+  p.dataType = DataType::F32;
+  const GpuTarget &target = *findTarget("sm_90");
+  for (Layout layout : {Layout::NHWC, Layout::NCHW})
+    for (Direction direction : {Direction::Forward, Direction::BackwardData,
+                                Direction::BackwardWeights}) {
+      p.xLayout = p.wLayout = p.yLayout = layout;
+      p.direction = direction;
+      const TileConfig tile = *chooseTile(p, target);
+      EXPECT_EQ(tile.algorithm, "bf16x6");
+      const GemmTile inner = *parseGemmTile(*parseTileConfig(tile.parameters));
+      EXPECT_EQ(inner.promote, 4);
+      EXPECT_LE(inner.m * inner.n / (inner.wavesM * inner.wavesN), 96 * 128);
+      EXPECT_NE(chooseTile(Problem(p).asWithoutWorkspace(), target)->algorithm,
+                "bf16x6");
+    }
+  p.epilogue.residual = true;
+  EXPECT_NE(chooseTile(p, target)->algorithm, "bf16x6");
+}
+
+// A pointwise convolution with channels first is read as it is, unless rows of
+// pixels are no whole 16 bytes.
+TEST(ChooseTile, ReadsImagesAsMatrices) {
+  ConvProblem p = makeLayer();
+  p.xLayout = p.wLayout = p.yLayout = Layout::NCHW;
+  p.filter = {1, 1};
+  p.pad = {};
+  p.in = {28, 28};
+  const GpuTarget &target = *findTarget("sm_90");
+  for (Direction direction : {Direction::Forward, Direction::BackwardData,
+                              Direction::BackwardWeights}) {
+    p.direction = direction;
+    const TileConfig tile = *chooseTile(p, target);
+    EXPECT_EQ(tile.algorithm, "igemm");
+    EXPECT_TRUE(parseGemmTile(tile)->isTma);
+  }
+  p.in = {14, 14};
+  EXPECT_EQ(chooseTile(p, target)->algorithm, "nhwc");
 }
 
 // Direct copies are for operands that lie in memory as they lie in LDS.

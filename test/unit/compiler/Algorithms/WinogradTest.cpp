@@ -41,7 +41,7 @@ static Status check(const ConvProblem &problem, const char *chip = "gfx942") {
 // Many channels pay for the transforms, forward and backward.
 TEST(Winograd, IsChosenForManyChannels) {
   ConvProblem p = makeLayer();
-  for (const char *chip : {"gfx90a", "gfx942", "gfx1100", "sm_90"})
+  for (const char *chip : {"gfx90a", "gfx942", "gfx1100", "sm_80"})
     for (Direction direction : {Direction::Forward, Direction::BackwardData}) {
       p.direction = direction;
       EXPECT_EQ(choose(p, chip), "winograd-f4") << chip;
