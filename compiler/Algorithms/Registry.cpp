@@ -11,9 +11,9 @@ std::span<const Algorithm *const> tessera::getAlgorithms() {
   static const std::array kAlgorithms = {
       &getImplicitGemm(), &getStem(),         &getNarrowGroups(),
       &getPacked(),       &getChannelsLast(), &getSplitF32(),
-      &getDepthwise(),    &getToeplitz(),     &getGeneralConv(),
-      &getPool(),         &getPoolSplit(),    &getRowWiseMap(),
-      &getRows(),         &getRowWiseSplit(),
+      &getDepthwise(),    &getToeplitz(),     &getWinograd(),
+      &getGeneralConv(),  &getPool(),         &getPoolSplit(),
+      &getRowWiseMap(),   &getRows(),         &getRowWiseSplit(),
   };
   return kAlgorithms;
 }

@@ -17,6 +17,7 @@ const Algorithm &getPacked();
 const Algorithm &getSplitF32();
 const Algorithm &getStem();
 const Algorithm &getToeplitz();
+const Algorithm &getWinograd();
 const Algorithm &getPool();
 const Algorithm &getPoolSplit();
 const Algorithm &getRowWiseMap();

@@ -31,9 +31,9 @@ static constexpr int64_t kReserved = 1024, kGranule = 128;
 /// Workgroups that a multiprocessor holds at most, by the same guide.
 static constexpr int64_t kMostWorkgroups = 32;
 
-/// Bytes that the kernel shares within a workgroup without asking. What a launch
-/// asks for lies behind them and is aligned as the buffers of TMA are, so that
-/// ptxas counts whole kilobytes.
+/// Bytes that the kernel shares within a workgroup without asking. What a
+/// launch asks for lies behind them and is aligned as the buffers of TMA are,
+/// so that ptxas counts whole kilobytes.
 static int64_t countSharedBytes(gpu::GPUFuncOp kernel) {
   constexpr int64_t kAlignment = 1024;
   int64_t bytes = 0;

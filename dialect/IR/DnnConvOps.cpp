@@ -112,8 +112,8 @@ ConvDims ConvOp::getDims() {
 }
 
 Type ConvOp::getElementType() {
-  Value factor = getDirection() == ConvDirection::BackwardData ? getY() : getX();
-  return cast<MemRefType>(factor.getType()).getElementType();
+  Value read = getDirection() == ConvDirection::BackwardData ? getY() : getX();
+  return cast<MemRefType>(read.getType()).getElementType();
 }
 
 Type ConvOp::getResultElementType() {
@@ -180,29 +180,29 @@ static LogicalResult verifyMemory(ConvOp op, StringRef name, MemRefType type) {
 /// Checks conv_c4 to conv_c6, conv_c19 and conv_c25, which restrict the element
 /// types.
 static LogicalResult verifyTypes(ConvOp op) {
-  SmallVector<NamedOperand, 2> factors;
+  SmallVector<NamedOperand, 2> inputs;
   NamedOperand result;
   for (const NamedOperand &operand : getNamedOperands(op))
     if (operand.name == getResultName(op.getDirection()))
       result = operand;
     else
-      factors.push_back(operand);
-  const Type type = factors[0].type.getElementType();
-  const Type other = factors[1].type.getElementType();
+      inputs.push_back(operand);
+  const Type type = inputs[0].type.getElementType();
+  const Type other = inputs[1].type.getElementType();
   const Type written = result.type.getElementType();
   const bool isI8 = type.isInteger(8), isShort = type.isF16() || type.isBF16();
   if (!isShort && !type.isF32() && !type.isF64() && !isI8) /*conv_c4*/
     return op.emitOpError() << "needs elements of type f16, bf16, f32, f64 or "
                                "i8, but "
-                            << factors[0].name << " has " << type;
-  if (other != type) /*conv_c5*/
-    return op.emitOpError()
-           << "needs one element type of " << factors[0].name << " and "
-           << factors[1].name << ", but " << factors[0].name << " has " << type
-           << " and " << factors[1].name << " has " << other;
+                            << inputs[0].name << " has " << type;
   if (isI8 && op.getDirection() != ConvDirection::Forward) /*conv_c6*/
     return op.emitOpError() << "needs direction forward for i8, but has "
                             << stringifyEnum(op.getDirection());
+  if (other != type) /*conv_c5*/
+    return op.emitOpError()
+           << "needs one element type of " << inputs[0].name << " and "
+           << inputs[1].name << ", but " << inputs[0].name << " has " << type
+           << " and " << inputs[1].name << " has " << other;
   if (op.getTf32() && !type.isF32()) /*conv_c25*/
     return op.emitOpError()
            << "needs elements of f32 to allow tf32, but has " << type;
@@ -211,9 +211,9 @@ static LogicalResult verifyTypes(ConvOp op) {
     return op.emitOpError()
            << "needs " << result.name << " of type "
            << (isI8 ? "i32 or f32"
-                    : "of " + factors[0].name + " and " + factors[1].name +
+                    : "of " + inputs[0].name + " and " + inputs[1].name +
                           (isShort ? ", or f32" : ""))
-           << ", but " << factors[0].name << " has " << type << " and "
+           << ", but " << inputs[0].name << " has " << type << " and "
            << result.name << " has " << written;
   return success();
 }

@@ -99,8 +99,8 @@ LogicalResult PipelineOp::verify() {
                                        getCopy() != CopyKind::DirectToLds)))
     return emitOpError("needs copy tma or direct_to_lds with halo, and at "
                        "least one buffer");
-  if (getPromote() && (*getPromote() < 1 || getCopy() != CopyKind::Tma ||
-                       getHalo()))
+  if (getPromote() &&
+      (*getPromote() < 1 || getCopy() != CopyKind::Tma || getHalo()))
     return emitOpError("needs copy tma and no halo with promote, and at least "
                        "one step");
   if (getRoles() &&

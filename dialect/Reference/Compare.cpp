@@ -69,6 +69,30 @@ static double getBadness(double value, double actual, double least,
   return allowed > 0 ? error / allowed : error == 0 ? 0 : error / 1e-300;
 }
 
+namespace {
+/// Adds up the errors of a tensor, whether or not they are allowed.
+struct ErrorSize {
+  double errors = 0, values = 0;
+  double largestError = 0, largestValue = 0;
+
+  void add(double value, double found) {
+    if (!std::isfinite(value))
+      return;
+    const double error = std::fabs(found - value);
+    errors += error * error;
+    values += value * value;
+    largestError = std::max(largestError, error);
+    largestValue = std::max(largestValue, std::fabs(value));
+  }
+  void writeTo(Report &report) const {
+    if (largestValue == 0)
+      return;
+    report.relativeNorm = std::sqrt(errors / values);
+    report.relativeMaximum = largestError / largestValue;
+  }
+};
+} // namespace
+
 /// Whether both are infinities of the same sign, or both are NaN.
 static bool isSameNonFinite(double value, double found) {
   return !std::isfinite(value) &&
@@ -84,6 +108,7 @@ Report tessera::reference::compare(const Expected &expected,
   Report report;
   report.hasDepth = expected.sizes.depth > 1;
   double worst = -1;
+  ErrorSize size;
   Coord at;
   for (size_t i = 0; i < expected.values.size(); ++i) {
     if (!expected.indices.empty())
@@ -95,6 +120,7 @@ Report tessera::reference::compare(const Expected &expected,
     const double least = roundTo(actual.type, value - tolerance);
     const double most = roundTo(actual.type, value + tolerance);
     const double found = actual.load(at);
+    size.add(value, found);
     const bool passed =
         std::isfinite(value)
             ? least <= found && found <= most
@@ -113,6 +139,7 @@ Report tessera::reference::compare(const Expected &expected,
       report.most = most;
     }
   }
+  size.writeTo(report);
   return report;
 }
 

@@ -100,6 +100,10 @@ struct Report {
   /// The interval that was allowed there.
   double least = 0;
   double most = 0;
+  /// The norm of all errors over that of the expected values, and the largest
+  /// error over the largest value; of finite values.
+  double relativeNorm = 0;
+  double relativeMaximum = 0;
   /// Whether the text contains the worst element's depth.
   bool hasDepth = false;
 

@@ -163,6 +163,13 @@ Status ConvProblem::verify() const {
   return status;
 }
 
+bool ConvProblem::hasWinogradForm() const {
+  return (dataType == DataType::F32 || dataType == DataType::F16 ||
+          dataType == DataType::BF16) &&
+         !hasDepth() && groups == 1 && filter == Spatial{3, 3} &&
+         stride == Spatial() && dilation == Spatial();
+}
+
 ConvProblem ConvProblem::canonicalize() const {
   ConvProblem result = *this;
   if (hasUnequalPads())
@@ -178,6 +185,7 @@ ConvProblem ConvProblem::canonicalize() const {
     result.int8Result = DataType::I32;
   if (dataType != DataType::F32)
     result.mathType = MathType::Exact;
+  result.forbidsWinograd = forbidsWinograd && result.hasWinogradForm();
   if (xLayout == Layout::Strided)
     result.xLayout = canonicalizeLayout(result.xStrides, getInputLengths());
   if (wLayout == Layout::Strided)

@@ -78,6 +78,9 @@ struct ConvProblem {
   Spatial stride;
   Spatial dilation;
   Epilogue epilogue;
+  /// Whether every product of the definition must be computed, and not the
+  /// fewer ones of Winograd's transforms.
+  bool forbidsWinograd = false;
 
   friend bool operator==(const ConvProblem &, const ConvProblem &) = default;
 
@@ -101,6 +104,10 @@ struct ConvProblem {
   bool allowsTf32() const {
     return dataType == DataType::F32 && mathType == MathType::Tf32;
   }
+
+  /// Whether Winograd's transforms could compute it, and so `forbidsWinograd`
+  /// means anything.
+  bool hasWinogradForm() const;
 
   /// Type of the tensor that is computed.
   DataType getResultType() const {
@@ -141,7 +148,7 @@ struct ConvProblem {
   /// padding that differs between the ends of a dimension "p1x0:2";
   /// strided tensors "s50176:196:14:1"; i8 with its result "i8,i32"; f32 that
   /// may be multiplied as tf32 "tf32"; an epilogue as
-  /// "-ealpha+beta+bias+residual+relu" at the end.
+  /// "-ealpha+beta+bias+residual+relu" at the end, and behind it "-nowinograd".
   std::string toNetworkConfig() const;
 };
 

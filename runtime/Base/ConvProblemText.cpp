@@ -18,6 +18,9 @@ static constexpr Activation kActivations[] = {
 /// Written instead of the type: f32 that may be multiplied as tf32.
 static constexpr std::string_view kTf32 = "tf32";
 
+/// Written at the end if Winograd's transforms are forbidden.
+static constexpr std::string_view kNoWinograd = "-nowinograd";
+
 std::string_view tessera::getName(Activation activation) {
   switch (activation) {
   case Activation::None:
@@ -105,7 +108,9 @@ std::string ConvProblem::toNetworkConfig() const {
   text += "-p" + toPadText(pad, extraPad, deep) + "-s" + toText(stride, deep) +
           "-d" + toText(dilation, deep);
   text += "-g" + std::to_string(groups);
-  return epilogue.isEmpty() ? text : text + "-e" + toText(epilogue);
+  if (!epilogue.isEmpty())
+    text += "-e" + toText(epilogue);
+  return forbidsWinograd ? text + std::string(kNoWinograd) : text;
 }
 
 ConvProblem tessera::scanConvProblem(TextScanner &scanner, bool hasDepth) {
@@ -134,5 +139,6 @@ ConvProblem tessera::scanConvProblem(TextScanner &scanner, bool hasDepth) {
   scanLengths(scanner.expect("-d"), hasDepth, p.dilation);
   scanner.expect("-g").number(p.groups);
   scanEpilogue(scanner, p.epilogue);
+  p.forbidsWinograd = scanner.consume(kNoWinograd);
   return p;
 }

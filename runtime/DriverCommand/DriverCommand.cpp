@@ -143,11 +143,13 @@ ErrorOr<Problem> tessera::parseDriverCommand(std::string_view command) {
 }
 
 std::string tessera::toDriverCommand(const Problem &problem) {
-  if (problem.isUnaligned() || problem.isWithoutWorkspace())
+  const ConvProblem *conv = problem.getConv();
+  if (problem.isUnaligned() || problem.isWithoutWorkspace() ||
+      (conv && conv->forbidsWinograd))
     return problem.toNetworkConfig();
   if (const PoolProblem *pool = problem.getPool())
     return toLine(*pool);
   if (const RowWiseProblem *rows = problem.getRows())
     return toLine(*rows);
-  return toLine(*problem.getConv());
+  return toLine(*conv);
 }

@@ -139,12 +139,23 @@ def count_clocks(chip, body, unit):
         elif kind in ("LDS read", "LDS write"):
             busy["LDS"] += moved / chip.lds_clock_bytes
         elif kind == "VMEM":
-            busy["vector memory"] += moved / chip.memory_clock_bytes
+            least, _ = isa_chips.address_clocks(
+                chip, lane_bytes(instruction.mnemonic))
+            busy["vector memory"] += max(moved / chip.memory_clock_bytes, least)
             if re.search(r"_lds_|\blds\b", instruction.text):
                 busy["LDS"] += moved / chip.lds_clock_bytes
         elif kind == "SALU":
             busy["SALU"] += clocks
     return unit_clocks / issue if issue else 0.0, busy, unit_clocks
+
+
+def count_address_clocks(chip, body):
+    """(least, most) clocks of an address unit for the body's loads and stores,
+    with a wave on each of its SIMDs. The text of an instruction does not say
+    whether its lanes coalesce; the emulated device counts what they do."""
+    pairs = [isa_chips.address_clocks(chip, lane_bytes(i.mnemonic))
+             for i in body if classify(i) == "VMEM"]
+    return sum(least for least, _ in pairs), sum(most for _, most in pairs)
 
 
 def estimate_mca(chip, body):
@@ -237,6 +248,7 @@ def analyze(kernel, chip, with_mca=False):
         "unit_clocks": unit_clocks, "issue_share": share,
         "busiest": resource,
         "busiest_share": unit_clocks / clocks if clocks else 0.0,
+        "address_clocks": count_address_clocks(chip, body),
         "resources": None, "occupancy": None,
         "object_bytes": kernel.object_bytes,
     }
@@ -251,6 +263,10 @@ def analyze(kernel, chip, with_mca=False):
     return report
 
 
+def format_range(least, most):
+    return f"{least:g}" if least == most else f"{least:g} to {most:g}"
+
+
 def format_report(report):
     unit = report["unit"]
     rows = [("kernel", report["kernel"]), ("target", report["target"]),
@@ -261,7 +277,9 @@ def format_report(report):
         rows.append(("  VGPR-AGPR copies", str(report["accvgpr_copies"])))
     rows += [(f"{unit} share of issue clocks", f"{report['issue_share']:.3f}"),
              (f"{unit} share of the busiest", f"{report['busiest_share']:.2f} "
-              f"({report['busiest']})")]
+              f"({report['busiest']})"),
+             ("clocks of the address unit", format_range(
+                 *report["address_clocks"]))]
     if "mca" in report:
         mca = report["mca"]
         rows.append((f"{unit} share by llvm-mca", f"{mca['share']:.2f}, without "

@@ -43,6 +43,11 @@ class Chip:
     def is_cdna(self):
         return self.wave == 64
 
+    @property
+    def compute_units(self):
+        """Of a unit."""
+        return 1 if self.is_cdna else 2
+
 
 def _read_chips():
     rates = {}
@@ -53,6 +58,7 @@ def _read_chips():
 
 
 CHIPS = _read_chips()
+(_ADDRESS_LANES,), = _read_rows("TESSERA_ADDRESS_LANES")
 _BLOCK_RATES = dict(_read_rows("TESSERA_BLOCK_RATE"))
 _OLD_LANE_ELEMENTS = dict(_read_rows("TESSERA_OLD_LANE_ELEMENTS"))
 
@@ -60,6 +66,17 @@ _SHAPE = re.compile(
     r"v_(?P<family>s?mfma|smfmac|s?wmma|swmmac)_(?:scale_)?[a-z0-9]+?_"
     r"(?P<m>\d+)x(?P<n>\d+)x(?P<k>\d+)(?P<blocks>_\d+b)?(?P<sep>_?)"
     r"(?P<type>xf32|bf16_1k|bf16|f16|f32|f64|iu8|iu4|i8|fp8|bf8|f8f6f4)")
+
+
+def address_clocks(chip, lane_bytes):
+    """(least, most) clocks of the address units of a unit for an instruction
+    of one wave on each SIMD: what coalesces, if it is a dword or less, and what
+    does not.
+    """
+    lanes = chip.wave * chip.simds / chip.compute_units
+    most = lanes / _ADDRESS_LANES
+    coalesced = chip.memory_clock_bytes / chip.compute_units / 4
+    return (lanes / coalesced if lane_bytes <= 4 else most), most
 
 
 def matrix_clocks(chip, text):

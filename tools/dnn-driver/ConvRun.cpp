@@ -72,6 +72,9 @@ static ErrorOr<ConvDesc> makeConv(const ConvProblem &p, bool isTransposed) {
   if (status.isOk() && p.allowsTf32())
     status = check(miopenSetConvolutionAttribute(
         desc->get(), MIOPEN_CONVOLUTION_ATTRIB_MATH_TYPE, miopenMathDefault));
+  if (status.isOk() && p.forbidsWinograd)
+    status = check(miopenSetConvolutionAttribute(
+        desc->get(), TESSERA_CONVOLUTION_ATTRIB_WINOGRAD, 0));
   if (!status.isOk())
     return status;
   return desc;

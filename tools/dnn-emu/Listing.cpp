@@ -152,8 +152,8 @@ static std::optional<Range> findHottestLoop(const Program &program,
 
 static void printLines(const Program &program, const std::vector<Line> &lines,
                        Range range, uint64_t total) {
-  std::printf("%10s %6s %12s %6s %10s %10s  %s\n", "times", "lanes", "clocks",
-              "%", "segments", "conflicts", "instruction");
+  std::printf("%10s %6s %12s %6s %10s %10s %10s  %s\n", "times", "lanes",
+              "clocks", "%", "segments", "address", "conflicts", "instruction");
   for (uint32_t i = range.first; i <= range.last; ++i) {
     const Line &line = lines[i];
     uint64_t conflicts =
@@ -164,10 +164,11 @@ static void printLines(const Program &program, const std::vector<Line> &lines,
                        : 0;
     double share = total ? 100.0 * double(line.getClocks()) / double(total) : 0;
     std::printf(
-        "%10llu %6.1f %12llu %6.1f %10llu %10llu  0x%04llx  %s\n",
+        "%10llu %6.1f %12llu %6.1f %10llu %10llu %10llu  0x%04llx  %s\n",
         static_cast<unsigned long long>(line.count.times), lanes,
         static_cast<unsigned long long>(line.getClocks()), share,
         static_cast<unsigned long long>(segments),
+        static_cast<unsigned long long>(line.memory.addressClocks),
         static_cast<unsigned long long>(conflicts),
         static_cast<unsigned long long>(program.getOffset(*line.instruction)),
         program.getText(*line.instruction).c_str());

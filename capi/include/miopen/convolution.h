@@ -147,7 +147,12 @@ typedef enum {
   miopenReserved1 = 2,
 #endif
   /** A miopenMathType_t; miopenMathPedantic in a new descriptor. */
-  MIOPEN_CONVOLUTION_ATTRIB_MATH_TYPE = 3
+  MIOPEN_CONVOLUTION_ATTRIB_MATH_TYPE = 3,
+  /** An extension of this library. 1, as in a new descriptor: 3x3 convolutions
+   *  may be computed by Winograd's transforms, which need fewer products and
+   *  round differently. 0 forbids it, as MIOPEN_DEBUG_CONV_WINOGRAD=0 does for
+   *  the process. */
+  TESSERA_CONVOLUTION_ATTRIB_WINOGRAD = 1000
 } miopenConvolutionAttrib_t;
 
 /** Whether f32 operands may be rounded before they are multiplied. */
@@ -537,9 +542,10 @@ MIOPEN_EXPORT miopenStatus_t miopenSetConvolutionAttribute(
  * @param[in]  convDesc  The descriptor to read.
  * @param[in]  attr      The attribute.
  * @param[out] value     The value that was set last; at first 0, but -1 for
- *                       MIOPEN_CONVOLUTION_ATTRIB_FP16_ALT_IMPL and
+ *                       MIOPEN_CONVOLUTION_ATTRIB_FP16_ALT_IMPL,
  *                       miopenMathPedantic for
- *                       MIOPEN_CONVOLUTION_ATTRIB_MATH_TYPE.
+ *                       MIOPEN_CONVOLUTION_ATTRIB_MATH_TYPE and 1 for
+ *                       TESSERA_CONVOLUTION_ATTRIB_WINOGRAD.
  *
  * @retval miopenStatusSuccess  `*value` is set.
  * @retval miopenStatusBadParm  A pointer is NULL, or the attribute is unknown.

@@ -122,6 +122,9 @@ static const Attribute *findAttribute(int attribute) {
       {&Descriptor::fp8RoundingMode, 0, 1},
       {&Descriptor::mathType, miopenMathDefault, miopenMathPedantic},
   };
+  static constexpr Attribute kWinograd = {&Descriptor::winograd, 0, 1};
+  if (attribute == TESSERA_CONVOLUTION_ATTRIB_WINOGRAD)
+    return &kWinograd;
   if (attribute < 0 || attribute >= static_cast<int>(std::size(kAttributes)))
     return nullptr;
   return &kAttributes[attribute];

@@ -37,6 +37,7 @@ struct miopenConvolutionDescriptor {
   /// A miopenMathType_t. MIOpen starts with pedantic; its miopenMathDefault is
   /// the value that allows tf32.
   int mathType = miopenMathPedantic;
+  int winograd = 1; ///< TESSERA_CONVOLUTION_ATTRIB_WINOGRAD.
   miopenConvolutionFindMode_t findMode = miopenConvolutionFindModeDefault;
 };
 

@@ -92,6 +92,13 @@ static MathType getMathType(const miopenConvolutionDescriptor &conv) {
   return isAllowed ? MathType::Tf32 : MathType::Exact;
 }
 
+/// Whether the environment or the descriptor forbids Winograd's transforms.
+static bool forbidsWinograd(const miopenConvolutionDescriptor &conv) {
+  static const bool kIsOff =
+      getEnvBool("MIOPEN_DEBUG_CONV_WINOGRAD") == false;
+  return kIsOff || conv.winograd == 0;
+}
+
 static Status checkCasts(const ConvolutionOperands &operands) {
   for (const miopenTensorDescriptor *tensor :
        {&operands.x, &operands.w, &operands.y})
@@ -111,6 +118,7 @@ static Status setTypes(Direction direction, const ConvolutionOperands &operands,
   problem.dataType = *type;
   if (*type == DataType::F32)
     problem.mathType = getMathType(operands.conv);
+  problem.forbidsWinograd = forbidsWinograd(operands.conv);
   return *type == DataType::I8 ? setInt8Result(direction, operands, problem)
                                : Status::ok();
 }

@@ -80,6 +80,20 @@ Value tessera::setArgumentType(Value argument, MemRefType type) {
   return argument;
 }
 
+Value tessera::reshapeArgument(Value argument, ArrayRef<int64_t> shape) {
+  auto type = cast<MemRefType>(argument.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset = 0;
+  (void)type.getStridesAndOffset(strides, offset);
+  strides.assign(shape.size(), 1);
+  for (size_t d = shape.size() - 1; d > 0; --d)
+    strides[d - 1] = strides[d] * shape[d];
+  return setArgumentType(
+      argument, MemRefType::get(shape, type.getElementType(),
+                                StridedLayoutAttr::get(type.getContext(),
+                                                       offset, strides)));
+}
+
 Value tessera::flattenArgument(Value argument) {
   auto type = cast<MemRefType>(argument.getType());
   return setArgumentType(argument, MemRefType::get({type.getNumElements()},

@@ -4,7 +4,8 @@
 // is channels: its loads are narrow, and TMA has no form for them. Launches at
 // the speed of a copy bring x, w or y into the workspace as NHWC, another
 // algorithm computes there, and a launch brings the result back
-// (docs/design/0019-channels-last.md).
+// (docs/design/0019-channels-last.md). Where lanes side by side load pixels
+// side by side, transposing the filter alone may be worth more.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,6 +20,8 @@ using namespace mlir;
 using namespace tessera;
 
 static constexpr std::string_view kName = "nhwc";
+/// Before the inner tile where the filter alone is transposed.
+static constexpr std::string_view kFilterAlone = "w-";
 
 namespace {
 class ChannelsLast final : public Algorithm {
@@ -42,11 +45,49 @@ static std::array<const Algorithm *, 4> getInnerAlgorithms() {
 // The problem
 //===----------------------------------------------------------------------===//
 
+namespace {
+/// Which of the tensors that are channels first are transposed.
+enum class Transposed : uint8_t { All, Filter };
+} // namespace
+
 /// The same with channels last.
-static ConvProblem getInnerProblem(const ConvProblem &problem) {
+static ConvProblem getInnerProblem(const ConvProblem &problem,
+                                   Transposed transposed) {
   ConvProblem inner = problem;
-  inner.xLayout = inner.wLayout = inner.yLayout = Layout::NHWC;
+  inner.wLayout = Layout::NHWC;
+  if (transposed == Transposed::All)
+    inner.xLayout = inner.yLayout = Layout::NHWC;
   return inner;
+}
+
+static bool isChannelsLast(const ConvProblem &conv) {
+  return conv.xLayout == Layout::NHWC && conv.wLayout == Layout::NHWC &&
+         conv.yLayout == Layout::NHWC;
+}
+
+/// Whether igemm may do better with x and y as they are. For TMA, all tensors
+/// are channels last; the result of backward weights is the filter.
+static bool isFilterWorthTrying(const ConvProblem &conv,
+                                const ConvertedTraffic &traffic,
+                                const GpuTarget &target) {
+  const int64_t filter = traffic.countFilter();
+  return target.vendor == Vendor::Amd &&
+         conv.direction != Direction::BackwardWeights && filter > 0 &&
+         filter < ConvertedTraffic::kMostWorkspace &&
+         traffic.countWorkspace() > filter;
+}
+
+/// Whether all tensors that are channels first can be transposed.
+static Status checkAll(const ConvProblem &conv,
+                       const ConvertedTraffic &traffic) {
+  if ((conv.epilogue.beta || conv.epilogue.residual) &&
+      traffic.isResultTransposed())
+    return notSupported("adds no second tensor to a transposed result");
+  if (traffic.isEmpty() && isChannelsLast(conv))
+    return notSupported("has nothing to transpose");
+  if (traffic.countWorkspace() >= ConvertedTraffic::kMostWorkspace)
+    return notSupported("wants a workspace below 2 GiB");
+  return Status::ok();
 }
 
 Status ChannelsLast::check(const Problem &problem,
@@ -58,15 +99,13 @@ Status ChannelsLast::check(const Problem &problem,
     if (layout != Layout::NHWC && layout != Layout::NCHW)
       return notSupported("transposes packed tensors");
   const ConvertedTraffic traffic(*conv, /*splits=*/false);
-  if ((conv->epilogue.beta || conv->epilogue.residual) &&
-      traffic.isResultTransposed())
-    return notSupported("adds no second tensor to a transposed result");
-  if (traffic.isEmpty() && conv->xLayout == Layout::NHWC &&
-      conv->wLayout == Layout::NHWC && conv->yLayout == Layout::NHWC)
-    return notSupported("has nothing to transpose");
-  if (traffic.countWorkspace() >= ConvertedTraffic::kMostWorkspace)
-    return notSupported("wants a workspace below 2 GiB");
-  const Problem inner(getInnerProblem(*conv));
+  const Problem filter(getInnerProblem(*conv, Transposed::Filter));
+  if (isFilterWorthTrying(*conv, traffic, target) &&
+      getImplicitGemm().check(filter, target).isOk())
+    return Status::ok();
+  if (Status status = checkAll(*conv, traffic); !status.isOk())
+    return status;
+  const Problem inner(getInnerProblem(*conv, Transposed::All));
   std::string reasons;
   for (const Algorithm *algorithm : getInnerAlgorithms()) {
     Status status = algorithm->check(inner, target);
@@ -78,21 +117,36 @@ Status ChannelsLast::check(const Problem &problem,
   return notSupported(reasons);
 }
 
+/// Appends the tiles of `algorithm` for `conv` with transposed tensors.
+static void addCandidates(const Algorithm &algorithm, const ConvProblem &conv,
+                          Transposed transposed, const GpuTarget &target,
+                          std::vector<Candidate> &candidates) {
+  const Problem inner(getInnerProblem(conv, transposed));
+  if (!algorithm.check(inner, target).isOk())
+    return;
+  const bool isFilter = transposed == Transposed::Filter;
+  const ConvertedTraffic traffic(conv, /*splits=*/false);
+  const double transposing = isFilter ? traffic.estimateFilterClocks(target)
+                                      : traffic.estimateClocks(target);
+  for (const Candidate &candidate : algorithm.getCandidates(inner, target))
+    candidates.push_back(
+        {{std::string(kName),
+          std::string(isFilter ? kFilterAlone : "") + candidate.tile.toText()},
+         candidate.cost + transposing});
+}
+
 std::vector<Candidate>
 ChannelsLast::getCandidates(const Problem &problem,
                             const GpuTarget &target) const {
   const ConvProblem &conv = *problem.getConv();
-  const Problem inner(getInnerProblem(conv));
-  const double transposing =
-      ConvertedTraffic(conv, /*splits=*/false).estimateClocks(target);
+  const ConvertedTraffic traffic(conv, /*splits=*/false);
   std::vector<Candidate> candidates;
-  for (const Algorithm *algorithm : getInnerAlgorithms()) {
-    if (!algorithm->check(inner, target).isOk())
-      continue;
-    for (const Candidate &candidate : algorithm->getCandidates(inner, target))
-      candidates.push_back({{std::string(kName), candidate.tile.toText()},
-                            candidate.cost + transposing});
-  }
+  if (checkAll(conv, traffic).isOk())
+    for (const Algorithm *algorithm : getInnerAlgorithms())
+      addCandidates(*algorithm, conv, Transposed::All, target, candidates);
+  if (isFilterWorthTrying(conv, traffic, target))
+    addCandidates(getImplicitGemm(), conv, Transposed::Filter, target,
+                  candidates);
   return candidates;
 }
 
@@ -100,18 +154,22 @@ ChannelsLast::getCandidates(const Problem &problem,
 // The program
 //===----------------------------------------------------------------------===//
 
-/// The tensors that are not channels last; then all are.
-static SmallVector<ConvertedTensor> transposeTensors(dnn::ConvOp conv) {
+/// The tensors that are not channels last; then they are.
+static SmallVector<ConvertedTensor> transposeTensors(dnn::ConvOp conv,
+                                                     Transposed transposed) {
+  const bool isAll = transposed == Transposed::All;
   SmallVector<ConvertedTensor> tensors;
-  if (conv.getXLayout() != dnn::Layout::NHWC)
+  if (isAll && conv.getXLayout() != dnn::Layout::NHWC)
     tensors.emplace_back(conv, conv.getXMutable(), "_x");
   if (conv.getWLayout() != dnn::Layout::NHWC)
     tensors.emplace_back(conv, conv.getWMutable(), "_w");
-  if (conv.getYLayout() != dnn::Layout::NHWC)
+  if (isAll && conv.getYLayout() != dnn::Layout::NHWC)
     tensors.emplace_back(conv, conv.getYMutable(), "_y");
-  conv.setXLayout(dnn::Layout::NHWC);
   conv.setWLayout(dnn::Layout::NHWC);
-  conv.setYLayout(dnn::Layout::NHWC);
+  if (isAll) {
+    conv.setXLayout(dnn::Layout::NHWC);
+    conv.setYLayout(dnn::Layout::NHWC);
+  }
   return tensors;
 }
 
@@ -121,16 +179,22 @@ LogicalResult ChannelsLast::build(Operation *primitive,
   auto conv = dyn_cast<dnn::ConvOp>(primitive);
   if (!conv)
     return primitive->emitOpError("is no convolution");
-  ErrorOr<TileConfig> tile = parseTileConfig(config.parameters);
+  const bool isFilter = config.parameters.starts_with(kFilterAlone);
+  ErrorOr<TileConfig> tile = parseTileConfig(
+      config.parameters.substr(isFilter ? kFilterAlone.size() : 0));
   const Algorithm *inner = tile ? findAlgorithm(*tile) : nullptr;
   if (!inner || !llvm::is_contained(getInnerAlgorithms(), inner))
     return conv.emitOpError()
            << "has tile '" << config.toText()
            << "', but 'nhwc-' is followed by a tile of igemm, stem, groups or "
               "packed";
-  if (failed(checkConverted(conv, kName)))
+  if (isFilter && conv.getDirection() == dnn::ConvDirection::BackwardWeights)
+    return conv.emitOpError("has the filter as its result, which 'nhwc-w-' "
+                            "does not transpose alone");
+  if (failed(checkConverted(conv, kName, /*keepsResult=*/isFilter)))
     return failure();
-  SmallVector<ConvertedTensor> tensors = transposeTensors(conv);
+  SmallVector<ConvertedTensor> tensors = transposeTensors(
+      conv, isFilter ? Transposed::Filter : Transposed::All);
   return buildAround(conv, tensors, *inner, *tile, target);
 }
 

@@ -35,7 +35,7 @@ static MemRefType getPackedType(MemRefType type, dnn::Layout layout,
     std::rotate(shape.begin() + 1, shape.begin() + 2, shape.end());
   if (!split)
     return MemRefType::get(shape, type.getElementType());
-  (split->isOuter ? shape.front() : shape.back()) *= kPartProducts;
+  (split->isOuter ? shape.front() : shape.back()) *= kTermProducts;
   return MemRefType::get(shape, BFloat16Type::get(type.getContext()));
 }
 
@@ -69,7 +69,7 @@ ConvertedTensor::ConvertedTensor(dnn::ConvOp conv, OpOperand &operand,
   operand.set(function.getArgument(*workspace));
 }
 
-void ConvertedTensor::place(int64_t &bytes) {
+void ConvertedTensor::allocate(int64_t &bytes) {
   if (!workspace)
     return;
   constexpr int64_t kAlignment = 256;
@@ -82,11 +82,10 @@ void ConvertedTensor::place(int64_t &bytes) {
   (void)packed.getStridesAndOffset(strides, offset);
   MLIRContext *context = function.getContext();
   if (begin > 0)
-    setArgumentType(
-        function.getArgument(*workspace),
-        MemRefType::get(
-            packed.getShape(), packed.getElementType(),
-            StridedLayoutAttr::get(context, begin / element, strides)));
+    setArgumentType(function.getArgument(*workspace),
+                    MemRefType::get(packed.getShape(), packed.getElementType(),
+                                    StridedLayoutAttr::get(
+                                        context, begin / element, strides)));
   function.setArgAttr(*workspace, dnn::kBytesAttrName,
                       Builder(context).getI64IntegerAttr(bytes));
 }
@@ -107,13 +106,15 @@ void ConvertedTensor::addKernel(dnn::ConvOp conv) const {
     emitSplit(kernel, given, copy, *split);
 }
 
-LogicalResult tessera::checkConverted(dnn::ConvOp conv, StringRef name) {
+LogicalResult tessera::checkConverted(dnn::ConvOp conv, StringRef name,
+                                      bool keepsResult) {
   for (Value tensor : {conv.getX(), conv.getW(), conv.getY()})
     if (!isa<BlockArgument>(tensor) ||
         !cast<MemRefType>(tensor.getType()).getLayout().isIdentity())
       return conv.emitOpError("needs packed tensors to be transposed");
   auto result = cast<MemRefType>(conv.getResultOperand().get().getType());
-  const bool isTransposed = conv.getResultLayout() != dnn::Layout::NHWC &&
+  const bool isTransposed = !keepsResult &&
+                            conv.getResultLayout() != dnn::Layout::NHWC &&
                             !isSame(getMatrices(result));
   for (Value extra : conv.getExtras())
     if (isTransposed && cast<MemRefType>(extra.getType()).getRank() > 1)
@@ -157,7 +158,7 @@ LogicalResult tessera::buildAround(dnn::ConvOp conv,
   if (failed(bytes))
     return failure();
   for (ConvertedTensor &tensor : tensors)
-    tensor.place(*bytes);
+    tensor.allocate(*bytes);
   for (const ConvertedTensor &tensor : tensors)
     tensor.addKernel(conv);
   return inner.build(conv, tile, target);

@@ -18,7 +18,7 @@ public:
                   std::optional<ElementSplit> split = std::nullopt);
 
   /// Moves the copy behind `bytes` of the workspace, and `bytes` behind it.
-  void place(int64_t &bytes);
+  void allocate(int64_t &bytes);
 
   /// Adds the launch that makes the copy before the convolution's, or, of the
   /// result, the tensor of the copy after it.
@@ -43,10 +43,10 @@ Matrices getMatrices(mlir::MemRefType type);
 bool isSame(const Matrices &matrices);
 
 /// Fails with an error if a tensor of `conv` is not packed, or if a result that
-/// has to be transposed adds a tensor of its own shape. `name` is that of the
-/// algorithm.
-mlir::LogicalResult checkConverted(dnn::ConvOp conv,
-                                   mlir::StringRef name);
+/// has to be transposed, unless `keepsResult`, adds a tensor of its own shape.
+/// `name` is that of the algorithm.
+mlir::LogicalResult checkConverted(dnn::ConvOp conv, mlir::StringRef name,
+                                   bool keepsResult = false);
 
 /// Puts `tensors` behind the workspace of `inner`, builds its program on their
 /// copies, and the launches around it.

@@ -2,6 +2,7 @@
 
 #include "compiler/Algorithms/Converted/ConvertedTraffic.h"
 #include "compiler/Algorithms/Converted/ElementSplit.h"
+#include "compiler/Algorithms/ImplicitGemm/GemmCost.h"
 
 using namespace tessera;
 
@@ -28,17 +29,16 @@ static size_t getResultIndex(Direction direction) {
 ConvertedTraffic::ConvertedTraffic(const ConvProblem &conv, bool splits)
     : result(getResultIndex(conv.direction)) {
   const Layout layouts[] = {conv.xLayout, conv.wLayout, conv.yLayout};
-  const TensorLengths lengths[] = {conv.getInputLengths(),
-                                   conv.getFilterLengths(),
-                                   conv.getOutputLengths()};
+  const TensorLengths lengths[] = {
+      conv.getInputLengths(), conv.getFilterLengths(), conv.getOutputLengths()};
   for (size_t i = 0; i < tensors.size(); ++i) {
     const int64_t elements = lengths[i].getElements();
-    const int64_t bytes = elements * getByteSize(i == result
-                                                     ? conv.getResultType()
-                                                     : conv.dataType);
+    const int64_t bytes =
+        elements *
+        getByteSize(i == result ? conv.getResultType() : conv.dataType);
     if (splits && i != result)
       tensors[i] = {bytes,
-                    elements * kPartProducts * getByteSize(DataType::BF16)};
+                    elements * kTermProducts * getByteSize(DataType::BF16)};
     else if (isTransposed(layouts[i], lengths[i]))
       tensors[i] = {bytes, bytes};
   }
@@ -51,16 +51,26 @@ int64_t ConvertedTraffic::countWorkspace() const {
   return bytes;
 }
 
-double ConvertedTraffic::estimateClocks(const GpuTarget &target) const {
+double
+ConvertedTraffic::Launch::estimateClocks(const GpuTarget &target) const {
   constexpr ConversionRates kRates;
+  if (written == 0)
+    return 0;
+  const auto bytes = static_cast<double>(read + written);
+  if (target.vendor == Vendor::Amd)
+    return kRates.begin + bytes / getMemoryBytesPerClock(target);
+  const double rate =
+      bytes <= kRates.mostCached ? kRates.cachedBytes : kRates.memoryBytes;
+  return kRates.begin + bytes / (rate * target.computeUnits);
+}
+
+double ConvertedTraffic::estimateClocks(const GpuTarget &target) const {
   double clocks = 0;
-  for (const Launch &launch : tensors) {
-    if (launch.written == 0)
-      continue;
-    const auto bytes = static_cast<double>(launch.read + launch.written);
-    const double rate =
-        bytes <= kRates.mostCached ? kRates.cachedBytes : kRates.memoryBytes;
-    clocks += kRates.begin + bytes / (rate * target.computeUnits);
-  }
+  for (const Launch &launch : tensors)
+    clocks += launch.estimateClocks(target);
   return clocks;
+}
+
+double ConvertedTraffic::estimateFilterClocks(const GpuTarget &target) const {
+  return tensors[1].estimateClocks(target);
 }

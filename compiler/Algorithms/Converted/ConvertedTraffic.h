@@ -20,16 +20,22 @@ public:
   static constexpr int64_t kMostWorkspace = int64_t(1) << 31;
 
   int64_t countWorkspace() const;
+  /// The bytes of the filter's copy; none without one.
+  int64_t countFilter() const { return tensors[1].written; }
   bool isResultTransposed() const { return tensors[result].written > 0; }
   bool isEmpty() const { return countWorkspace() == 0; }
 
   /// Clocks of the launches: each begins, reads and writes.
   double estimateClocks(const GpuTarget &target) const;
+  /// Those of the filter's alone.
+  double estimateFilterClocks(const GpuTarget &target) const;
 
 private:
   /// Bytes of a launch; none without one.
   struct Launch {
     int64_t read = 0, written = 0;
+
+    double estimateClocks(const GpuTarget &target) const;
   };
   std::array<Launch, 3> tensors; ///< x, w, y.
   size_t result;

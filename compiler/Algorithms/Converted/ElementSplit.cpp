@@ -1,4 +1,4 @@
-//===- ElementSplit.cpp - f32 as three parts of bf16 ----------------------===//
+//===- ElementSplit.cpp - f32 as three terms of bf16 ----------------------===//
 
 #include "compiler/Algorithms/Converted/ElementSplit.h"
 
@@ -27,10 +27,10 @@ public:
   Value truncate(Value block) {
     return arith::BitcastOp::create(p.b, p.loc, floats, mask(block, kUpper));
   }
-  Value toParts(Value block) { return p.convert(block, p.b.getBF16Type()); }
+  Value toTerm(Value block) { return p.convert(block, p.b.getBF16Type()); }
   /// Rounded to the nearest bf16.
   Value round(Value block) {
-    return p.convert(toParts(block), p.b.getF32Type());
+    return p.convert(toTerm(block), p.b.getF32Type());
   }
 
 private:
@@ -53,22 +53,24 @@ private:
 };
 } // namespace
 
-std::array<Value, kPartProducts>
+std::array<Value, kTermProducts>
 tessera::splitElements(PointBuilder &p, Value block, bool isSecond) {
   const int64_t size = PointBuilder::getBlockSize(block);
   BlockMath math(p, size);
   Value zero = p.zero(p.b.getF32Type(), size);
   Value isFinite = math.isFinite(block);
-  // The largest numbers would be rounded to infinity.
+  // The largest numbers would be rounded to infinity, and so would the sum of
+  // their first two terms.
   Value rounded = math.round(block);
-  Value first = math.select(math.isFinite(rounded), rounded,
+  Value isRounded = math.isFinite(rounded);
+  Value first = math.select(isRounded, rounded,
                             math.select(isFinite, math.truncate(block), block));
   Value finite = math.select(isFinite, first, zero);
   Value rest = math.select(isFinite, math.subtract(block, first), zero);
-  Value second = math.round(rest);
-  Value third = math.toParts(math.subtract(rest, second));
-  Value a0 = math.toParts(first), a0Finite = math.toParts(finite),
-        a1 = math.toParts(second);
+  Value second = math.select(isRounded, math.round(rest), math.truncate(rest));
+  Value third = math.toTerm(math.subtract(rest, second));
+  Value a0 = math.toTerm(first), a0Finite = math.toTerm(finite),
+        a1 = math.toTerm(second);
   // In the order of the products at the head of ElementSplit.h.
   if (isSecond)
     return {a0, a1, a0Finite, a1, third, a0Finite};

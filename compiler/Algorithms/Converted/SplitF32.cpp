@@ -51,7 +51,7 @@ static ConvProblem getInnerProblem(const ConvProblem &problem) {
                      : problem.direction == Direction::BackwardData
                          ? inner.outChannels
                          : inner.batch;
-  reduced *= kPartProducts;
+  reduced *= kTermProducts;
   return inner;
 }
 
@@ -73,7 +73,7 @@ Status SplitF32::check(const Problem &problem, const GpuTarget &target) const {
   return getImplicitGemm().check(getInnerProblem(*conv), target);
 }
 
-/// Whether a thread has registers for accumulators and sums.
+/// Whether a thread has registers for accumulators twice.
 static bool fitsRegisters(const GemmTile &tile) {
   constexpr int kWarpgroup = 128;
   const int consumers = tile.wavesM * tile.wavesN;
@@ -150,8 +150,8 @@ LogicalResult SplitF32::build(Operation *primitive, const TileConfig &config,
     return conv.emitOpError() << "has tile '" << config.toText() << "', but '"
                               << kName << "-' is followed by a tile of igemm";
   if (!conv.getElementType().isF32())
-    return conv.emitOpError() << "is of " << conv.getElementType()
-                              << ", but '" << kName << "' splits f32";
+    return conv.emitOpError() << "is of " << conv.getElementType() << ", but '"
+                              << kName << "' splits f32";
   if (failed(checkConverted(conv, kName)))
     return failure();
   SmallVector<ConvertedTensor> tensors = splitTensors(conv);

@@ -19,13 +19,6 @@ using namespace tessera;
 
 static constexpr int64_t kThreads = 256, kAccessBytes = 16, kBankBytes = 4;
 
-static SmallVector<int64_t> getPackedStrides(ArrayRef<int64_t> shape) {
-  SmallVector<int64_t> strides(shape.size(), 1);
-  for (size_t d = shape.size() - 1; d > 0; --d)
-    strides[d - 1] = strides[d] * shape[d];
-  return strides;
-}
-
 /// Gives an argument another shape, behind the same offset.
 static void reshape(BlockArgument argument, ArrayRef<int64_t> shape,
                     ArrayRef<int64_t> newStrides) {
@@ -35,12 +28,8 @@ static void reshape(BlockArgument argument, ArrayRef<int64_t> shape,
   (void)type.getStridesAndOffset(strides, offset);
   setArgumentType(argument,
                   MemRefType::get(shape, type.getElementType(),
-                                  StridedLayoutAttr::get(
-                                      type.getContext(), offset, newStrides)));
-}
-
-static void reshape(BlockArgument argument, ArrayRef<int64_t> shape) {
-  reshape(argument, shape, getPackedStrides(shape));
+                                  StridedLayoutAttr::get(type.getContext(),
+                                                         offset, newStrides)));
 }
 
 /// The matrices of each group.
@@ -61,11 +50,11 @@ static void reshapeCopies(BlockArgument target, const Matrices &separated,
   const int64_t size = rows * columns;
   SmallVector<int64_t> strides;
   if (isOuter)
-    strides = {kPartProducts * second * size, size, rows, second * size, 1};
+    strides = {kTermProducts * second * size, size, rows, second * size, 1};
   else
-    strides = {second * kPartProducts * size, kPartProducts * rows,
-               second * kPartProducts * rows, rows, 1};
-  reshape(target, {first, second, columns, kPartProducts, rows}, strides);
+    strides = {second * kTermProducts * size, kTermProducts * rows,
+               second * kTermProducts * rows, rows, 1};
+  reshape(target, {first, second, columns, kTermProducts, rows}, strides);
 }
 
 namespace {
@@ -132,9 +121,9 @@ struct Corner {
   Value row, column;
 
   PointBuilder::Values locate(ArrayRef<Value> inMatrix) const {
-    PointBuilder::Values place = batch;
-    place.append(inMatrix.begin(), inMatrix.end());
-    return place;
+    PointBuilder::Values coordinates = batch;
+    coordinates.append(inMatrix.begin(), inMatrix.end());
+    return coordinates;
   }
 };
 } // namespace
@@ -150,11 +139,11 @@ static void loadTile(PointBuilder &p, Value source, Value shared,
   const int64_t dim = static_cast<int64_t>(corner.batch.size()) + 1;
   for (int64_t iteration = 0; iteration < walk.countIterations(); ++iteration) {
     auto [row, column] = walk.locate(p, thread, iteration);
-    loaded.push_back({row, column,
-                      p.loadBlock(source, dim, walk.width,
-                                  corner.locate({p.add(corner.row, row),
-                                                 p.add(corner.column,
-                                                       column)}))});
+    loaded.push_back(
+        {row, column,
+         p.loadBlock(source, dim, walk.width,
+                     corner.locate({p.add(corner.row, row),
+                                    p.add(corner.column, column)}))});
   }
   const int64_t width = layout.getWriteWidth(walk.width);
   for (const Loaded &part : loaded)
@@ -163,7 +152,7 @@ static void loadTile(PointBuilder &p, Value source, Value shared,
                     layout.locate(p, part.row, p.add(part.column, first)));
 }
 
-/// Stores columns: as they are, or a copy of each part.
+/// Stores columns: as they are, or a copy of each term.
 static void storeTile(PointBuilder &p, Value shared, Value target,
                       const Corner &corner, Value thread, const TileWalk &walk,
                       const TileLayout &layout,
@@ -182,9 +171,9 @@ static void storeTile(PointBuilder &p, Value shared, Value target,
       p.storeBlock(block, target, dim, corner.locate({toColumn, toRow}));
       continue;
     }
-    for (auto [copy, part] :
+    for (auto [copy, term] :
          llvm::enumerate(splitElements(p, block, split->isSecond)))
-      p.storeBlock(part, target, dim + 1,
+      p.storeBlock(term, target, dim + 1,
                    corner.locate({toColumn, p.index(copy), toRow}));
   }
 }
@@ -208,11 +197,11 @@ void tessera::emitTranspose(func::FuncOp kernel, BlockArgument source,
   const auto &[batch, rows, columns] = matrices;
   auto shape = SmallVector<int64_t>(batch.begin(), batch.end());
   shape.append({rows, columns});
-  reshape(source, shape);
+  reshapeArgument(source, shape);
   if (split)
     reshapeCopies(target, matrices, split->isOuter);
   else
-    reshape(target, {batch.front(), columns, rows});
+    reshapeArgument(target, {batch.front(), columns, rows});
   auto type = cast<MemRefType>(source.getType());
   auto targetType = cast<MemRefType>(target.getType());
   const int64_t bytes = type.getElementTypeBitWidth() / 8;
@@ -247,21 +236,21 @@ void tessera::emitSplit(func::FuncOp kernel, BlockArgument source,
   auto type = cast<MemRefType>(source.getType());
   const int64_t elements = type.getNumElements();
   // Elements that follow each other in all copies.
-  const int64_t run = split.isOuter ? elements / split.groups
-                                    : type.getShape().back() / split.groups;
-  reshape(source, {elements / run, run});
-  reshape(target, {elements / run, kPartProducts, run});
+  const int64_t channels =
+      cast<MemRefType>(target.getType()).getShape().back() / kTermProducts;
+  const int64_t run = (split.isOuter ? elements : channels) / split.groups;
+  reshapeArgument(source, {elements / run, run});
+  reshapeArgument(target, {elements / run, kTermProducts, run});
   const int64_t width = getAccessWidth(
       cast<MemRefType>(target.getType()), 2,
       getAccessWidth(cast<MemRefType>(source.getType()), 1,
                      kAccessBytes / (type.getElementTypeBitWidth() / 8)));
   OpBuilder b(kernel.getBody().front().getTerminator());
   PointBuilder p(b, kernel.getLoc());
-  ValueRange point =
-      p.forEachPoint({elements / run, run / width}, kThreads);
+  ValueRange point = p.forEachPoint({elements / run, run / width}, kThreads);
   Value first = p.mul(point[1], width);
   Value block = p.loadBlock(source, 1, width, {point[0], first});
-  for (auto [copy, part] :
+  for (auto [copy, term] :
        llvm::enumerate(splitElements(p, block, split.isSecond)))
-    p.storeBlock(part, target, 2, {point[0], p.index(copy), first});
+    p.storeBlock(term, target, 2, {point[0], p.index(copy), first});
 }

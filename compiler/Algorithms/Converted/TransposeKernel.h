@@ -26,8 +26,9 @@ void emitTranspose(mlir::func::FuncOp kernel, mlir::BlockArgument source,
                    mlir::BlockArgument target, const Matrices &matrices,
                    const std::optional<ElementSplit> &split = std::nullopt);
 
-/// Writes the body of `kernel`: `target` gets all copies of the elements of
-/// `source`, whose channels are last, too. Both are packed memref arguments.
+/// Writes the body of `kernel`: `target`, whose last dimension is the channels
+/// unless the split is outer, gets all copies of the elements of `source`,
+/// which have the same order. Both are packed memref arguments.
 void emitSplit(mlir::func::FuncOp kernel, mlir::BlockArgument source,
                mlir::BlockArgument target, const ElementSplit &split);
 

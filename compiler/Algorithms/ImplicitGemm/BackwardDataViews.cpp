@@ -16,18 +16,20 @@ using namespace mlir;
 using namespace tessera;
 
 namespace {
-/// The group coordinate: which group of the convolution, and which class.
-struct GroupExprs {
+/// The group coordinate: which group of the convolution, which class, and which
+/// split.
+struct ClassExprs {
   AffineExpr group;
   ViewBuilder::Exprs rho; ///< Relative to firstRho; one for each dimension.
   ViewBuilder::Exprs e;
+  AffineExpr split;
 };
 
 /// Makes the views of one convolution.
 class BackwardDataViewer {
 public:
   BackwardDataViewer(OpBuilder &b, dnn::ConvOp conv, const ConvGeometry &g,
-                     bool hasHalo);
+                     const DataReduction &reduction);
 
   dnn::ViewOp viewOutput();
   dnn::ViewOp viewFilter(Value transposed);
@@ -35,11 +37,14 @@ public:
   ArrayRef<int64_t> getReduce() const { return reduce; }
 
 private:
-  GroupExprs addGroups(ViewBuilder &view) const;
+  ClassExprs addClasses(ViewBuilder &view) const;
+  /// The output channel, within its group, of the reduction's last dimension.
+  AffineExpr getChannel(const ClassExprs &at, AffineExpr reduced) const;
 
   OpBuilder &b;
   dnn::ConvOp conv;
   const ConvGeometry &g;
+  const ReductionSplits splits;
   SmallVector<StrideClasses> classes; ///< One for each dimension.
   SmallVector<int64_t> pixels;        ///< Images, then each dimension's rows.
   SmallVector<int64_t> reduce;        ///< Each dimension's taps, then channels.
@@ -47,24 +52,25 @@ private:
 } // namespace
 
 BackwardDataViewer::BackwardDataViewer(OpBuilder &b, dnn::ConvOp conv,
-                                       const ConvGeometry &g, bool hasHalo)
-    : b(b), conv(conv), g(g),
+                                       const ConvGeometry &g,
+                                       const DataReduction &reduction)
+    : b(b), conv(conv), g(g), splits(reduction.splits),
       classes(llvm::map_to_vector(g.dims, chooseClasses)), pixels({g.batch}) {
   for (auto [i, dim] : llvm::enumerate(g.dims)) {
-    pixels.push_back(hasHalo && hasPositions(i, g.dims.size())
+    pixels.push_back(reduction.hasHalo && hasPositions(i, g.dims.size())
                          ? countPositions(dim)
                          : classes[i].rows);
     reduce.push_back(classes[i].taps);
   }
-  reduce.push_back(g.outChannels);
+  reduce.push_back(splits.getShare(g.outChannels));
 }
 
-GroupExprs BackwardDataViewer::addGroups(ViewBuilder &view) const {
+ClassExprs BackwardDataViewer::addClasses(ViewBuilder &view) const {
   SmallVector<int64_t> sizes = {g.groups};
   for (const StrideClasses &c : classes)
     sizes.append({c.rhos, c.es});
-  ViewBuilder::Exprs exprs = view.add(0, sizes);
-  GroupExprs result{exprs[0], {}, {}};
+  auto [exprs, split] = addGroups(view, sizes, splits);
+  ClassExprs result{exprs[0], {}, {}, split};
   // A coordinate with a single value is the constant 0.
   auto simplify = [&](AffineExpr expr, int64_t size) {
     return size > 1 ? expr : getAffineConstantExpr(0, expr.getContext());
@@ -76,6 +82,11 @@ GroupExprs BackwardDataViewer::addGroups(ViewBuilder &view) const {
   return result;
 }
 
+AffineExpr BackwardDataViewer::getChannel(const ClassExprs &at,
+                                          AffineExpr reduced) const {
+  return GroupExprs{{}, at.split}.locate(reduced, g.outChannels, splits);
+}
+
 /// The tap t (StrideClasses.h) of an index of the loop.
 static AffineExpr makeTap(const StrideClasses &c, AffineExpr index) {
   return c.isDescending ? -index + (c.firstTap + c.taps - 1)
@@ -84,7 +95,7 @@ static AffineExpr makeTap(const StrideClasses &c, AffineExpr index) {
 
 dnn::ViewOp BackwardDataViewer::viewOutput() {
   ViewBuilder view(b);
-  GroupExprs group = addGroups(view);
+  ClassExprs group = addClasses(view);
   ViewBuilder::Exprs row = view.add(1, pixels);
   ViewBuilder::Exprs reduction = view.add(2, reduce);
   ViewBuilder::Exprs spatial;
@@ -92,13 +103,15 @@ dnn::ViewOp BackwardDataViewer::viewOutput() {
     spatial.push_back(row[1 + i] + c.firstRow -
                       makeTap(c, reduction[i]) * c.outStep);
   return view.create(conv.getLoc(), conv.getY(), conv.getYLayout(), row[0],
-                     group.group * g.outChannels + reduction.back(), spatial);
+                     group.group * g.outChannels +
+                         getChannel(group, reduction.back()),
+                     spatial);
 }
 
 /// `transposed` is the filter with its input channels first, or null.
 dnn::ViewOp BackwardDataViewer::viewFilter(Value transposed) {
   ViewBuilder view(b);
-  GroupExprs group = addGroups(view);
+  ClassExprs group = addClasses(view);
   AffineExpr channel = view.add(1, {g.inChannels})[0];
   ViewBuilder::Exprs reduction = view.add(2, reduce);
   ViewBuilder::Exprs taps;
@@ -111,17 +124,18 @@ dnn::ViewOp BackwardDataViewer::viewFilter(Value transposed) {
   }
   if (!transposed)
     return view.create(conv.getLoc(), conv.getW(), conv.getWLayout(),
-                       group.group * g.outChannels + reduction.back(), channel,
-                       taps);
+                       group.group * g.outChannels +
+                           getChannel(group, reduction.back()),
+                       channel, taps);
   ViewBuilder::Exprs coordinates = {group.group * g.inChannels + channel};
   coordinates.append(taps);
-  coordinates.push_back(reduction.back());
+  coordinates.push_back(getChannel(group, reduction.back()));
   return view.create(conv.getLoc(), transposed, coordinates);
 }
 
 ResultCoordinates BackwardDataViewer::placeInput() {
   ViewBuilder view(b);
-  GroupExprs group = addGroups(view);
+  ClassExprs group = addClasses(view);
   ViewBuilder::Exprs row = view.add(1, pixels);
   AffineExpr channel = view.add(2, {g.inChannels})[0];
   ViewBuilder::Exprs spatial;
@@ -132,17 +146,21 @@ ResultCoordinates BackwardDataViewer::placeInput() {
     spatial.push_back(row[1 + i] * dim.stride + group.rho[i] * dim.dilation +
                       group.e[i] + first);
   }
-  return {view, row[0], group.group * g.inChannels + channel, spatial};
+  return {view, row[0], group.group * g.inChannels + channel, spatial,
+          group.split};
 }
 
 GemmViews tessera::viewBackwardData(OpBuilder &b, dnn::ConvOp conv,
-                                    const ConvGeometry &g, bool hasHalo,
+                                    const ConvGeometry &g,
+                                    const DataReduction &reduction,
                                     Value transposed) {
-  BackwardDataViewer viewer(b, conv, g, hasHalo);
+  BackwardDataViewer viewer(b, conv, g, reduction);
   dnn::ViewOp output = viewer.viewOutput();
   dnn::ViewOp filter = viewer.viewFilter(transposed);
-  return {output, filter, viewer.placeInput(),
+  return {output,
+          filter,
+          viewer.placeInput(),
           SmallVector<int64_t>(viewer.getReduce()),
-          isChannelsLast(conv.getXLayout()) ? dnn::TileDim::N
-                                            : dnn::TileDim::M};
+          isChannelsLast(conv.getXLayout()) ? dnn::TileDim::N : dnn::TileDim::M,
+          !reduction.splits.areSteps};
 }

@@ -107,33 +107,11 @@ int64_t tessera::getSplitSize(const ConvGeometry &g,
       .front();
 }
 
-namespace {
-/// The group coordinate.
-struct GroupExprs {
-  AffineExpr group;
-  AffineExpr split; ///< Null if the reduction is not split.
-};
-} // namespace
-
-/// Splits that are runs of steps are outermost, as the pipeline requires; so
-/// tiles that run at the same time read the same pixels.
-static GroupExprs addGroups(ViewBuilder &view, const ConvGeometry &g,
-                            const WeightsReduction &reduction) {
-  const int64_t splits = reduction.splits;
-  if (splits == 1)
-    return {view.add(0, {g.groups})[0], {}};
-  if (reduction.isTma) {
-    ViewBuilder::Exprs exprs = view.add(0, {splits, g.groups});
-    return {exprs[1], exprs[0]};
-  }
-  ViewBuilder::Exprs exprs = view.add(0, {g.groups, splits});
-  return {exprs[0], exprs[1]};
-}
-
 GemmViews tessera::viewBackwardWeights(OpBuilder &b, dnn::ConvOp conv,
                                        const ConvGeometry &g,
                                        const WeightsReduction &reduction) {
   Location loc = conv.getLoc();
+  const ReductionSplits splits{reduction.splits, reduction.isTma};
   bool batchLast = wantsBatchLast(g, reduction);
   bool channelsLast = isChannelsLast(conv.getWLayout());
   SmallVector<int64_t> reduce = getReduction(g, batchLast, reduction.hasHalo);
@@ -146,15 +124,15 @@ GemmViews tessera::viewBackwardWeights(OpBuilder &b, dnn::ConvOp conv,
   dnn::ViewOp output, input;
   {
     ViewBuilder view(b);
-    auto [group, split] = addGroups(view, g, reduction);
+    auto [groups, split] = addGroups(view, {g.groups}, splits);
     AffineExpr k = view.add(1, {g.outChannels})[0];
     Pixel pixel = addSplit(view, split);
     output = view.create(loc, conv.getY(), conv.getYLayout(), pixel.image,
-                         group * g.outChannels + k, pixel.position);
+                         groups[0] * g.outChannels + k, pixel.position);
   }
   {
     ViewBuilder view(b);
-    auto [group, split] = addGroups(view, g, reduction);
+    auto [groups, split] = addGroups(view, {g.groups}, splits);
     FilterCoordinates filter = addFilter(view, 1, g, channelsLast, reduction);
     Pixel pixel = addSplit(view, split);
     ViewBuilder::Exprs spatial;
@@ -162,13 +140,13 @@ GemmViews tessera::viewBackwardWeights(OpBuilder &b, dnn::ConvOp conv,
       spatial.push_back(pixel.position[i] * dim.stride +
                         filter.taps[i] * dim.dilation - dim.pad);
     input = view.create(loc, conv.getX(), conv.getXLayout(), pixel.image,
-                        group * g.inChannels + filter.channel, spatial);
+                        groups[0] * g.inChannels + filter.channel, spatial);
   }
   ViewBuilder view(b);
-  auto [group, split] = addGroups(view, g, reduction);
+  auto [groups, split] = addGroups(view, {g.groups}, splits);
   AffineExpr k = view.add(1, {g.outChannels})[0];
   FilterCoordinates filter = addFilter(view, 2, g, channelsLast, reduction);
-  ResultCoordinates result{view, group * g.outChannels + k, filter.channel,
+  ResultCoordinates result{view, groups[0] * g.outChannels + k, filter.channel,
                            filter.taps, split};
   return {output, input, result, reduce, dnn::TileDim::N};
 }

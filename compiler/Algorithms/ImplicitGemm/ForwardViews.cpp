@@ -16,11 +16,10 @@ using namespace tessera;
 /// innermost the loop walks taps outside and channels inside. Where two steps
 /// do not divide the channels, the reduction has the order of the filter in
 /// memory instead, so that the filter is read in wide loads.
-static bool wantsChannelsFirst(dnn::ConvOp conv, const ConvGeometry &geometry,
+static bool wantsChannelsFirst(dnn::ConvOp conv, int64_t channels,
                                int64_t step) {
   return !isChannelsLast(conv.getXLayout()) &&
-         !isChannelsLast(conv.getWLayout()) &&
-         geometry.inChannels % (2 * step) != 0;
+         !isChannelsLast(conv.getWLayout()) && channels % (2 * step) != 0;
 }
 
 namespace {
@@ -40,21 +39,23 @@ static Reduction addReduction(ViewBuilder &view, ArrayRef<int64_t> reduce,
 }
 
 GemmViews tessera::viewForward(OpBuilder &b, dnn::ConvOp conv,
-                               const ConvGeometry &g, int64_t step,
-                               bool hasHalo) {
+                               const ConvGeometry &g,
+                               const DataReduction &walk) {
   Location loc = conv.getLoc();
-  bool channelsFirst = wantsChannelsFirst(conv, g, step);
+  const ReductionSplits &splits = walk.splits;
+  const int64_t channels = splits.getShare(g.inChannels);
+  bool channelsFirst = wantsChannelsFirst(conv, channels, walk.step);
   SmallVector<int64_t> pixels = {g.batch};
   for (auto [i, dim] : llvm::enumerate(g.dims))
-    pixels.push_back(hasHalo && hasPositions(i, g.dims.size())
+    pixels.push_back(walk.hasHalo && hasPositions(i, g.dims.size())
                          ? countPositions(dim)
                          : dim.out);
   SmallVector<int64_t> reduce = g.get(&ConvDim::filter);
-  reduce.insert(channelsFirst ? reduce.begin() : reduce.end(), g.inChannels);
+  reduce.insert(channelsFirst ? reduce.begin() : reduce.end(), channels);
   dnn::ViewOp input, filter;
   {
     ViewBuilder view(b);
-    AffineExpr group = view.add(0, {g.groups})[0];
+    GroupExprs at = addGroups(view, {g.groups}, splits);
     ViewBuilder::Exprs row = view.add(1, pixels);
     Reduction reduction = addReduction(view, reduce, channelsFirst);
     ViewBuilder::Exprs spatial;
@@ -62,24 +63,32 @@ GemmViews tessera::viewForward(OpBuilder &b, dnn::ConvOp conv,
       spatial.push_back(row[1 + i] * dim.stride +
                         reduction.taps[i] * dim.dilation - dim.pad);
     input = view.create(loc, conv.getX(), conv.getXLayout(), row[0],
-                        group * g.inChannels + reduction.channel, spatial);
+                        at.groups[0] * g.inChannels +
+                            at.locate(reduction.channel, g.inChannels, splits),
+                        spatial);
   }
   {
     ViewBuilder view(b);
-    AffineExpr group = view.add(0, {g.groups})[0];
+    GroupExprs at = addGroups(view, {g.groups}, splits);
     AffineExpr k = view.add(1, {g.outChannels})[0];
     Reduction reduction = addReduction(view, reduce, channelsFirst);
-    filter = view.create(loc, conv.getW(), conv.getWLayout(),
-                         group * g.outChannels + k, reduction.channel,
-                         reduction.taps);
+    filter = view.create(
+        loc, conv.getW(), conv.getWLayout(), at.groups[0] * g.outChannels + k,
+        at.locate(reduction.channel, g.inChannels, splits), reduction.taps);
   }
   ViewBuilder view(b);
-  AffineExpr group = view.add(0, {g.groups})[0];
+  GroupExprs at = addGroups(view, {g.groups}, splits);
   ViewBuilder::Exprs row = view.add(1, pixels);
   AffineExpr k = view.add(2, {g.outChannels})[0];
-  ResultCoordinates result{
-      view, row[0], group * g.outChannels + k, {row.begin() + 1, row.end()}};
-  return {input, filter, result, reduce,
-          isChannelsLast(conv.getYLayout()) ? dnn::TileDim::N
-                                            : dnn::TileDim::M};
+  ResultCoordinates result{view,
+                           row[0],
+                           at.groups[0] * g.outChannels + k,
+                           {row.begin() + 1, row.end()},
+                           at.split};
+  return {input,
+          filter,
+          result,
+          reduce,
+          isChannelsLast(conv.getYLayout()) ? dnn::TileDim::N : dnn::TileDim::M,
+          !splits.areSteps};
 }

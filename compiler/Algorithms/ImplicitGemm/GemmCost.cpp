@@ -19,6 +19,22 @@ GemmRates tessera::getGemmRates(const GpuTarget &target) {
   return {};
 }
 
+namespace {
+struct L1Rates {
+  double lanes, block, line;
+};
+} // namespace
+
+static L1Rates getL1Rates(const GpuTarget &target) {
+  switch (target.matrixUnit) {
+#define GEMM_L1(UNIT, ...)                                                     \
+  case MatrixUnit::UNIT:                                                       \
+    return {__VA_ARGS__};
+#include "compiler/Algorithms/ImplicitGemm/GemmRates.def"
+  }
+  return {};
+}
+
 static double getMemoryBytesPerClock(const GpuTarget &target,
                                      const GemmRates &rates) {
   return rates.memory * target.computeUnits;
@@ -34,6 +50,41 @@ double tessera::countTiles(const GemmSize &size, const GemmShape &shape) {
          static_cast<double>(llvm::divideCeilSigned(size.columns, shape.n));
 }
 
+/// The loads of a chunk of 16 bytes.
+static double countLoads(const OperandLayout &operand, int64_t elementBytes) {
+  auto elements = static_cast<double>(16 / elementBytes);
+  // Blocks are loaded and written in pieces of 8 bytes (BlockCopy.h).
+  double width = operand.isTransposed
+                     ? std::min<double>(operand.loadElements, elements / 2)
+                     : static_cast<double>(operand.loadElements);
+  return elements / width;
+}
+
+/// The clocks for which the loads of a chunk hold L1 and the unit that takes
+/// their addresses: as long for two bytes as for sixteen, unless neighbouring
+/// lanes load neighbouring values, and longer if each lane is in a line of its
+/// own, since whole lines pass.
+static double countAddressClocks(const OperandLayout &operand,
+                                 int64_t elementBytes, bool isDirect,
+                                 const L1Rates &rates) {
+  constexpr int64_t kDwordBytes = 4;
+  int64_t loadBytes = operand.loadElements * elementBytes;
+  int64_t laneBytes = operand.laneDistance * elementBytes;
+  if (isDirect || loadBytes > kDwordBytes)
+    return countLoads(operand, elementBytes) / rates.lanes;
+  auto bytes = static_cast<double>(loadBytes);
+  double clocks = 0;
+  if (laneBytes == loadBytes) {
+    // A run begins anywhere, and may be in two blocks of L1.
+    double blocks = 1 + bytes / kDwordBytes;
+    clocks = blocks / (rates.block / kDwordBytes);
+  } else {
+    double lineBytes = std::min(rates.line, static_cast<double>(laneBytes));
+    clocks = std::max(1 / rates.lanes, lineBytes / rates.block);
+  }
+  return clocks * countLoads(operand, elementBytes);
+}
+
 /// The instructions to copy a chunk of 16 bytes to LDS, beyond the one load and
 /// the one write that GemmShape::efficiency counts: more loads, joining what
 /// they give, and the address of each one where the walk is not nested.
@@ -45,12 +96,7 @@ static double countCopyInstructions(const OperandLayout &operand, GemmWalk walk,
                                                : 0;
   if (isDirect)
     return address;
-  auto elements = static_cast<double>(16 / elementBytes);
-  // Blocks are loaded and written in pieces of 8 bytes (BlockCopy.h).
-  double width = operand.isTransposed
-                     ? std::min<double>(operand.loadElements, elements / 2)
-                     : static_cast<double>(operand.loadElements);
-  double loads = elements / width;
+  double loads = countLoads(operand, elementBytes);
   return loads - 1 + (loads > 1 ? rates.joining : 0) +
          (operand.isTransposed ? 1 : 0) + address * loads;
 }
@@ -82,7 +128,14 @@ static double estimateStep(const GemmChoice &choice, const GpuTarget &target,
                                     choice.size.reduction
                               : m;
   double cache = (pixels + n) * stepBytes / rates.cache;
-  return std::max({issue, lds, cache});
+  L1Rates l1 = getL1Rates(target);
+  double address =
+      perRow *
+      (m * countAddressClocks(choice.size.rowOperand, choice.elementBytes,
+                              shape.isDirect, l1) +
+       n * countAddressClocks(choice.size.columnOperand, choice.elementBytes,
+                              shape.isDirect, l1));
+  return std::max({issue, lds, cache, address});
 }
 
 /// Clocks of the launch that adds splits: to start it, and to write and read an

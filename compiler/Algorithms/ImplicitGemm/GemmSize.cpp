@@ -18,23 +18,36 @@ static bool isPointwise(const ConvProblem &p) {
          p.in == p.getOutput();
 }
 
+/// The elements of a chunk, which is the widest load.
+static int64_t getChunkElements(const ConvProblem &p) {
+  constexpr int64_t kChunkBytes = 16;
+  return kChunkBytes / getByteSize(p.dataType);
+}
+
 /// The layout of an operand of which runs of `length` elements are contiguous.
 static OperandLayout makeLayout(const ConvProblem &p, int64_t length,
                                 bool isTransposed) {
-  constexpr int64_t kLoadBytes = 16;
-  int64_t widest = kLoadBytes / getByteSize(p.dataType);
-  return {std::gcd(length, widest), isTransposed};
+  int64_t chunk = getChunkElements(p);
+  int64_t width = std::gcd(length, chunk);
+  return {width, isTransposed, isTransposed ? width : chunk};
+}
+
+/// The layout of an operand whose elements are loaded one by one.
+static OperandLayout makeNarrowLayout(int64_t laneDistance) {
+  return {/*loadElements=*/1, /*isTransposed=*/false, laneDistance};
 }
 
 /// The layout of x or y with `channels` a group. In NCHW pixels are contiguous,
-/// but are checked for padding one by one unless the filter is pointwise.
+/// but are checked for padding one by one unless the filter is pointwise; then
+/// neighbouring rows are `rowDistance` apart.
 static OperandLayout getImageLayout(const ConvProblem &p, Layout layout,
-                                    int64_t channels, bool areChannelsReduced) {
+                                    int64_t channels, bool areChannelsReduced,
+                                    int64_t rowDistance) {
   if (layout == Layout::NHWC)
     return makeLayout(p, channels, !areChannelsReduced);
   if (isPointwise(p))
     return makeLayout(p, getVolume(p.in), areChannelsReduced);
-  return makeLayout(p, 1, false);
+  return makeNarrowLayout(rowDistance);
 }
 
 static GemmSize getForwardSize(const ConvProblem &p, int step) {
@@ -43,16 +56,18 @@ static GemmSize getForwardSize(const ConvProblem &p, int step) {
   // NCHW filters are read in their own order where the walk is not nested.
   bool isFilterOrder = !isNested && p.xLayout != Layout::NHWC &&
                        p.wLayout != Layout::NHWC && taps > 1;
-  int64_t filterRun = p.wLayout == Layout::NHWC || taps == 1 ? channels
-                      : isNested                             ? 1
-                                                             : channels * taps;
+  bool areChannelsTogether = p.wLayout == Layout::NHWC || taps == 1;
   return {static_cast<double>(p.groups),
           p.batch * getVolume(p.getOutput()),
           p.outChannels / p.groups,
           static_cast<double>(channels * taps),
           isFilterOrder ? 1 : channels,
-          getImageLayout(p, p.xLayout, channels, true),
-          makeLayout(p, filterRun, false)};
+          getImageLayout(p, p.xLayout, channels, true, p.stride.w),
+          areChannelsTogether ? makeLayout(p, channels, false)
+          : isNested          ? makeNarrowLayout(getChunkElements(p) * taps)
+                              : makeLayout(p, channels * taps, false),
+          /*splittable=*/isFilterOrder ? 1 : channels,
+          /*splitsInner=*/true};
 }
 
 static GemmSize getBackwardDataSize(const ConvProblem &p) {
@@ -63,14 +78,16 @@ static GemmSize getBackwardDataSize(const ConvProblem &p) {
                   llvm::divideCeilSigned(p.in.w, p.stride.w),
                   llvm::divideCeilSigned(p.in.d, p.stride.d)};
   bool areFiltersTogether = p.wLayout == Layout::NHWC || taps == 1;
-  return {
-      static_cast<double>(p.groups) * classes,
-      p.batch * getVolume(rows),
-      inChannels,
-      static_cast<double>(channels * taps) / classes,
-      channels,
-      getImageLayout(p, p.yLayout, channels, true),
-      makeLayout(p, areFiltersTogether ? inChannels : 1, areFiltersTogether)};
+  return {static_cast<double>(p.groups) * classes,
+          p.batch * getVolume(rows),
+          inChannels,
+          static_cast<double>(channels * taps) / classes,
+          channels,
+          getImageLayout(p, p.yLayout, channels, true, /*rowDistance=*/1),
+          areFiltersTogether ? makeLayout(p, inChannels, true)
+                             : makeNarrowLayout(taps),
+          /*splittable=*/channels,
+          /*splitsInner=*/true};
 }
 
 static GemmSize getBackwardWeightsSize(const ConvProblem &p, int step) {
@@ -78,13 +95,16 @@ static GemmSize getBackwardWeightsSize(const ConvProblem &p, int step) {
   int64_t pixels = getVolume(out);
   int64_t outChannels = p.outChannels / p.groups;
   int64_t inChannels = p.inChannels / p.groups;
+  int64_t taps = getVolume(p.filter);
+  // The rows of x are the taps of a channel, then those of the next.
+  int64_t xDistance = std::max<int64_t>(1, getVolume(p.in) / taps);
   GemmSize size = {static_cast<double>(p.groups),
                    outChannels,
-                   inChannels * getVolume(p.filter),
+                   inChannels * taps,
                    static_cast<double>(p.batch * pixels),
                    p.batch,
-                   getImageLayout(p, p.yLayout, outChannels, false),
-                   getImageLayout(p, p.xLayout, inChannels, false),
+                   getImageLayout(p, p.yLayout, outChannels, false, pixels),
+                   getImageLayout(p, p.xLayout, inChannels, false, xDistance),
                    p.batch};
   if (isPointwise(p)) {
     bool areNhwc = p.xLayout == Layout::NHWC && p.yLayout == Layout::NHWC;

@@ -19,6 +19,9 @@ struct OperandLayout {
   /// Whether they are contiguous along the rows instead of the reduction, and
   /// so transposed in registers (BlockCopy.h).
   bool isTransposed;
+  /// The distance in memory, in elements, of what neighbouring lanes load: rows
+  /// or chunks of a row, whichever are closer (ChunkCopy.cpp).
+  int64_t laneDistance;
 };
 
 /// How the main loop walks a reduction (TileCopy.h).

@@ -31,6 +31,18 @@ dnn::ViewOp ViewBuilder::create(Location loc, Value source,
   return dnn::ViewOp::create(b, loc, type, source, coords);
 }
 
+GroupExprs tessera::addGroups(ViewBuilder &view, ArrayRef<int64_t> sizes,
+                              const ReductionSplits &splits) {
+  if (splits.count == 1)
+    return {view.add(0, sizes), {}};
+  SmallVector<int64_t> all(sizes);
+  all.insert(splits.areSteps ? all.begin() : all.end(), splits.count);
+  ViewBuilder::Exprs exprs = view.add(0, all);
+  if (splits.areSteps)
+    return {{exprs.begin() + 1, exprs.end()}, exprs.front()};
+  return {{exprs.begin(), exprs.end() - 1}, exprs.back()};
+}
+
 dnn::ViewOp ViewBuilder::create(Location loc, Value source, dnn::Layout layout,
                                 AffineExpr outer, AffineExpr channel,
                                 ArrayRef<AffineExpr> spatial) const {

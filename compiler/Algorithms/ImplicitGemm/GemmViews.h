@@ -54,6 +54,37 @@ struct ResultCoordinates {
   mlir::AffineExpr split = {}; ///< Null if the reduction is not split.
 };
 
+/// How a reduction is split (split-K).
+struct ReductionSplits {
+  int64_t count = 1;
+  /// Whether a split is a run of the pipeline's steps. Else the views reduce
+  /// over an equal share of one of their dimensions.
+  bool areSteps = false;
+
+  /// The length of the dimension whose shares the splits are.
+  int64_t getShare(int64_t size) const {
+    return areSteps ? size : size / count;
+  }
+};
+
+/// The dimensions of the group coordinate, without that of the splits.
+struct GroupExprs {
+  ViewBuilder::Exprs groups;
+  mlir::AffineExpr split; ///< Null if the reduction is not split.
+
+  /// The position of `element` of a split in the dimension that is split.
+  mlir::AffineExpr locate(mlir::AffineExpr element, int64_t size,
+                          const ReductionSplits &splits) const {
+    const int64_t share = splits.getShare(size);
+    return share < size ? split * share + element : element;
+  }
+};
+
+/// Adds the group coordinate. Splits that are runs of steps are outermost, as
+/// the pipeline requires; so tiles that run at the same time read the same.
+GroupExprs addGroups(ViewBuilder &view, llvm::ArrayRef<int64_t> sizes,
+                     const ReductionSplits &splits);
+
 /// result[g, m, n] = sum over k of a[g, m, k] * b[g, n, k].
 struct GemmViews {
   dnn::ViewOp a;
@@ -62,6 +93,9 @@ struct GemmViews {
   llvm::SmallVector<int64_t> reduce;
   /// The side of the result whose neighbours are contiguous in memory.
   dnn::TileDim lanes;
+  /// Whether splits are shares of the channels, so that the pipeline does not
+  /// know of them.
+  bool splitsChannels = false;
 };
 
 /// How backward weights walks its reduction.
@@ -74,14 +108,23 @@ struct WeightsReduction {
   bool hasHalo = false; ///< Walks the positions of HaloPositions.h.
 };
 
-/// Each creates its views at the insertion point of `b`; `step` is that of the
-/// main loop. With `hasHalo` their rows are the positions of HaloPositions.h.
+/// How forward and backward data walk their reductions.
+struct DataReduction {
+  int64_t step; ///< Reduction elements of a step of the main loop.
+  /// Of the channels, unless `areSteps`; their number must divide them.
+  ReductionSplits splits = {};
+  bool hasHalo = false; ///< The rows are the positions of HaloPositions.h.
+};
+
+/// Each creates its views at the insertion point of `b`.
 GemmViews viewForward(mlir::OpBuilder &b, dnn::ConvOp conv,
-                      const ConvGeometry &geometry, int64_t step, bool hasHalo);
+                      const ConvGeometry &geometry,
+                      const DataReduction &reduction);
 /// `transposed` is a filter whose output channels are innermost
 /// (FilterTranspose.h), or null to read that of `conv`.
 GemmViews viewBackwardData(mlir::OpBuilder &b, dnn::ConvOp conv,
-                           const ConvGeometry &geometry, bool hasHalo,
+                           const ConvGeometry &geometry,
+                           const DataReduction &reduction,
                            mlir::Value transposed = {});
 GemmViews viewBackwardWeights(mlir::OpBuilder &b, dnn::ConvOp conv,
                               const ConvGeometry &geometry,

@@ -20,18 +20,35 @@ static WeightsReduction getReduction(const GemmTile &tile) {
   return {tile.k, tile.splits, tile.isTma, tile.halo > 0};
 }
 
+/// Whether splits are runs of the pipeline's steps, taps and channels alike.
+/// Steps of strided backward data depend on the class of a pixel, and tiles
+/// without TMA know no splits, so there they are shares of the channels.
+static bool hasStepSplits(dnn::ConvOp conv, const ConvGeometry &geometry,
+                          const GemmTile &tile) {
+  return tile.isTma && (conv.getDirection() == dnn::ConvDirection::Forward ||
+                        llvm::all_of(geometry.dims, [](const ConvDim &dim) {
+                          return dim.stride == 1;
+                        }));
+}
+
 static GemmViews makeViews(OpBuilder &b, dnn::ConvOp conv,
                            const GemmTile &tile) {
   ConvGeometry geometry(conv);
-  if (tile.isTma && hasImageMatrices(conv, geometry))
+  const bool isWeights =
+      conv.getDirection() == dnn::ConvDirection::BackwardWeights;
+  if (tile.isTma && (tile.splits == 1 || isWeights) &&
+      hasImageMatrices(conv, geometry))
     return viewImages(b, conv, geometry, tile.splits);
-  const bool hasPositions = tile.isTma && tile.halo > 0;
+  const DataReduction reduction{
+      tile.k,
+      {tile.splits, hasStepSplits(conv, geometry, tile)},
+      tile.isTma && tile.halo > 0};
   switch (conv.getDirection()) {
   case dnn::ConvDirection::Forward:
-    return viewForward(b, conv, geometry, tile.k, hasPositions);
+    return viewForward(b, conv, geometry, reduction);
   case dnn::ConvDirection::BackwardData:
     return viewBackwardData(
-        b, conv, geometry, hasPositions,
+        b, conv, geometry, reduction,
         tile.isTma && tile.isTf32() ? buildTransposedFilter(conv) : Value());
   case dnn::ConvDirection::BackwardWeights:
     return viewBackwardWeights(b, conv, geometry, getReduction(tile));
@@ -76,8 +93,9 @@ static Value createPipeline(OpBuilder &b, Location loc, GemmViews views,
       tile.splitsSteps() ? dnn::ScheduleKind::Natural
                          : dnn::ScheduleKind::Pinned,
       getRoles(context, tile),
-      tile.splitsSteps() && tile.splits > 1 ? b.getI64IntegerAttr(tile.splits)
-                                            : IntegerAttr(),
+      tile.splitsSteps() && tile.splits > 1 && !views.splitsChannels
+          ? b.getI64IntegerAttr(tile.splits)
+          : IntegerAttr(),
       tile.halo > 0 ? b.getI64IntegerAttr(tile.halo) : IntegerAttr(),
       tile.promote > 0 ? b.getI64IntegerAttr(tile.promote) : IntegerAttr());
 
@@ -191,19 +209,55 @@ void tessera::buildGemmTiles(dnn::ConvOp conv, const GemmTile &tile,
   conv.erase();
 }
 
-/// Only backward weights has reductions so long that they are worth splitting.
+/// The channels that forward and backward data reduce over.
+static int64_t getReducedChannels(dnn::ConvOp conv, const ConvGeometry &g) {
+  return conv.getDirection() == dnn::ConvDirection::Forward ? g.inChannels
+                                                            : g.outChannels;
+}
+
+/// What the splits of forward and backward data must divide: steps if they are
+/// runs of these, else channels, of which TMA copies whole steps.
+static int64_t getDataSplitSize(dnn::ConvOp conv, const GemmTile &tile) {
+  const ConvGeometry g(conv);
+  const int64_t channels = getReducedChannels(conv, g);
+  if (!tile.isTma)
+    return channels;
+  if (!hasStepSplits(conv, g, tile))
+    return channels % tile.k == 0 ? channels / tile.k : 1;
+  int64_t steps = llvm::divideCeilSigned(channels, tile.k);
+  for (const ConvDim &dim : g.dims)
+    steps *= dim.filter;
+  return steps;
+}
+
+/// What keeps a tile from splitting the reduction of forward or backward data;
+/// null if nothing does.
+static const char *findSplitFault(dnn::ConvOp conv, const GemmTile &tile) {
+  if (tile.halo > 0)
+    return "shares pixels in a halo, which is for whole reductions";
+  if (tile.isTma && tile.isTf32() &&
+      conv.getDirection() == dnn::ConvDirection::BackwardData)
+    return "has a transposed filter in the workspace, where its splits would "
+           "be";
+  return nullptr;
+}
+
 static LogicalResult checkSplits(dnn::ConvOp conv, const GemmTile &tile) {
   if (tile.splits == 1)
     return success();
-  if (conv.getDirection() != dnn::ConvDirection::BackwardWeights)
-    return conv.emitOpError() << "needs backward_weights to be split into "
-                              << tile.splits << " splits";
+  const bool isData =
+      conv.getDirection() != dnn::ConvDirection::BackwardWeights;
+  if (const char *fault = isData ? findSplitFault(conv, tile) : nullptr)
+    return conv.emitOpError()
+           << "is split into " << tile.splits << ", but " << fault;
   Type element = conv.getElementType();
   if (tile.isAtomic && (element.isF64() || element.isInteger()))
     return conv.emitOpError()
            << "is of " << element << ", whose accumulators have no atomics";
-  int64_t size = getSplitSize(ConvGeometry(conv), getReduction(tile));
-  if (!tile.isTma && size % tile.splits != 0)
+  const int64_t size =
+      isData ? getDataSplitSize(conv, tile)
+             : getSplitSize(ConvGeometry(conv), getReduction(tile));
+  if ((isData || !tile.isTma) && size % tile.splits != 0)
     return conv.emitOpError() << "needs splits that divide a reduction of "
                               << size << ", but has " << tile.splits;
   return success();
@@ -231,17 +285,9 @@ static LogicalResult checkHalo(dnn::ConvOp conv, const GemmTile &tile) {
 /// Whether the channels that the main loop walks are whole iterations of it, so
 /// that a workgroup goes from one tile to the next without waiting.
 static bool hasWholeIterations(dnn::ConvOp conv, const GemmTile &tile) {
-  ConvGeometry geometry(conv);
-  int64_t iteration = int64_t(tile.k) * tile.buffers;
-  switch (conv.getDirection()) {
-  case dnn::ConvDirection::Forward:
-    return geometry.inChannels % iteration == 0;
-  case dnn::ConvDirection::BackwardData:
-    return geometry.outChannels % iteration == 0;
-  case dnn::ConvDirection::BackwardWeights:
-    return false;
-  }
-  llvm_unreachable("every direction has a case");
+  const int64_t iteration = int64_t(tile.k) * tile.buffers * tile.splits;
+  return conv.getDirection() != dnn::ConvDirection::BackwardWeights &&
+         getReducedChannels(conv, ConvGeometry(conv)) % iteration == 0;
 }
 
 /// The number of persistent workgroups, or 0 if each workgroup has one tile.

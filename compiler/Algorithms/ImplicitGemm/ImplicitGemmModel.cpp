@@ -20,12 +20,19 @@
 using namespace tessera;
 
 /// The numbers of splits worth trying: 1, and those that divide the reduction
-/// and keep its walk, up to two tiles for each compute unit.
-static std::vector<int> getSplits(const GemmChoice &choice,
+/// and keep its walk, up to two tiles for each compute unit. Forward and
+/// backward data are split into whole steps of channels, where tiles leave half
+/// of the units idle.
+static std::vector<int> getSplits(const ConvProblem &problem,
+                                  const GemmChoice &choice,
                                   const GpuTarget &target) {
   std::vector<int> splits = {1};
   const GemmSize &size = choice.size;
   double tiles = countTiles(size, choice.shape);
+  const bool isData = problem.direction != Direction::BackwardWeights;
+  if (isData && (choice.halo || choice.getWalk(1) == GemmWalk::Flat ||
+                 tiles * 2 > target.computeUnits))
+    return splits;
   for (int n = 2; n <= size.splittable && n <= 64; ++n)
     if (size.splittable % n == 0 && tiles * n < 2.0 * target.computeUnits &&
         choice.getWalk(n) == choice.getWalk(1))
@@ -255,7 +262,7 @@ std::vector<Candidate> tessera::getGemmCandidates(const ConvProblem &conv,
         !fitsUnit(choice, target) ||
         (shape.isDirect && !canCopyDirectly(conv, size, shape, target)))
       continue;
-    for (int splits : getSplits(choice, target)) {
+    for (int splits : getSplits(conv, choice, target)) {
       // The workspace of the splits is f32.
       if (splits > 1 && conv.dataType == DataType::F64)
         break;
@@ -272,8 +279,8 @@ std::vector<Candidate> tessera::getGemmCandidates(const ConvProblem &conv,
 /// model expects. On an H100, f16, 3x3 and 1x1 of ResNet-50 took 1.3 to 23
 /// times as long, in the median 3; backward weights 5 to 27, or 1.3 if
 /// pointwise, and backward data of stride 2 7 to 23.
-static double getNarrowLoadsFactor(const ConvProblem &conv,
-                                   const GpuTarget &target) {
+static double getNarrowLoadsShare(const ConvProblem &conv,
+                                  const GpuTarget &target) {
   constexpr double kPlain = 3, kSlow = 9;
   const bool isNarrow =
       target.wgmmaSharedBytes > 0 && conv.dataType != DataType::F64 &&
@@ -297,11 +304,12 @@ ImplicitGemm::getCandidates(const Problem &problem,
                             const GpuTarget &target) const {
   const ConvProblem &conv = *problem.getConv();
   std::vector<Candidate> candidates = getTmaCandidates(conv, target);
-  const double narrow = getNarrowLoadsFactor(conv, target);
+  const double narrow = getNarrowLoadsShare(conv, target);
   if (candidates.empty() || hasNarrowGroups(conv))
     for (Candidate &candidate :
          getGemmCandidates(conv, target, getGemmRates(target)))
-      candidates.push_back({std::move(candidate.tile), narrow * candidate.cost});
+      candidates.push_back(
+          {std::move(candidate.tile), narrow * candidate.cost});
   return candidates;
 }
 

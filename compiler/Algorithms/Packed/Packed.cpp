@@ -239,7 +239,9 @@ std::vector<Candidate> tessera::getPackedCandidates(const ConvProblem &conv,
   auto add = [&](const std::vector<Candidate> &products) {
     for (const Candidate &candidate : products) {
       ErrorOr<GemmTile> tile = parseGemmTile(candidate.tile);
-      if (tile && tile->halo > 0 && !g.hasPositions())
+      // The workspace of packed images has no space for splits.
+      if (tile && ((tile->halo > 0 && !g.hasPositions()) ||
+                   (tile->splits > 1 && !g.isWeights())))
         continue;
       candidates.push_back(
           {rename(candidate.tile, kName), candidate.cost + packing});

@@ -1,6 +1,7 @@
 //===- TmaModel.cpp - What TMA can read, and what its tiles cost ----------===//
 
 #include "compiler/Algorithms/Tma/TmaModel.h"
+#include "compiler/Algorithms/Common/SplitReduction.h"
 #include "compiler/Algorithms/Common/StrideClasses.h"
 #include "compiler/Algorithms/ImplicitGemm/GemmSize.h"
 
@@ -162,6 +163,16 @@ double tessera::getWorkClocks(const TmaShape &shape, double waves,
   // One consumer stores while the other multiplies; nothing hides the last
   // store.
   return waves * std::max(products, (products + stored) / 2) + stored;
+}
+
+double tessera::getSumClocks(const SumRates &rates, int64_t elements,
+                             int splits, const GpuTarget &target) {
+  if (splits == 1)
+    return 0;
+  return rates.begin +
+         rates.pass * static_cast<double>(countSumPasses(elements, splits)) +
+         static_cast<double>(elements * (splits * 4 + 2)) /
+             (rates.bytes * target.computeUnits);
 }
 
 /// The stages that are loaded ahead. Consumers hold two of them; of two

@@ -49,9 +49,9 @@ struct TmaShape {
   int consumers; ///< Warpgroups that share the rows.
   bool isPingPong;
   int stages;
-  int halo = 0;             ///< Buffers for pixels that all taps share.
-  bool isSwapped = false;   ///< Pixels are the columns of wgmma.
-  int stagers = 2;          ///< Staging buffers of a warp for the result.
+  int halo = 0;                 ///< Buffers for pixels that all taps share.
+  bool isSwapped = false;       ///< Pixels are the columns of wgmma.
+  int stagers = 2;              ///< Staging buffers of a warp for the result.
   int stepBytes = 2 * kTmaStep; ///< Of each row; 64 or 32 for few channels.
 
   /// The accumulators of a thread.
@@ -87,8 +87,8 @@ inline constexpr TmaRates kTmaTf32Rates = {
 #include "compiler/Algorithms/Tma/TmaTf32Rates.def"
 };
 
-/// `shape` with whole steps, and with shorter ones that read fewer channels past
-/// the last of `channels` (docs/design/0025-narrow-channels.md).
+/// `shape` with whole steps, and with shorter ones that read fewer channels
+/// past the last of `channels` (docs/design/0025-narrow-channels.md).
 std::vector<TmaShape> getStepShapes(const ConvProblem &problem, TmaShape shape,
                                     int64_t channels);
 /// The columns of the narrowest tile worth trying for `columns` of a result.
@@ -115,6 +115,17 @@ double getStoreClocks(const TmaShape &shape, const TmaRates &rates);
 /// multiply and `stored` to store.
 double getWorkClocks(const TmaShape &shape, double waves, double products,
                      double stored);
+/// What the launch that adds splits costs: clocks to begin, clocks of each wait
+/// for memory, and the bytes that a multiprocessor moves in a clock.
+struct SumRates {
+  double begin, pass, bytes;
+};
+
+/// Clocks of the launch that adds `splits` partial results of `elements` 16-bit
+/// elements; 0 for a single one.
+double getSumClocks(const SumRates &rates, int64_t elements, int splits,
+                    const GpuTarget &target);
+
 /// The average clocks of a step of a tile if nothing but its workgroups holds
 /// it up. A step is some bytes of each row, of which tf32 has half as many
 /// elements, and multiplies half as many a clock.

@@ -160,14 +160,18 @@ static TmaTraffic getTraffic(const ConvProblem &p, const TmaGemm &gemm,
   return traffic;
 }
 
-/// The waves of workgroups that the tiles of a shape are. Tiles of strided
-/// backward data have as many steps as their class has taps; those with the
-/// most come first, and the others fill the units that these leave idle.
+/// The tiles of the result.
+static int64_t countTiles(const TmaGemm &gemm, const TmaShape &shape) {
+  return gemm.groups * llvm::divideCeilSigned(gemm.rows, shape.m) *
+         llvm::divideCeilSigned(gemm.columns, shape.n);
+}
+
+/// The waves of workgroups that `splits` of the tiles of a shape are. Tiles of
+/// strided backward data have as many steps as their class has taps; those with
+/// the most come first, and the others fill the units that these leave idle.
 static double countWaves(const TmaGemm &gemm, const TmaShape &shape,
-                         const GpuTarget &target) {
-  const int64_t tiles = gemm.groups *
-                        llvm::divideCeilSigned(gemm.rows, shape.m) *
-                        llvm::divideCeilSigned(gemm.columns, shape.n);
+                         const GpuTarget &target, int splits = 1) {
+  const int64_t tiles = countTiles(gemm, shape) * splits;
   const int64_t sharing = shape.isSmall() ? 2 : 1;
   if (gemm.classes == 1)
     return static_cast<double>(
@@ -178,7 +182,8 @@ static double countWaves(const TmaGemm &gemm, const TmaShape &shape,
 }
 
 static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
-                             const GpuTarget &target, const TmaRates &rates) {
+                             int splits, const GpuTarget &target,
+                             const TmaRates &rates) {
   TmaGemm gemm = getGemm(p, isImageProduct(p, target));
   if (shape.halo > 0)
     gemm.rows = measureHalo(p).positions;
@@ -186,17 +191,15 @@ static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
   const double steps =
       static_cast<double>(gemm.taps *
                           llvm::divideCeilSigned(gemm.channels, stepElements)) /
-      static_cast<double>(gemm.classes);
-  const int64_t tiles = gemm.groups *
-                        llvm::divideCeilSigned(gemm.rows, shape.m) *
-                        llvm::divideCeilSigned(gemm.columns, shape.n);
-  const double waves = countWaves(gemm, shape, target);
-  const double busy = static_cast<double>(tiles) /
+      static_cast<double>(gemm.classes * splits);
+  const double waves = countWaves(gemm, shape, target, splits);
+  const double busy = static_cast<double>(countTiles(gemm, shape) * splits) /
                       (waves * static_cast<double>(target.computeUnits));
   const TmaTraffic traffic = getTraffic(p, gemm, shape, busy);
   const double step = getStepClocks(shape, traffic, rates);
   const double stored = getStoreClocks(shape, rates) *
-                        (p.allowsTf32() ? 2 : 1); // f32 has twice the bytes.
+                        // f32 has twice the bytes.
+                        (splits > 1 || p.allowsTf32() ? 2 : 1);
   const double work = getWorkClocks(shape, waves, steps * step, stored);
   const double memory =
       countMemoryBytes(p, llvm::divideCeilSigned(gemm.columns, shape.n),
@@ -205,7 +208,36 @@ static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
   const double overlap =
       getOverlap(shape, step, rates) + rates.fewWaves / waves;
   return std::max(work, memory) + overlap * std::min(work, memory) +
-         rates.begin;
+         rates.begin +
+         getSumClocks({rates.sumBegin, rates.sumPass, rates.sumBytes},
+                      p.getResultLengths().getElements(), splits, target);
+}
+
+/// The numbers of splits worth trying: 1, and, for tiles that leave half of the
+/// chip idle, those that divide the reduction until each multiprocessor has
+/// what it holds at once. The reduction is that of the views: of strided
+/// backward data the channels (ImplicitGemm.cpp).
+static std::vector<int> getSplits(const ConvProblem &p, const TmaGemm &gemm,
+                                  const TmaShape &shape,
+                                  const GpuTarget &target) {
+  constexpr int64_t kMostSplits = 32, kLeastSteps = 2;
+  std::vector<int> all = {1};
+  const int64_t tiles = countTiles(gemm, shape);
+  const int64_t step = shape.stepBytes / getByteSize(p.dataType);
+  const bool isTransposed =
+      p.direction == Direction::BackwardData && p.allowsTf32();
+  if (tiles * 2 > target.computeUnits || shape.halo > 0 || shape.isSwapped ||
+      isTransposed || (gemm.classes > 1 && gemm.channels % step != 0))
+    return all;
+  const int64_t ofTap = llvm::divideCeilSigned(gemm.channels, step);
+  const int64_t steps = gemm.classes > 1 ? ofTap : ofTap * gemm.taps;
+  const int64_t atOnce = target.computeUnits * (shape.isSmall() ? 2 : 1);
+  const int64_t most =
+      std::min({kMostSplits, atOnce / tiles, steps / kLeastSteps});
+  for (int splits = 2; splits <= most; ++splits)
+    if (steps % splits == 0)
+      all.push_back(splits);
+  return all;
 }
 
 /// The stages of the pipeline: as many as fit shared memory beside the staging
@@ -359,10 +391,15 @@ std::vector<Candidate> tessera::getTmaCandidates(const ConvProblem &problem,
     const bool hasPieces =
         shape.n % kTmaStep == 0 ||
         (gemm.columns % kTmaStep != 0 && gemm.columns % shape.n == 0);
-    if (!hasTensors ||
-        (shape.countAccumulators() <= kMostEpilogueAccumulators && hasPieces))
-      candidates.push_back({shape.getTile(problem, /*splits=*/1).toConfig(),
-                            estimateClocks(problem, shape, target, rates)});
+    const bool storesTensors =
+        shape.countAccumulators() <= kMostEpilogueAccumulators && hasPieces;
+    // The launch that adds splits reads the tensors.
+    for (int splits : hasImages ? std::vector<int>{1}
+                                : getSplits(problem, gemm, shape, target))
+      if (!hasTensors || storesTensors || splits > 1)
+        candidates.push_back(
+            {shape.getTile(problem, splits).toConfig(),
+             estimateClocks(problem, shape, splits, target, rates)});
   };
   std::ranges::for_each(getShapes(problem, gemm, target), add);
   if (hasImages)

@@ -2,7 +2,6 @@
 
 #include "compiler/Algorithms/Tma/TmaWeightTiles.h"
 #include "compiler/Algorithms/Common/HaloPositions.h"
-#include "compiler/Algorithms/Common/SplitReduction.h"
 #include "compiler/Algorithms/ImplicitGemm/GemmSize.h"
 #include "compiler/Algorithms/Tma/TmaModel.h"
 
@@ -42,12 +41,11 @@ static WeightsGemm getGemm(const ConvProblem &p, bool hasTapRows = false) {
   constexpr int64_t kHalf = 32;
   const int64_t taps = getVolume(p.filter), inputs = p.inChannels / p.groups;
   const int64_t copied = inputs % kHalf == 0 ? kHalf : getTmaStep(p);
-  WeightsGemm gemm = {
-      p.outChannels / p.groups,
-      taps > 1 ? taps * llvm::divideCeilSigned(inputs, copied) * copied
-               : inputs,
-      countSteps(p),
-      p.groups};
+  WeightsGemm gemm = {p.outChannels / p.groups,
+                      taps > 1 ? taps * llvm::divideCeilSigned(inputs, copied) *
+                                     copied
+                               : inputs,
+                      countSteps(p), p.groups};
   if (hasTapRows)
     std::swap(gemm.rows, gemm.columns);
   return gemm;
@@ -153,18 +151,6 @@ static std::vector<int> getSplits(const ConvProblem &p, int64_t steps,
 // The model
 //===----------------------------------------------------------------------===//
 
-static double estimateSum(const ConvProblem &p, int splits,
-                          const GpuTarget &target,
-                          const TmaWeightRates &rates) {
-  if (splits == 1)
-    return 0;
-  const int64_t elements = p.getFilterElements();
-  return rates.sumBegin +
-         rates.sumPass * static_cast<double>(countSumPasses(elements, splits)) +
-         static_cast<double>(elements * (splits * 4 + 2)) /
-             (rates.sumBytes * target.computeUnits);
-}
-
 /// The bytes of x and y, each moved once; strides may leave pixels of x out.
 static double countImageBytes(const ConvProblem &p) {
   const int64_t walked =
@@ -206,7 +192,9 @@ static double addUp(const ConvProblem &p, double work, double overlap,
     bytes += 4.0 * static_cast<double>(p.getFilterElements() * splits);
   const double memory = bytes / (rates.step.memoryBytes * target.computeUnits);
   return std::max(work, memory) + overlap * std::min(work, memory) +
-         rates.step.begin + estimateSum(p, splits, target, rates);
+         rates.step.begin +
+         getSumClocks({rates.sumBegin, rates.sumPass, rates.sumBytes},
+                      p.getFilterElements(), splits, target);
 }
 
 /// What a step copies. A copy has 128 bytes; if a group has fewer, copies begin

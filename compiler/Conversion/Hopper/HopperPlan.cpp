@@ -102,6 +102,23 @@ getHaloShape(TileProgram &program, const std::optional<HaloOperand> &halo,
                    sliding.has_value(), sliding && slidesB(program)};
 }
 
+/// A step behind the last one would multiply pixels by the zeros behind the
+/// filter, which are no zeros where a pixel is infinite. Those of pixels are
+/// zeros on both sides.
+static LogicalResult checkSplits(TileProgram &program, int64_t splits,
+                                 int64_t steps, const StepWalk &walk) {
+  if (splits == 1 || getWalk(program) == TmaWalk::Pixels)
+    return success();
+  if (walk.hasLimits())
+    return program.pipeline.emitOpError(
+        "has splits, but groups that differ in their taps");
+  if (steps % splits != 0)
+    return program.pipeline.emitOpError()
+           << "has " << splits << " splits, which do not divide its " << steps
+           << " steps";
+  return success();
+}
+
 FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
                                               const GpuTarget &target) {
   FailureOr<std::optional<HaloOperand>> halo = matchHalo(program);
@@ -157,6 +174,8 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
     (*sliding)->setStreamed(slidesB(program) ? streamed.b : streamed.a);
   const int64_t steps = llvm::divideCeilSigned(a->getSteps(), splits);
   StepWalk walk(program.loadM, program.loadN, steps);
+  if (failed(checkSplits(program, splits, a->getSteps(), walk)))
+    return failure();
   return HopperPlan{*shape,
                     *halo ? **halo : std::move(*a),
                     std::move(*b),

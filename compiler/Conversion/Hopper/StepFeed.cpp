@@ -150,9 +150,9 @@ SmallVector<Value> BothFactors::multiply(Wgmma &wgmma, Value group,
   Value steps = plan.walk.countSteps(e, group);
   RingPlace at{place[0], place[1]};
   if (shape.promote > 0 || !plan.walk.canBeEmpty()) {
-    SmallVector<Value> sums =
-        shape.promote > 0 ? emitPromoted(wgmma, steps, at, onIssued)
-                          : emitSteps(wgmma, steps, at, onIssued);
+    SmallVector<Value> sums = shape.promote > 0
+                                  ? emitPromoted(wgmma, steps, at, onIssued)
+                                  : emitSteps(wgmma, steps, at, onIssued);
     place = {at.stage, at.parity};
     return sums;
   }

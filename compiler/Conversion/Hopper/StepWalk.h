@@ -20,6 +20,8 @@ public:
   /// Of the two loads of a step, whose reduction has `steps` of them.
   StepWalk(dnn::TileLoadOp a, dnn::TileLoadOp b, int64_t steps);
 
+  /// Whether groups differ in their taps.
+  bool hasLimits() const { return !limits.empty(); }
   /// Whether the tiles of some group have no step at all.
   bool canBeEmpty() const;
   /// Whether the last group has more steps than the first.

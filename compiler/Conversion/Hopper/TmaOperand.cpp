@@ -14,6 +14,9 @@ using namespace tessera;
 // From a view to a tensor map
 //===----------------------------------------------------------------------===//
 
+/// The dimensions of the tensor of an im2col map, at least.
+static constexpr unsigned kLeastImageRank = 3;
+
 void TmaOperand::readView(dnn::ViewOp view) {
   coords = view.getCoords();
   auto type = cast<MemRefType>(view.getSource().getType());
@@ -177,8 +180,7 @@ LogicalResult TmaOperand::checkIm2colLimits(dnn::TileLoadOp load) {
 /// The walk of the window's corner through positions and images.
 LogicalResult TmaOperand::makeIm2col(dnn::TileLoadOp load) {
   map.mode = TensorMap::Mode::Im2col;
-  constexpr unsigned kLeastRank = 3;
-  if (dims.size() < kLeastRank || !getTaps(dims.back()).empty())
+  if (dims.size() < kLeastImageRank || !getTaps(dims.back()).empty())
     return load.emitOpError("needs a view of images to be copied by tma");
   const bool isPixels = walk == TmaWalk::Pixels;
   map.box[0] = isPixels ? blockRows : stepElements;
@@ -211,16 +213,14 @@ LogicalResult TmaOperand::makeIm2col(dnn::TileLoadOp load) {
   return checkIm2colLimits(load);
 }
 
-/// The reduction is channels if it walks what lies together in memory, or if
-/// products of different groups are of different images.
+/// The reduction is channels if it walks what lies together in memory, or if an
+/// operand is a matrix and no image.
 TmaWalk TmaOperand::chooseWalk(dnn::TileLoadOp a, dnn::TileLoadOp b) {
   auto walksChannels = [](dnn::TileLoadOp load) {
     TmaOperand operand;
     operand.readView(load.getView().getDefiningOp<dnn::ViewOp>());
     return !operand.dims.front().columns.empty() ||
-           llvm::any_of(
-               ArrayRef(operand.dims).drop_front(),
-               [](const Dimension &dim) { return !dim.groups.empty(); });
+           operand.dims.size() < kLeastImageRank;
   };
   return walksChannels(a) || walksChannels(b) ? TmaWalk::Channels
                                               : TmaWalk::Pixels;

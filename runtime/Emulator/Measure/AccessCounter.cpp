@@ -5,12 +5,13 @@
 #include "runtime/Emulator/Chip.h"
 #include "runtime/Emulator/Instruction.h"
 #include "runtime/Emulator/Measure/InstructionCosts.h"
+#include "runtime/Emulator/Wave.h"
 
 using namespace tessera::emulator;
 
 AccessCounter::AccessCounter(const Chip &chip, LaunchStats &stats)
     : stats(stats), segmentBytes(getChipCosts(chip.name).segmentBytes),
-      banks(chip.getTarget().ldsBanks) {}
+      banks(chip.getTarget().ldsBanks), addresses(getChipCosts(chip.name)) {}
 
 bool AccessCounter::SegmentSet::insert(uint64_t segment) {
   for (uint64_t slot = segment * 0x9e3779b97f4a7c15 >> 53;;
@@ -32,6 +33,7 @@ void AccessCounter::countGlobal(const MemoryAccess &access,
   for (uint64_t s = access.address / segmentBytes; s <= last; ++s)
     (isLoad ? count.segmentsLoaded : count.segmentsStored) +=
         segments.insert(s);
+  addresses.addAccess(access.lane, access.address, access.bytes);
 }
 
 void AccessCounter::finishLds(MemoryCount &count) {
@@ -54,7 +56,7 @@ void AccessCounter::addLds(const MemoryAccess &access, MemoryCount &count) {
   ldsIsWrite = access.kind != AccessKind::Load;
 }
 
-void AccessCounter::onAccesses(Wave &, const Instruction &instruction,
+void AccessCounter::onAccesses(Wave &wave, const Instruction &instruction,
                                std::span<const MemoryAccess> accesses) {
   MemoryCount &count = stats.memory[instruction.index];
   segments.clear();
@@ -74,4 +76,7 @@ void AccessCounter::onAccesses(Wave &, const Instruction &instruction,
     }
   if (ldsCount)
     finishLds(count);
+  const uint64_t clocks = addresses.finish(wave.exec);
+  if (instruction.kind != InstructionClass::Smem)
+    count.addressClocks += clocks;
 }

@@ -4,6 +4,7 @@
 #define TESSERA_RUNTIME_EMULATOR_MEASURE_ACCESSCOUNTER_H
 
 #include "runtime/Emulator/Check/Observer.h"
+#include "runtime/Emulator/Measure/AddressUnit.h"
 #include "runtime/Emulator/Measure/Stats.h"
 
 #include <array>
@@ -12,7 +13,8 @@ namespace tessera::emulator {
 
 struct Chip;
 
-/// Counts bytes, cache lines and bank conflicts of each instruction.
+/// Counts bytes, cache lines, address clocks and bank conflicts of each
+/// instruction.
 class AccessCounter : public Observer {
 public:
   /// `stats` must outlive this object and have space for the memory counts.
@@ -47,6 +49,7 @@ private:
   uint32_t segmentBytes;
   uint32_t banks;
   SegmentSet segments;
+  AddressUnit addresses;
   // The accesses of one LDS instruction that have been seen so far.
   std::array<LdsLaneAccess, 64> ldsLanes;
   unsigned ldsCount = 0;

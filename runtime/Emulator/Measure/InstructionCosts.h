@@ -55,6 +55,11 @@ struct ChipCosts {
   /// The number of compute units of a unit of this table.
   uint32_t getComputeUnits() const { return waveSize == 64 ? 1 : 2; }
 };
+/// Lanes whose addresses the texture addresser of a compute unit takes in a
+/// clock.
+#define TESSERA_ADDRESS_LANES(lanes)                                           \
+  inline constexpr uint32_t kAddressLanes = lanes;
+#include "runtime/Emulator/Measure/ChipCosts.def"
 /// `chip` must be one of the names in Chip.cpp.
 const ChipCosts &getChipCosts(std::string_view chip);
 

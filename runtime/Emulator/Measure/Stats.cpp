@@ -9,6 +9,7 @@ MemoryCount &MemoryCount::operator+=(const MemoryCount &other) {
   bytesStored += other.bytesStored;
   segmentsLoaded += other.segmentsLoaded;
   segmentsStored += other.segmentsStored;
+  addressClocks += other.addressClocks;
   scratchBytesLoaded += other.scratchBytesLoaded;
   scratchBytesStored += other.scratchBytesStored;
   ldsBytesRead += other.ldsBytesRead;

@@ -27,11 +27,13 @@ struct ExecutionCount {
 
 /// Bytes are those that lanes accessed. A segment is a cache line that an
 /// instruction touched; several lanes of one instruction count it once.
+/// AddressUnit.h says what address clocks are.
 struct MemoryCount {
   uint64_t bytesLoaded = 0;
   uint64_t bytesStored = 0; ///< by atomics, too
   uint64_t segmentsLoaded = 0;
   uint64_t segmentsStored = 0;
+  uint64_t addressClocks = 0;
   uint64_t scratchBytesLoaded = 0;
   uint64_t scratchBytesStored = 0;
   uint64_t ldsBytesRead = 0;

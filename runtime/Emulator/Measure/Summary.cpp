@@ -57,11 +57,13 @@ PipeClocks tessera::emulator::getPipeClocks(const ChipCosts &chip,
   // Direct-to-LDS loads also write LDS.
   if (isVmem(cost.kind))
     clocks.lds += divideUp(memory->ldsBytesWritten, chip.ldsClockBytes);
-  // Whole lines pass through L1.
+  // Whole lines pass through L1, behind the addresser of each compute unit.
   uint64_t lines = memory->segmentsLoaded + memory->segmentsStored;
   if (isVmem(cost.kind))
-    clocks.vmem = std::max(clocks.vmem, divideUp(lines * chip.segmentBytes,
-                                                 chip.memoryClockBytes));
+    clocks.vmem =
+        std::max({clocks.vmem,
+                  divideUp(lines * chip.segmentBytes, chip.memoryClockBytes),
+                  divideUp(memory->addressClocks, chip.getComputeUnits())});
   return clocks;
 }
 
@@ -72,6 +74,17 @@ static void addPipes(PipeClocks &to, const PipeClocks &from) {
   to.wave += from.wave;
   to.lds += from.lds;
   to.vmem += from.vmem;
+}
+
+static size_t getVmemIndex(CostClass kind) {
+  return static_cast<size_t>(kind) - static_cast<size_t>(CostClass::VmemLoad);
+}
+
+static void addVmem(VmemTotals &to, uint64_t times, const MemoryCount &from) {
+  to.times += times;
+  to.bytes += from.bytesLoaded + from.bytesStored;
+  to.lines += from.segmentsLoaded + from.segmentsStored;
+  to.addressClocks += from.addressClocks;
 }
 
 LaunchTotals tessera::emulator::sumUp(const LaunchSummary &summary,
@@ -100,6 +113,8 @@ LaunchTotals tessera::emulator::sumUp(const LaunchSummary &summary,
       totals.scalarBytesLoaded += memory->bytesLoaded;
     else
       totals.memory += *memory;
+    if (isVmem(cost.kind))
+      addVmem(totals.vmem[getVmemIndex(cost.kind)], count.times, *memory);
   }
   return totals;
 }
@@ -200,6 +215,28 @@ static std::string formatClasses(const LaunchTotals &totals) {
   return classes.finish();
 }
 
+static std::string formatVmem(const VmemTotals &totals, const ChipCosts &chip) {
+  auto divide = [](uint64_t value, uint64_t by) {
+    return by ? double(value) / double(by) : 0;
+  };
+  JsonObject line;
+  line.addInteger("address_clocks", totals.addressClocks);
+  line.addNumber("lines_per_wave", divide(totals.lines, totals.times));
+  line.addNumber("line_use",
+                 divide(totals.bytes, totals.lines * chip.segmentBytes));
+  return line.finish();
+}
+
+/// One object for each class of which an instruction was executed.
+static void addVmemClasses(JsonObject &line, const ChipCosts &chip,
+                           const LaunchTotals &totals) {
+  for (CostClass kind :
+       {CostClass::VmemLoad, CostClass::VmemStore, CostClass::VmemAtomic})
+    if (const VmemTotals &vmem = totals.vmem[getVmemIndex(kind)]; vmem.times)
+      line.addRaw(std::string(getName(kind)) + "_access",
+                  formatVmem(vmem, chip));
+}
+
 static void addMemory(JsonObject &line, const ChipCosts &chip,
                       const LaunchTotals &totals) {
   const MemoryCount &memory = totals.memory;
@@ -211,6 +248,7 @@ static void addMemory(JsonObject &line, const ChipCosts &chip,
   line.addInteger("segment_bytes", chip.segmentBytes);
   line.addInteger("segments_loaded", memory.segmentsLoaded);
   line.addInteger("segments_stored", memory.segmentsStored);
+  addVmemClasses(line, chip, totals);
   line.addInteger("lds_bytes_read", memory.ldsBytesRead);
   line.addInteger("lds_bytes_written", memory.ldsBytesWritten);
   line.addInteger("lds_read_conflict_cycles", memory.ldsReadConflictCycles);

@@ -48,13 +48,22 @@ struct PipeClocks {
   uint64_t vmem = 0;
 };
 
+/// What the executions of a class of vector memory instructions did.
+struct VmemTotals {
+  uint64_t times = 0; ///< by waves
+  uint64_t bytes = 0;
+  uint64_t lines = 0;
+  uint64_t addressClocks = 0;
+};
+
 struct LaunchTotals {
   std::array<uint64_t, kCostClasses> instructions{};
   uint64_t vectorInstructions = 0; ///< Those that obey EXEC: all but MFMA.
   uint64_t vectorLanes = 0;        ///< lanes that were active in them
   uint64_t macs = 0;
   uint64_t scalarBytesLoaded = 0;
-  MemoryCount memory; ///< without scalar loads
+  MemoryCount memory;               ///< without scalar loads
+  std::array<VmemTotals, 3> vmem{}; ///< loads, stores, atomics
   PipeClocks pipes;
 };
 

@@ -2,6 +2,10 @@
 // RUN: not dnn-opt %s -split-input-file --dnn-apply-tile="target=gfx942 tile=nhwc-general-b1" 2>&1 | FileCheck %s --check-prefix=INNER
 // RUN: not dnn-opt %s -split-input-file --dnn-apply-tile="target=gfx942 tile=nhwc" 2>&1 | FileCheck %s --check-prefix=INNER
 
+// RUN: not dnn-opt %s -split-input-file --dnn-apply-tile="target=gfx942 tile=nhwc-w-general-b1" 2>&1 | FileCheck %s --check-prefix=INNER
+// RUN: not dnn-opt --problem "convfp16 -n 2 -c 64 -H 14 -W 14 -k 64 -y 3 -x 3 -F 4" --target gfx942 --tile nhwc-w-igemm-m64n64k32-w1x2-b2-mfma32 --stop-after gpu 2>&1 | FileCheck %s --check-prefix=RESULT
+
+// RESULT: has the filter as its result, which 'nhwc-w-' does not transpose alone
 // INNER: but 'nhwc-' is followed by a tile of igemm, stem, groups or packed
 
 func.func @strided(%x: memref<2x64x14x14xf16, strided<[25088, 392, 28, 2]>>, %w: memref<64x64x3x3xf16>, %y: memref<2x64x14x14xf16>) attributes {dnn.kernel} {

@@ -1,6 +1,18 @@
 // RUN: dnn-opt %s -split-input-file -verify-diagnostics --dnn-apply-tile="target=gfx942 tile=nhwc-igemm-m64n64k32-w1x2-b2-mfma32" | FileCheck %s
 // RUN: dnn-opt --problem "convfp16 -n 2 -c 64 -H 14 -W 14 -k 64 -y 3 -x 3 -p 1 -q 1" --target sm_90 --tile nhwc-igemm-m128n64k64-w1x1-p6-wgmma --stop-after gpu | FileCheck %s --check-prefix=TMA
 
+// RUN: dnn-opt --problem "convfp16 -n 2 -c 64 -H 14 -W 14 -k 64 -y 3 -x 3 -p 1 -q 1" --target gfx942 --tile nhwc-w-igemm-m64n64k32-w1x2-b2-mfma32 --stop-after tiled | FileCheck %s --check-prefix=FILTER
+
+// The filter alone is transposed; x and y are read and written as they are.
+// FILTER-NOT:  func.func @{{.*}}_x(
+// FILTER:      func.func @{{.*}}_w(
+// FILTER-SAME: memref<64x9x64xf16, strided<[576, 64, 1]>> {dnn.arg = "workspace", dnn.bytes = 73728 : i64}
+// FILTER:      func.func @
+// FILTER-SAME: memref<2x64x14x14xf16> {dnn.arg = "x"}
+// FILTER-SAME: memref<2x64x14x14xf16> {dnn.arg = "y"}
+// FILTER-SAME: memref<64x3x3x64xf16> {dnn.arg = "workspace"
+// FILTER-NOT:  func.func @{{.*}}_y(
+
 // x has 64 channels by 196 pixels: four loads of 4 elements and two stores of 8
 // each thread. It is first in the workspace, w and y follow.
 // CHECK-LABEL: func.func @forward_x(

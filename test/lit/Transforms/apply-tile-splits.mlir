@@ -36,14 +36,3 @@ func.func @uneven(%x: memref<64x8x8x8xf16>, %w: memref<64x3x3x8xf16>, %y: memref
       : memref<64x8x8x8xf16>, memref<64x3x3x8xf16>, memref<64x8x8x64xf16>
   return
 }
-
-// -----
-
-// The other directions have short reductions and no split-K.
-func.func @forward(%x: memref<64x7x7x8xf16>, %w: memref<64x3x3x8xf16>, %y: memref<64x7x7x64xf16>) attributes {dnn.kernel} {
-  // expected-error@+1 {{needs backward_weights to be split into 7 splits}}
-  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
-      pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
-      : memref<64x7x7x8xf16>, memref<64x3x3x8xf16>, memref<64x7x7x64xf16>
-  return
-}

@@ -81,6 +81,7 @@ public:
       p.epilogue = {pick(0, 1) != 0, pick(0, 1) != 0, pick(0, 1) != 0,
                     pick(0, 1) != 0, static_cast<Activation>(pick(0, 10))};
     p.mathType = static_cast<MathType>(pick(0, 1));
+    p.forbidsWinograd = pick(0, 1) != 0;
     return p.canonicalize();
   }
 

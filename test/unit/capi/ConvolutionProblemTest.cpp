@@ -98,6 +98,25 @@ TEST(ConvolutionProblem, MathTypeAllowsTf32) {
   EXPECT_EQ(o.make()->mathType, MathType::Exact);
 }
 
+// A descriptor forbids Winograd's transforms, which changes the kernel's key.
+TEST(ConvolutionProblem, AttributeForbidsWinograd) {
+  Operands o;
+  set(o.x, miopenTensorNHWC, {2, 8, 14, 15}, miopenFloat);
+  set(o.w, miopenTensorNHWC, {16, 8, 3, 3}, miopenFloat);
+  set(o.y, miopenTensorNHWC, {2, 16, 14, 15}, miopenFloat);
+  ASSERT_EQ(miopenInitConvolutionDescriptor(o.conv, miopenConvolution, 1, 1, 1,
+                                            1, 1, 1),
+            0);
+  const ErrorOr<ConvProblem> allowed = o.make();
+  EXPECT_FALSE(allowed->forbidsWinograd);
+  ASSERT_EQ(miopenSetConvolutionAttribute(
+                o.conv, TESSERA_CONVOLUTION_ATTRIB_WINOGRAD, 0),
+            0);
+  const ErrorOr<ConvProblem> forbidden = o.make();
+  EXPECT_TRUE(forbidden->forbidsWinograd);
+  EXPECT_NE(forbidden->toNetworkConfig(), allowed->toNetworkConfig());
+}
+
 // Each tensor keeps the layout that its strides show, even if layouts differ.
 TEST(ConvolutionProblem, LayoutsMayDiffer) {
   const std::pair<miopenTensorLayout_t, Layout> layouts[] = {

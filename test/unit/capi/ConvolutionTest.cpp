@@ -336,6 +336,14 @@ TEST(Convolution, AttributesHaveRanges) {
   ASSERT_EQ(miopenGetConvolutionAttribute(conv, math, &value), 0);
   EXPECT_EQ(value, miopenMathDefault);
   EXPECT_EQ(miopenSetConvolutionAttribute(conv, math, 2), miopenStatusBadParm);
+  const auto winograd = TESSERA_CONVOLUTION_ATTRIB_WINOGRAD;
+  ASSERT_EQ(miopenGetConvolutionAttribute(conv, winograd, &value), 0);
+  EXPECT_EQ(value, 1);
+  EXPECT_EQ(miopenSetConvolutionAttribute(conv, winograd, 0), 0);
+  ASSERT_EQ(miopenGetConvolutionAttribute(conv, winograd, &value), 0);
+  EXPECT_EQ(value, 0);
+  EXPECT_EQ(miopenSetConvolutionAttribute(conv, winograd, 2),
+            miopenStatusBadParm);
   EXPECT_EQ(miopenSetConvolutionAttribute(conv, alt, -1), 0);
   EXPECT_EQ(miopenSetConvolutionAttribute(conv, alt, -2), miopenStatusBadParm);
   EXPECT_EQ(miopenSetConvolutionAttribute(conv, alt, 2), miopenStatusBadParm);

@@ -13,22 +13,25 @@
 using namespace tessera;
 using namespace tessera::test;
 
-/// The first of the candidates that is split or not, as is asked; none where
-/// the problem has none.
-static std::optional<TileConfig> getTile(const ConvProblem &problem,
-                                         bool isSplit) {
+/// The first of the candidates that is as asked; none where the problem has
+/// none.
+static std::optional<TileConfig>
+getTile(const ConvProblem &problem, bool isSplit, bool isFilterAlone = false) {
   if (!getChannelsLast().check(problem, getTarget()).isOk())
     return std::nullopt;
   for (const Candidate &candidate :
        getChannelsLast().getCandidates(problem, getTarget()))
-    if ((candidate.tile.parameters.find("-s") != std::string::npos) == isSplit)
+    if ((candidate.tile.parameters.find("-s") != std::string::npos) ==
+            isSplit &&
+        candidate.tile.parameters.starts_with("w-") == isFilterAlone)
       return candidate.tile;
   return std::nullopt;
 }
 
 static void checkTransposed(const ConvProblem &problem,
-                            reference::DataKind kind, bool isSplit = false) {
-  auto tile = getTile(problem, isSplit);
+                            reference::DataKind kind, bool isSplit = false,
+                            bool isFilterAlone = false) {
+  auto tile = getTile(problem, isSplit, isFilterAlone);
   ASSERT_TRUE(tile) << problem.toNetworkConfig();
   auto engine = makeEngine(std::make_shared<FixedTileCompiler>(*tile));
   ASSERT_NE(engine, nullptr);
@@ -64,6 +67,9 @@ TEST_P(ChannelsLast, MatchesTheReference) {
   if (!p.verify().isOk() || !getTile(p, /*isSplit=*/false))
     GTEST_SKIP() << "nothing to transpose, or a problem of another algorithm";
   checkTransposed(p, reference::DataKind::Uniform);
+  if (getTile(p, /*isSplit=*/false, /*isFilterAlone=*/true))
+    checkTransposed(p, reference::DataKind::Uniform, /*isSplit=*/false,
+                    /*isFilterAlone=*/true);
 }
 
 /// Several tiles of 64 in each dimension of the matrices, none of them whole
@@ -95,6 +101,35 @@ TEST(ChannelsLastTiles, AreExactOnIntegers) {
         for (int64_t channels : {72, 75})
           checkTransposed(makeProblem(direction, type, channels, size),
                           reference::DataKind::Integer);
+}
+
+// The filter alone is transposed where another tensor could be, too, and is not
+// the result.
+TEST(ChannelsLastTiles, TransposeTheFilterAlone) {
+  for (Direction direction : {Direction::Forward, Direction::BackwardData})
+    for (DataType type : {DataType::F16, DataType::F32})
+      for (int64_t channels : {64, 75})
+        checkTransposed(makeProblem(direction, type, channels, 9),
+                        reference::DataKind::Integer, /*isSplit=*/false,
+                        /*isFilterAlone=*/true);
+  // The result stays as it is, so that an epilogue may add a tensor to it.
+  ConvProblem residual = makeProblem(Direction::Forward, DataType::F16, 64, 9);
+  residual.epilogue.residual = true;
+  EXPECT_FALSE(getTile(residual, /*isSplit=*/false));
+  checkTransposed(residual, reference::DataKind::Integer, /*isSplit=*/false,
+                  /*isFilterAlone=*/true);
+  auto refuses = [](const ConvProblem &problem) {
+    return !getTile(problem, /*isSplit=*/false, /*isFilterAlone=*/true);
+  };
+  ConvProblem p = makeProblem(Direction::BackwardWeights, DataType::F16, 64, 9);
+  EXPECT_TRUE(refuses(p));
+  p = makeProblem(Direction::Forward, DataType::F16, 64, 9);
+  p.xLayout = p.yLayout = Layout::NHWC;
+  EXPECT_TRUE(refuses(p));
+  p = makeProblem(Direction::Forward, DataType::F16, 64, 9);
+  p.filter = {1, 1};
+  p.pad = {};
+  EXPECT_TRUE(refuses(p));
 }
 
 // Where the caller has no workspace, the choice is a kernel that needs none.

@@ -110,8 +110,7 @@ static std::vector<float> runForward(const ConvProblem &problem,
   args.x = add(x);
   args.w = add(w);
   args.y = add(y);
-  args.workspace =
-      tensors.add(nullptr, (*kernel)->getKernel().workspaceBytes);
+  args.workspace = tensors.add(nullptr, (*kernel)->getKernel().workspaceBytes);
   EXPECT_TRUE(engine->launch(**kernel, nullptr, args).isOk());
   EXPECT_EQ(gpu.hipMemcpy(y.data(), args.y, y.size() * sizeof(float),
                           hipMemcpyDeviceToHost),

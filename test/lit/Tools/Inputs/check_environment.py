@@ -20,6 +20,7 @@ ALL_AT_ONCE = {
     "MIOPEN_DISABLE_CACHE": ("maybe", SWITCH),
     "MIOPEN_DEBUG_COMPILE_ONLY": ("2", SWITCH),
     "MIOPEN_TF32_OVERRIDE": ("maybe", SWITCH),
+    "MIOPEN_DEBUG_CONV_WINOGRAD": ("maybe", SWITCH),
     "NVIDIA_TF32_OVERRIDE": ("maybe", SWITCH),
     "MIOPEN_FIND_ENFORCE": ("9", "SEARCH (3)"),
     "MIOPEN_TUNING_TIME_MS_MAX": ("soon", "of at least 1"),

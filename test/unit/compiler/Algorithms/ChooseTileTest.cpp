@@ -2,6 +2,7 @@
 
 #include "compiler/Algorithms/ChooseTile.h"
 #include "compiler/Algorithms/Algorithm.h"
+#include "compiler/Algorithms/ImplicitGemm/GemmSize.h"
 #include "compiler/Algorithms/ImplicitGemm/GemmTile.h"
 #include "compiler/Algorithms/RowWise/RowWiseTile.h"
 #include "runtime/Base/TileSetting.h"
@@ -95,6 +96,7 @@ TEST(ChooseTile, UsesTheMatrixUnit) {
   auto choose = [](const char *name, DataType type) {
     ConvProblem p = makeLayer();
     p.dataType = type;
+    p.forbidsWinograd = true;
     auto tile = chooseTile(p, *findTarget(name));
     EXPECT_TRUE(tile) << name;
     return tile ? parseGemmTile(*tile)->mma : "";
@@ -121,13 +123,57 @@ TEST(ChooseTile, UsesTf32WhereItIsAllowed) {
     ConvProblem p = makeLayer();
     p.dataType = DataType::F32;
     p.mathType = type;
+    p.forbidsWinograd = true;
     return parseGemmTile(*chooseTile(p, *findTarget(name)))->mma;
   };
   EXPECT_EQ(choose("sm_90", MathType::Tf32), "wgmma_tf32");
   EXPECT_EQ(choose("sm_80", MathType::Tf32), "mma16_tf32");
   EXPECT_EQ(choose("sm_75", MathType::Tf32), "fma");
   EXPECT_EQ(choose("gfx942", MathType::Tf32), "mfma32");
-  EXPECT_EQ(choose("sm_90", MathType::Exact), "fma");
+  EXPECT_EQ(choose("sm_80", MathType::Exact), "fma");
+}
+
+// Where wgmma multiplies bf16, exact f32 is split into it: the accumulators are
+// promoted, and leave registers for that. Without a workspace it is not.
+TEST(ChooseTile, SplitsExactF32) {
+  ConvProblem p = makeLayer();
+  p.dataType = DataType::F32;
+  const GpuTarget &target = *findTarget("sm_90");
+  for (Layout layout : {Layout::NHWC, Layout::NCHW})
+    for (Direction direction : {Direction::Forward, Direction::BackwardData,
+                                Direction::BackwardWeights}) {
+      p.xLayout = p.wLayout = p.yLayout = layout;
+      p.direction = direction;
+      const TileConfig tile = *chooseTile(p, target);
+      EXPECT_EQ(tile.algorithm, "bf16x6");
+      const GemmTile inner = *parseGemmTile(*parseTileConfig(tile.parameters));
+      EXPECT_EQ(inner.promote, 4);
+      EXPECT_LE(inner.m * inner.n / (inner.wavesM * inner.wavesN), 96 * 128);
+      EXPECT_NE(chooseTile(Problem(p).asWithoutWorkspace(), target)->algorithm,
+                "bf16x6");
+    }
+  p.epilogue.residual = true;
+  EXPECT_NE(chooseTile(p, target)->algorithm, "bf16x6");
+}
+
+// A pointwise convolution with channels first is read as it is, unless rows of
+// pixels are no whole 16 bytes.
+TEST(ChooseTile, ReadsImagesAsMatrices) {
+  ConvProblem p = makeLayer();
+  p.xLayout = p.wLayout = p.yLayout = Layout::NCHW;
+  p.filter = {1, 1};
+  p.pad = {};
+  p.in = {28, 28};
+  const GpuTarget &target = *findTarget("sm_90");
+  for (Direction direction : {Direction::Forward, Direction::BackwardData,
+                              Direction::BackwardWeights}) {
+    p.direction = direction;
+    const TileConfig tile = *chooseTile(p, target);
+    EXPECT_EQ(tile.algorithm, "igemm");
+    EXPECT_TRUE(parseGemmTile(tile)->isTma);
+  }
+  p.in = {14, 14};
+  EXPECT_EQ(chooseTile(p, target)->algorithm, "nhwc");
 }
 
 // Direct copies are for operands that lie in memory as they lie in LDS.
@@ -573,6 +619,97 @@ TEST(ChooseTile, SkipsTapsBehindTma) {
   p.filter = {1, 300};
   p.pad = {0, 299};
   EXPECT_FALSE(usesTma(p));
+}
+
+/// A 3x3 layer of ResNet-50 in NCHW.
+static ConvProblem makeChannelsFirst(Direction direction) {
+  ConvProblem p = makeLayer();
+  p.direction = direction;
+  p.xLayout = p.wLayout = p.yLayout = Layout::NCHW;
+  p.batch = 64;
+  p.in = {14, 14};
+  return p;
+}
+
+// Loads of two bytes hold the address unit as long as loads of sixteen: on
+// CDNA3 a filter in NCHW costs more than its launch. Pixels side by side
+// coalesce, and stay where they are. Backward weights have no such pixels: all
+// tensors are transposed. A filter of one tap is the same in both layouts.
+TEST(ChooseTile, TransposesWhatDoesNotCoalesce) {
+  const GpuTarget &target = *findTarget("gfx942");
+  auto choose = [&](const ConvProblem &p) {
+    return chooseTile(p, target)->toText();
+  };
+  for (Direction direction : {Direction::Forward, Direction::BackwardData}) {
+    const std::string tile = choose(makeChannelsFirst(direction));
+    EXPECT_TRUE(tile.starts_with("nhwc-w-igemm-")) << tile;
+  }
+  ConvProblem p = makeChannelsFirst(Direction::BackwardWeights);
+  EXPECT_TRUE(choose(p).starts_with("nhwc-igemm-")) << choose(p);
+  p = makeChannelsFirst(Direction::Forward);
+  p.filter = {1, 1};
+  p.pad = {};
+  EXPECT_TRUE(choose(p).starts_with("igemm-")) << choose(p);
+  // Without a workspace nothing can be transposed.
+  p = makeChannelsFirst(Direction::Forward);
+  auto ranked = rankTiles(Problem(p).asWithoutWorkspace(), target);
+  ASSERT_TRUE(ranked);
+  EXPECT_EQ(ranked->front().tile.algorithm, "igemm");
+}
+
+// Forward, each lane's element of an NCHW filter is in a line of its own, and
+// whole lines pass through L1. Backward data reads neighbouring filters, and
+// what holds CDNA3 up, the addresses, CDNA2's matrix unit of half the speed can
+// wait for. A filter with channels last makes up for most of either. TMA has no
+// use for a filter alone.
+TEST(ChooseTile, WeighsAddressesAndLines) {
+  auto cost = [](const char *chip, const ConvProblem &p,
+                 std::string_view begin) {
+    auto ranked = rankTiles(p, *findTarget(chip));
+    EXPECT_TRUE(ranked);
+    for (const Candidate &candidate : *ranked)
+      if (candidate.tile.toText().starts_with(begin))
+        return candidate.cost;
+    return 0.0;
+  };
+  // The cost of tiles in NCHW over that of igemm in NHWC.
+  auto compare = [&](const char *chip, Direction direction,
+                     std::string_view begin) {
+    const ConvProblem first = makeChannelsFirst(direction);
+    ConvProblem last = first;
+    last.xLayout = last.wLayout = last.yLayout = Layout::NHWC;
+    return cost(chip, first, begin) / cost(chip, last, "igemm");
+  };
+  EXPECT_GT(compare("gfx942", Direction::Forward, "igemm"), 4);
+  EXPECT_GT(compare("gfx1100", Direction::Forward, "igemm"), 2);
+  EXPECT_GT(compare("gfx942", Direction::BackwardData, "igemm"), 2);
+  EXPECT_LT(compare("gfx90a", Direction::BackwardData, "igemm"), 1.3);
+  EXPECT_LT(compare("gfx942", Direction::Forward, "nhwc-w-"), 1.3);
+  EXPECT_EQ(compare("sm_90", Direction::Forward, "nhwc-w-"), 0);
+  EXPECT_GT(compare("sm_90", Direction::Forward, "nhwc-igemm"), 0);
+}
+
+// What neighbouring lanes load, where they load single elements: pixels by the
+// distance of their windows, chunks of eight channels of a filter by its taps,
+// and of backward weights channels of y.
+TEST(ChooseTile, KnowsHowFarLanesAreApart) {
+  ConvProblem p = makeChannelsFirst(Direction::Forward);
+  auto getDistance = [](const ConvProblem &problem) {
+    return getGemmSize(problem, 32).rowOperand.laneDistance;
+  };
+  EXPECT_EQ(getDistance(p), 1);
+  EXPECT_EQ(getGemmSize(p, 32).columnOperand.laneDistance, 8 * 9);
+  p.stride = {2, 1};
+  EXPECT_EQ(getDistance(p), 1);
+  p.stride = {1, 2};
+  EXPECT_EQ(getDistance(p), 2);
+  p.direction = Direction::BackwardData;
+  EXPECT_EQ(getDistance(p), 1);
+  EXPECT_EQ(getGemmSize(p, 32).columnOperand.laneDistance, 9);
+  p = makeChannelsFirst(Direction::BackwardWeights);
+  EXPECT_EQ(getDistance(p), 14 * 14);
+  p.yLayout = Layout::NHWC;
+  EXPECT_EQ(getDistance(p), 8);
 }
 
 // Misaligned tensors are accessed element by element, and with long blocks the

@@ -49,11 +49,13 @@ static int64_t locate(dnn::ViewOp view, std::array<int64_t, 3> position) {
 }
 
 namespace {
-/// A convolution of integers in NHWC, and its views.
+/// A convolution of integers in NHWC, and its views, of which a step has 8
+/// elements of the reduction.
 class Product {
 public:
-  Product(MLIRContext &context, const ConvProblem &p, bool hasHalo)
-      : problem(p), shape(getReferenceShape(p)),
+  Product(MLIRContext &context, const ConvProblem &p, bool hasHalo,
+          ReductionSplits splits = {})
+      : problem(p), splits(splits), shape(getReferenceShape(p)),
         module(buildConvModule(context, p, "conv")) {
     module->walk([&](dnn::ConvOp op) { conv = op; });
     fill(shape.getInputSizes(), 1);
@@ -62,10 +64,12 @@ public:
     OpBuilder b(conv);
     const ConvGeometry g(conv);
     GemmViews views =
-        p.direction == Direction::Forward ? viewForward(b, conv, g, 8, hasHalo)
+        p.direction == Direction::Forward
+            ? viewForward(b, conv, g, {kStep, splits, hasHalo})
         : p.direction == Direction::BackwardData
-            ? viewBackwardData(b, conv, g, hasHalo)
-            : viewBackwardWeights(b, conv, g, {8, 1, hasHalo, hasHalo});
+            ? viewBackwardData(b, conv, g, {kStep, splits, hasHalo})
+            : viewBackwardWeights(b, conv, g,
+                                  {kStep, splits.count, hasHalo, hasHalo});
     a = views.a;
     this->b = views.b;
     const ResultCoordinates &at = views.result;
@@ -74,11 +78,12 @@ public:
                             at.spatial);
   }
 
-  /// Every element of the result once, as the reference has it.
+  /// Every element of the result once in each split, as the reference has it.
   void check() {
     ArrayRef<int64_t> rows = a.getType().getShape();
     const int64_t columns = b.getType().getShape()[1];
     std::map<int64_t, double> sums;
+    std::map<int64_t, int64_t> counts;
     for (int64_t g = 0; g < rows[0]; ++g)
       for (int64_t m = 0; m < rows[1]; ++m)
         for (int64_t n = 0; n < columns; ++n) {
@@ -87,13 +92,17 @@ public:
             continue;
           double sum = 0;
           for (int64_t k = 0; k < rows[2]; ++k)
-            sum += load(a, {g, m, k}) * load(b, {g, n, k});
-          ASSERT_TRUE(sums.emplace(index, sum).second) << index;
+            if (hasElement(g, k))
+              sum += load(a, {g, m, k}) * load(b, {g, n, k});
+          sums[index] += sum;
+          ++counts[index];
         }
     const reference::Expected expected = evaluate();
     ASSERT_EQ(sums.size(), expected.values.size());
-    for (auto [index, sum] : sums)
+    for (auto [index, sum] : sums) {
       ASSERT_EQ(sum, expected.values[index]) << index;
+      ASSERT_EQ(counts[index], splits.count) << index;
+    }
   }
 
   double load(dnn::ViewOp view, std::array<int64_t, 3> position) const {
@@ -106,9 +115,26 @@ public:
   }
 
   const ConvProblem problem;
+  const ReductionSplits splits;
   dnn::ViewOp a, b, result;
 
 private:
+  static constexpr int64_t kStep = 8;
+
+  /// Whether the split of group `g` has element `k` of the views' reduction.
+  /// Runs of steps are what the pipeline makes of it: equal runs of groups have
+  /// equal runs of steps, none of which has channels of two taps.
+  bool hasElement(int64_t g, int64_t k) {
+    if (!splits.areSteps)
+      return true;
+    const int64_t channels = a.getCoords().getSpace(2).back();
+    const int64_t stepsOfTap = llvm::divideCeilSigned(channels, kStep);
+    const int64_t steps = a.getType().getShape()[2] / channels * stepsOfTap;
+    const int64_t step = k / channels * stepsOfTap + k % channels / kStep;
+    const int64_t groups = a.getType().getShape()[0];
+    return g / (groups / splits.count) == step / (steps / splits.count);
+  }
+
   void fill(const reference::Sizes &tensor, uint64_t seed) {
     sizes.push_back(tensor);
     data.push_back(reference::makeData(reference::ElementType::F32,
@@ -182,6 +208,32 @@ TEST_P(GemmViewsTest, AreTheConvolution) {
     const ConvProblem p = draw(/*hasHalo=*/false);
     SCOPED_TRACE(p.toNetworkConfig());
     Product(context, p, /*hasHalo=*/false).check();
+  }
+}
+
+// The same in splits: shares of the channels, or of the images for backward
+// weights, or runs of steps, which strided backward data, whose classes differ
+// in their taps, does not have.
+TEST_P(GemmViewsTest, AreTheConvolutionInSplits) {
+  SCOPED_TRACE(random.getSeed());
+  const bool isWeights = GetParam() == Direction::BackwardWeights;
+  for (int i = 0; i < 60; ++i) {
+    ConvProblem p = draw(/*hasHalo=*/false);
+    const bool areSteps = !isWeights && random.pick(0, 1) == 0;
+    const ReductionSplits splits{areSteps ? p.filter.w : random.pick(2, 3),
+                                 areSteps};
+    if (areSteps && GetParam() == Direction::BackwardData)
+      p.stride = {1, 1};
+    p.groups = random.pick(1, 2);
+    const bool isForward = GetParam() == Direction::Forward;
+    int64_t &channels = isWeights   ? p.batch
+                        : isForward ? p.inChannels
+                                    : p.outChannels;
+    channels = areSteps ? random.pick(7, 17) : channels * splits.count;
+    p.inChannels *= p.groups;
+    p.outChannels *= p.groups;
+    SCOPED_TRACE(p.toNetworkConfig());
+    Product(context, p, /*hasHalo=*/false, splits).check();
   }
 }
 

@@ -28,8 +28,10 @@ static ConvProblem makeProblem(int64_t batch, int64_t channels, int64_t size,
   return p;
 }
 
+static const GpuTarget &getSm90() { return *findTarget("sm_90"); }
+
 static std::string choose(const ConvProblem &p) {
-  auto tile = chooseTile(p, *findTarget("sm_90"));
+  auto tile = chooseTile(p, getSm90());
   return tile ? tile->parameters : tile.getStatus().getMessage();
 }
 
@@ -90,6 +92,87 @@ TEST(TmaTiles, ReadsMatricesFasterThanWindows) {
   ConvProblem p = makeProblem(32, 256, 14, 1, 1);
   p.outChannels = 1024;
   EXPECT_EQ(choose(p), "m128n128k64-w1x1-p6-wgmma");
+}
+
+/// The tiles of `tile` that `p` has, splits not counted; of stride 1.
+static int64_t countTiles(const ConvProblem &p, const GemmTile &tile) {
+  const bool isForward = p.direction == Direction::Forward;
+  const Spatial image = isForward ? p.getOutput() : p.in;
+  auto count = [](int64_t size, int64_t step) {
+    return (size + step - 1) / step;
+  };
+  return p.groups * count(p.batch * image.h * image.w, tile.m) *
+         count((isForward ? p.outChannels : p.inChannels) / p.groups, tile.n);
+}
+
+// 512 channels of 7x7 at batch 1 are 8 tiles of 64 by 64 with 72 steps each,
+// which takes 14.7 us for a floor of 1.6: splits give most of the chip a tile.
+TEST(TmaTiles, SplitsWhereTilesAreFew) {
+  for (Direction direction : {Direction::Forward, Direction::BackwardData})
+    for (int64_t batch : {1, 4}) {
+      ConvProblem p = makeProblem(batch, 512, 7, 3, 1);
+      p.direction = direction;
+      const GemmTile tile = *parseGemmTile(*chooseTile(p, getSm90()));
+      EXPECT_GE(tile.splits, 4) << tile.toConfig().toText();
+      EXPECT_GE(countTiles(p, tile) * tile.splits, 64)
+          << tile.toConfig().toText();
+    }
+}
+
+// Strided backward data is split into shares of the channels, which are whole
+// steps.
+TEST(TmaTiles, SplitsStridedGradients) {
+  ConvProblem p = makeProblem(1, 512, 14, 3, 2);
+  p.direction = Direction::BackwardData;
+  EXPECT_GT(parseGemmTile(*chooseTile(p, getSm90()))->splits, 1);
+  p.outChannels = 500;
+  for (const Candidate &candidate : getTmaCandidates(p, getSm90()))
+    EXPECT_EQ(parseGemmTile(candidate.tile)->splits, 1);
+}
+
+// Where tiles fill half of the chip, none is split; nor where no workspace is
+// given, taps share pixels, pixels are columns, or the workspace is taken.
+TEST(TmaTiles, SplitsNothingElse) {
+  for (int64_t batch : {1, 4, 32, 64})
+    for (int64_t filter : {1, 3}) {
+      const ConvProblem p = makeProblem(batch, 512, 7, filter, 1);
+      for (const Candidate &candidate : getTmaCandidates(p, getSm90())) {
+        const GemmTile tile = *parseGemmTile(candidate.tile);
+        if (tile.splits == 1)
+          continue;
+        EXPECT_LE(countTiles(p, tile) * 2, getSm90().computeUnits);
+        EXPECT_EQ(8 * filter * filter % tile.splits, 0);
+        EXPECT_FALSE(tile.halo > 0 || tile.isSwapped || tile.isAtomic);
+      }
+    }
+  for (int64_t batch : {64, 256})
+    for (int64_t filter : {1, 3})
+      EXPECT_EQ(choose(makeProblem(batch, 512, 7, filter, 1)).find("-s"),
+                std::string::npos);
+  ConvProblem p = makeProblem(1, 512, 7, 3, 1);
+  auto without = chooseTile(Problem(p).asWithoutWorkspace(), getSm90());
+  ASSERT_TRUE(without) << without.getStatus().getMessage();
+  EXPECT_EQ(parseGemmTile(*without)->splits, 1);
+  p.direction = Direction::BackwardData;
+  p.dataType = DataType::F32;
+  p.mathType = MathType::Tf32;
+  for (const Candidate &candidate : getTmaCandidates(p, getSm90()))
+    EXPECT_EQ(parseGemmTile(candidate.tile)->splits, 1);
+}
+
+// The launch that adds splits reads an epilogue's tensors, so a tile of 192
+// columns and 192 accumulators may have them.
+TEST(TmaTiles, SplitsHaveTheEpilogueBehindThem) {
+  ConvProblem p = makeProblem(1, 512, 7, 3, 1);
+  p.epilogue.residual = true;
+  bool hasWide = false;
+  for (const Candidate &candidate : getTmaCandidates(p, getSm90())) {
+    const GemmTile tile = *parseGemmTile(candidate.tile);
+    const bool isWide = tile.m * tile.n / (tile.wavesM * 128) > 128;
+    EXPECT_TRUE(!isWide || tile.splits > 1) << candidate.tile.toText();
+    hasWide |= isWide;
+  }
+  EXPECT_TRUE(hasWide);
 }
 
 /// A volume, as nnU-Net's first layers have it.

@@ -9,12 +9,15 @@
 
 using namespace tessera;
 
+/// Its kernel is one launch without a workspace.
 static ConvProblem getTestProblem() {
   ErrorOr<Problem> problem = parseDriverCommand(
       "convfp16 -n 2 -c 64 -H 14 -W 14 -k 64 -y 3 -x 3 -p 1 -q 1 "
       "--in_layout NHWC --fil_layout NHWC --out_layout NHWC");
   EXPECT_TRUE(problem) << problem.getStatus().getMessage();
-  return *problem->getConv();
+  ConvProblem conv = *problem->getConv();
+  conv.forbidsWinograd = true;
+  return conv;
 }
 
 /// Every chip must be served by the tile that the compiler chooses itself.

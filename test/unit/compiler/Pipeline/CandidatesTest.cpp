@@ -12,6 +12,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 using namespace tessera;
 
 /// Draws a convolution without groups that TMA can load, or that is packed so
@@ -45,10 +47,10 @@ static ConvProblem drawNarrow(test::RandomProblem &random, int index) {
   return p.canonicalize();
 }
 
-/// Lowers all tiles that `algorithm` offers for `p` on an H100, if any.
+/// Lowers all tiles that `algorithm` offers for `p` on a chip, if any.
 static void lowerAll(CompileContext &context, const Algorithm &algorithm,
-                     const ConvProblem &p) {
-  const GpuTarget *target = findTarget("sm_90");
+                     const ConvProblem &p, const char *chip = "sm_90") {
+  const GpuTarget *target = findTarget(chip);
   if (!p.verify().isOk() || !algorithm.check(p, *target).isOk())
     return;
   for (const Candidate &candidate : algorithm.getCandidates(p, *target)) {
@@ -103,4 +105,31 @@ TEST(Candidates, OfNarrowGroupsAreAllLowered) {
   for (int index = 0; index < 12; ++index)
     ASSERT_NO_FATAL_FAILURE(
         lowerAll(context, getNarrowGroups(), drawNarrow(random, index)));
+}
+
+// The same holds for forward and backward data of few tiles, whose reduction is
+// split, on each kind of chip.
+TEST(Candidates, OfSplitsAreAllLowered) {
+  CompileContext context;
+  for (const char *chip : {"sm_90", "sm_80", "gfx942", "gfx1100"})
+    for (Direction direction : {Direction::Forward, Direction::BackwardData})
+      for (int64_t stride : {1, 2}) {
+        ConvProblem p;
+        p.direction = direction;
+        p.dataType = DataType::BF16;
+        p.xLayout = p.wLayout = p.yLayout = Layout::NHWC;
+        p.inChannels = p.outChannels = 256;
+        p.in = {5, 7};
+        p.filter = {3, 2};
+        p.pad = {1, 1};
+        p.stride = {stride, stride};
+        p.epilogue.bias = stride == 2;
+        const auto offered =
+            getImplicitGemm().getCandidates(p, *findTarget(chip));
+        EXPECT_TRUE(std::ranges::any_of(offered, [](const Candidate
+                                                        &candidate) {
+          return candidate.tile.parameters.find("-s") != std::string::npos;
+        })) << chip;
+        ASSERT_NO_FATAL_FAILURE(lowerAll(context, getImplicitGemm(), p, chip));
+      }
 }

@@ -140,8 +140,38 @@ TEST(Problem, NamesTheMathTypeOfF32) {
   EXPECT_EQ(*read->getConv(), problem);
 }
 
+// Winograd's transforms are forbidden where they could be used; of any other
+// convolution that means nothing and is dropped.
+TEST(Problem, NamesForbiddenTransforms) {
+  ConvProblem problem = makeProblem();
+  const std::string text = problem.toNetworkConfig();
+  problem.forbidsWinograd = true;
+  EXPECT_EQ(problem.canonicalize(), problem);
+  EXPECT_EQ(problem.toNetworkConfig(), text + "-nowinograd");
+  problem.epilogue.bias = true;
+  for (const Problem &any :
+       {Problem(problem), Problem(problem).asWithoutWorkspace()}) {
+    EXPECT_EQ(toDriverCommand(any), any.toNetworkConfig());
+    ErrorOr<Problem> read = parseDriverCommand(any.toNetworkConfig());
+    ASSERT_TRUE(read) << read.getStatus().getMessage();
+    EXPECT_EQ(*read, any);
+  }
+  std::vector<ConvProblem> others(8, problem);
+  others[0].filter = {1, 1};
+  others[1].dataType = DataType::F64;
+  others[2].groups = 2;
+  others[3].filter = {3, 1};
+  others[4].stride = {2, 1};
+  others[5].dilation = {1, 2};
+  others[6].in.d = 2;
+  others[7].filter = {5, 5};
+  for (const ConvProblem &other : others)
+    EXPECT_FALSE(other.canonicalize().forbidsWinograd)
+        << other.toNetworkConfig();
+}
+
 TEST(Problem, PutsEveryFieldIntoTheNetworkConfig) {
-  std::vector<ConvProblem> problems(36, makeProblem());
+  std::vector<ConvProblem> problems(37, makeProblem());
   problems[1].direction = Direction::BackwardData;
   problems[2].direction = Direction::BackwardWeights;
   problems[3].dataType = DataType::BF16;
@@ -179,6 +209,7 @@ TEST(Problem, PutsEveryFieldIntoTheNetworkConfig) {
   problems[33].extraPad = {0, -1};
   problems[34].extraPad = {1, 1};
   problems[35].extraPad.d = 1;
+  problems[36].forbidsWinograd = true;
   std::set<std::string> texts;
   std::set<uint64_t> hashes;
   for (const ConvProblem &problem : problems) {

@@ -241,7 +241,9 @@ TEST(Measure, ExecutionsAndLanes) {
 
 // gfx942 has cache lines of 128 bytes. 64 lanes of 4 consecutive bytes touch
 // two; with a stride of 32 bytes, four lanes share a line: 16; all lanes on one
-// dword touch one. gfx90a has lines of 64 bytes.
+// dword touch one. gfx90a has lines of 64 bytes. The address unit takes 4
+// clocks for the first load and for the store, and 16 for each of the others;
+// the scalar load does not pass it.
 TEST(Measure, SegmentsShowCoalescing) {
   std::string body = "v_lshlrev_b32 v1, 2, v0\nv_lshlrev_b32 v2, 5, v0\n"
                      "v_mov_b32 v3, 0\n"
@@ -256,8 +258,43 @@ TEST(Measure, SegmentsShowCoalescing) {
   EXPECT_EQ(m.totals.memory.bytesStored, 256u);
   EXPECT_EQ(m.totals.memory.segmentsStored, 2u);
   EXPECT_EQ(m.totals.scalarBytesLoaded, 8u);
+  EXPECT_EQ(m.totals.vmem[0].times, 3u);
+  EXPECT_EQ(m.totals.vmem[0].addressClocks, 4 + 16 + 16u);
+  EXPECT_EQ(m.totals.vmem[0].lines, 2 + 16 + 1u);
+  EXPECT_EQ(m.totals.vmem[0].bytes, 3 * 256u);
+  EXPECT_EQ(m.totals.vmem[1].addressClocks, 4u);
+  EXPECT_EQ(m.totals.vmem[2].times, 0u);
+  EXPECT_EQ(m.totals.memory.addressClocks, 40u);
+  EXPECT_EQ(m.totals.pipes.vmem, 4 + 2 * 16 + 16 + 4u);
   m = measure(makeSource("gfx90a", body), {64, 1, 1}, {64, 1, 1});
   EXPECT_EQ(m.totals.memory.segmentsLoaded, 4 + 32 + 1u);
+}
+
+// Loads of two bytes hold the address unit for as long as loads of a dword, and
+// lanes that are off do not. A descriptor of 64 bytes gives the 48 lanes behind
+// it zeros, whose three runs take a clock each. The summary has the lines of
+// the average load and how much of them was asked for, for each class that was
+// executed.
+TEST(Measure, AddressClocksOfNarrowLoads) {
+  Measured m = measure(
+      makeSource("gfx942", "v_lshlrev_b32 v1, 2, v0\n"
+                           "s_mov_b64 exec, 0xf0f\n"
+                           "global_load_ushort v4, v1, s[8:9]\n"
+                           "s_mov_b64 exec, -1\n"
+                           "global_load_ushort v4, v1, s[8:9]\n"
+                           "s_mov_b32 s10, 64\ns_mov_b32 s11, 0x27000\n"
+                           "buffer_load_ushort v4, v1, s[8:11], 0 offen"),
+      {64, 1, 1}, {64, 1, 1});
+  EXPECT_EQ(m.totals.vmem[0].addressClocks, 2 + 16 + 7u);
+  EXPECT_EQ(m.totals.vmem[0].lines, 1 + 2 + 1u);
+  EXPECT_EQ(m.totals.vmem[0].bytes, 2 * (8 + 64 + 16u));
+  EXPECT_EQ(m.totals.pipes.vmem, 25u);
+  std::string line = formatSummary(m.summary, m.totals, true);
+  EXPECT_NE(line.find("\"vmem_load_access\":{\"address_clocks\":25,"
+                      "\"lines_per_wave\":1.333,\"line_use\":0.344}"),
+            line.npos)
+      << line;
+  EXPECT_EQ(line.find("vmem_store_access"), line.npos);
 }
 
 // A lane's 16 bytes that cross the end of a line touch both lines.
