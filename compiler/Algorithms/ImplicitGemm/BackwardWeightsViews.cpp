@@ -49,14 +49,13 @@ static Pixel addPixels(ViewBuilder &view, ArrayRef<int64_t> reduce,
 }
 
 /// A TMA copy has 128 bytes of channels of one tap, as many elements as a step,
-/// so the channels of a tap are rounded up to whole copies, unless these are of
-/// 16 bits and halves divide them. The added ones are outside of the filter.
+/// so the channels of a tap are rounded up to whole copies. The added ones are
+/// outside of the filter.
 static int64_t countChannels(const ConvGeometry &g,
                              const WeightsReduction &reduction) {
-  constexpr int64_t kHalf = 32; // Of 16 bits: so tf32 has whole copies.
   const bool hasTaps =
       llvm::any_of(g.dims, [](const ConvDim &dim) { return dim.filter > 1; });
-  return reduction.isTma && hasTaps && g.inChannels % kHalf != 0
+  return reduction.isTma && hasTaps
              ? llvm::alignTo(g.inChannels, reduction.step)
              : g.inChannels;
 }

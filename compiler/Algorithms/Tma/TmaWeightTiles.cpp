@@ -36,11 +36,10 @@ static int64_t countSteps(const ConvProblem &p) {
 }
 
 static WeightsGemm getGemm(const ConvProblem &p, bool hasTapRows = false) {
-  // Columns come in blocks as long as a step, or half of one of 16 bits, each
-  // of which is channels of one tap.
-  constexpr int64_t kHalf = 32;
+  // Columns come in blocks as long as a step, each of which is channels of one
+  // tap.
+  const int64_t copied = getTmaStep(p);
   const int64_t taps = getVolume(p.filter), inputs = p.inChannels / p.groups;
-  const int64_t copied = inputs % kHalf == 0 ? kHalf : getTmaStep(p);
   WeightsGemm gemm = {p.outChannels / p.groups,
                       taps > 1 ? taps * llvm::divideCeilSigned(inputs, copied) *
                                      copied

@@ -148,11 +148,6 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
   FailureOr<TmaOperand> b = TmaOperand::match(program.loadN, *nameB, order);
   if (failed(b))
     return failure();
-  if (a->getBlockRowBytes() != kRowBytes ||
-      (*sliding && b->getBlockRowBytes() != kRowBytes))
-    return program.mma.emitOpError(
-        "has taps of 32 channels as rows or in a halo, which are for columns "
-        "without a halo");
   if (program.mma.getInstruction() == kWgmmaTf32 && order != TmaWalk::Pixels &&
       (a->isTransposed() || b->isTransposed()))
     return program.mma.emitOpError(

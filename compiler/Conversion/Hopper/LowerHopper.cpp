@@ -239,11 +239,8 @@ void KernelWriter::emitConsumer() {
   Value firstRow = shape.isPingPong || shape.wavesN > 1 || plan.sliding
                        ? e.constant(0)
                        : e.mul(consumer, shape.getRows());
-  // A block of B has 64 columns, or half as many if these have 64 bytes.
-  const int64_t rowBytesB = plan.b.getBlockRowBytes();
-  Wgmma::Transposed transposed{
-      plan.a.isTransposed(), plan.b.isTransposed(),
-      kWgmmaRows * shape.rowBytes * rowBytesB / kRowBytes, rowBytesB};
+  Wgmma::Transposed transposed{plan.a.isTransposed(), plan.b.isTransposed(),
+                               kWgmmaRows * shape.rowBytes};
   if (shape.hasHaloB())
     transposed.blockBytes = plan.sliding->getTapRows() * kRowBytes;
   Wgmma wgmma(e, shape, program.loadM.getType().getElementType(), transposed,

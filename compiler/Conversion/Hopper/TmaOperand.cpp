@@ -76,7 +76,7 @@ LogicalResult TmaOperand::findSteps(dnn::TileLoadOp load) {
   return success();
 }
 
-/// Steps of pixels: rows are the channels of some taps, 64 or 32 within one;
+/// Steps of pixels: rows are the channels of some taps, 64 of them within one;
 /// the reduction is all pixels of all images, so that nothing but zeros follows
 /// the last of them.
 LogicalResult TmaOperand::checkPixels(dnn::TileLoadOp load) {
@@ -91,14 +91,9 @@ LogicalResult TmaOperand::checkPixels(dnn::TileLoadOp load) {
                             "dimension, or the rows, lie together to be copied "
                             "by tma");
   const int64_t count = coords.getSizes()[last];
-  if (count % blockRows != 0 && count != coords.getExtent(1)) {
-    const int64_t half = blockRows / 2;
-    if (count % half != 0 || map.roundsToTf32)
-      return load.emitOpError() << "needs taps of channels that "
-                                << (map.roundsToTf32 ? blockRows : half)
-                                << " divides, but has " << count;
-    blockRows = half;
-  }
+  if (count % blockRows != 0 && count != coords.getExtent(1))
+    return load.emitOpError() << "needs taps of channels that " << blockRows
+                              << " divides, but has " << count;
   // Of one tap, what is copied past the tile is not read.
   const bool isOneTap = count == coords.getExtent(1) && !map.roundsToTf32;
   if (tileRows % blockRows != 0 && !isOneTap)
@@ -384,10 +379,10 @@ SmallVector<Value> TmaOperand::locateBlocks(Emitter &e, Value group,
 /// Copies what is at `coordinates` to the block `block` of the tile.
 void TmaOperand::copyBox(Emitter &e, const CopyTarget &target, int64_t block,
                          ValueRange coordinates, ValueRange offsets) const {
+  const int64_t blockBytes = stepElements * TensorMap::kBoxBytes;
   NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
       e.b, e.loc,
-      addBytes(e, target.destination,
-               e.constant(block * stepElements * getBlockRowBytes())),
+      addBytes(e, target.destination, e.constant(block * blockBytes)),
       target.mapPointer, coordinates, target.barrier, offsets,
       /*multicastMask=*/Value(),
       /*l2CacheHint=*/streamed ? emitStreamedPolicy(e) : Value(),

@@ -16,8 +16,8 @@
 // Where neither factor has its reduction together in memory, as in backward
 // weights, it goes in steps of 64 pixels. Both factors are then images, and
 // their rows channels, which may be those of several taps: 64 rows are one copy
-// of one tap, or 32 where 64 do not divide the channels. The last step may
-// reach past the last image, where both read as zero.
+// of one tap. The last step may reach past the last image, where both read as
+// zero.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,11 +49,6 @@ public:
   /// Whether rows lie together in shared memory, in blocks of 64, and not the
   /// reduction.
   bool isTransposed() const { return transposed; }
-  /// Of such a block, the bytes that lie together: 128, or 64 if it has 32
-  /// rows.
-  int64_t getBlockRowBytes() const {
-    return blockRows * getByteSize(map.dataType);
-  }
   /// Bytes that copy() brings. Fewer than the tile's where the view has one
   /// row, which is a box of its own; what the other rows hold is never stored.
   int64_t getBytes() const;
@@ -101,7 +96,7 @@ protected: // For HaloOperand.
   dnn::CoordsAttr coords;
   int64_t tileRows = 0;
   int64_t stepElements = 0;
-  /// Of a block of a transposed tile: 128 bytes of them lie together, or 64.
+  /// Of a block of a transposed tile: 128 bytes of them lie together.
   int64_t blockRows = 0;
   bool transposed = false;
   bool streamed = false;

@@ -44,9 +44,9 @@ Wgmma::Wgmma(Emitter &e, const HopperShape &shape, Type element,
   const int64_t rowA = transposed.a ? kRowBytes : shape.rowBytes;
   descriptorA = addLong(
       e, addLong(e, address, makeLong(e, getDescriptorBits(rowA, kUnit))), row);
-  const int64_t bits = transposed.b ? getDescriptorBits(transposed.rowBytesB,
-                                                        transposed.blockBytes)
-                                    : getDescriptorBits(shape.rowBytes, kUnit);
+  const int64_t bits = transposed.b
+                           ? getDescriptorBits(kRowBytes, transposed.blockBytes)
+                           : getDescriptorBits(shape.rowBytes, kUnit);
   descriptorB =
       addLong(e, address, makeLong(e, bits + shape.getOffsetB() / kUnit));
 }
@@ -76,13 +76,11 @@ SmallVector<Value> Wgmma::multiply(const Place &place, ArrayRef<Value> sums,
   // From one instruction's share of a step to the next: along rows, or, of a
   // transposed factor, over as many of them.
   constexpr int64_t kAlongRow = kReductionBytes / kUnit;
-  auto getOverRows = [&](int64_t rowBytes) {
-    return reduction * rowBytes / kUnit;
-  };
-  const int64_t stepA = transposed.a ? getOverRows(kRowBytes) : kAlongRow;
+  const int64_t overRows = reduction * kRowBytes / kUnit;
+  const int64_t stepA = transposed.a ? overRows : kAlongRow;
   const int64_t stepB = !place.sharesB.empty() ? 0
-                        : transposed.b ? getOverRows(transposed.rowBytesB)
-                                       : kAlongRow;
+                        : transposed.b         ? overRows
+                                               : kAlongRow;
   auto mnk = NVVM::MMAShapeAttr::get(e.b.getContext(), kWgmmaRows,
                                      shape.getProductColumns(), reduction);
   const auto row = NVVM::MMALayout::row, col = NVVM::MMALayout::col;

@@ -23,7 +23,6 @@ public:
     bool a, b;
     /// From 64 columns of B to the next: another block, or another tap's rows.
     int64_t blockBytes;
-    int64_t rowBytesB = kRowBytes; ///< Of such a block, which lie together.
   };
   /// Reduction of one instruction, of any type.
   static constexpr int64_t kReductionBytes = 32;

@@ -201,21 +201,3 @@ TEST(TmaWeightTiles, LeavesOtherLines) {
   p.filter = {2, 1};
   EXPECT_FALSE(getLineCandidates(p, target).empty());
 }
-
-// 32 channels of a tap are copied as such: half of the columns of 64.
-TEST(TmaWeightTiles, PadsNoTapsOf32Channels) {
-  ConvProblem p = makeLayer();
-  p.in = {112, 112};
-  p.outChannels = 64;
-  auto estimate = [&](int64_t channels) {
-    p.inChannels = channels;
-    double least = INFINITY;
-    for (const Candidate &candidate :
-         getTmaWeightCandidates(p, *findTarget("sm_90")))
-      if (parseGemmTile(candidate.tile)->halo == 0)
-        least = std::min(least, candidate.cost);
-    return least;
-  };
-  EXPECT_LT(estimate(32), 0.7 * estimate(64));
-  EXPECT_GT(estimate(24), 0.8 * estimate(64));
-}
