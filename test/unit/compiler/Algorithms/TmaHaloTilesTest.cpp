@@ -136,7 +136,8 @@ TEST(TmaHaloTiles, SharesPixelsOfSlices) {
     // They rank behind all others until a GPU has run them.
     constexpr double kUntried = 1e12;
     std::string tile;
-    for (const Candidate &candidate : *rankTiles(p, *findTarget("sm_90")))
+    const auto ranked = rankTiles(p, *findTarget("sm_90"));
+    for (const Candidate &candidate : *ranked)
       if (tile.empty() && candidate.cost >= kUntried)
         tile = candidate.tile.toText();
     EXPECT_NE(tile.find("n32k32-w1x1-p27-wgmma-h2"), std::string::npos) << tile;

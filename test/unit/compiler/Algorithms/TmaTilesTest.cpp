@@ -188,7 +188,8 @@ static ConvProblem makeVolume(int64_t inputs, int64_t outputs) {
 /// The best of the tiles that rank behind all others until a GPU has run them.
 static std::string chooseUntried(const ConvProblem &p) {
   constexpr double kUntried = 1e12;
-  for (const Candidate &candidate : *rankTiles(p, *findTarget("sm_90")))
+  const auto ranked = rankTiles(p, *findTarget("sm_90"));
+  for (const Candidate &candidate : *ranked)
     if (candidate.cost >= kUntried)
       return candidate.tile.toText();
   return "";
