@@ -510,6 +510,10 @@ tessera::getTmaWeightCandidates(const ConvProblem &problem,
          getSplits(problem, gemm.steps, gemm.countTiles(shape), atOnce)) {
       // No step needs more stages than a split has steps.
       constexpr int64_t kFewStages = 6;
+      // Behind a single image matrix no step reads zeros.
+      if (problem.yLayout == Layout::NCHW && problem.batch == 1 &&
+          gemm.steps % splits != 0)
+        continue;
       if (shape.stages >
           std::max(kFewStages, llvm::divideCeilSigned(gemm.steps, splits)))
         continue;

@@ -2,6 +2,7 @@
 
 #include "compiler/Conversion/Hopper/HopperPlan.h"
 #include "compiler/Conversion/Common/KernelFunction.h"
+#include "compiler/Conversion/Common/ViewAccess.h"
 #include "compiler/Conversion/Hopper/StreamedReads.h"
 
 using namespace mlir;
@@ -102,12 +103,30 @@ getHaloShape(TileProgram &program, const std::optional<HaloOperand> &halo,
                    sliding.has_value(), sliding && slidesB(program)};
 }
 
+/// Whether the reduction walks the outermost dimension of a tensor last of all,
+/// so that steps behind the last one read nothing but zeros.
+static bool endsWithTensor(dnn::TileLoadOp load) {
+  auto view = load.getView().getDefiningOp<dnn::ViewOp>();
+  dnn::CoordsAttr coords = view.getCoords();
+  ArrayRef<int64_t> sizes = coords.getSizes();
+  const unsigned first = coords.getFirstDim(2);
+  const LinearExpr outermost =
+      getLinearExpr(coords.getMap().getResult(0), sizes.size());
+  for (auto [d, factor] : llvm::enumerate(outermost.factors))
+    if (sizes[d] > 1 && factor != (d == first ? 1 : 0))
+      return false;
+  auto type = cast<MemRefType>(view.getSource().getType());
+  return sizes[first] > 1 && outermost.constant == 0 &&
+         type.getDimSize(0) == sizes[first];
+}
+
 /// A step behind the last one would multiply pixels by the zeros behind the
 /// filter, which are no zeros where a pixel is infinite. Those of pixels are
 /// zeros on both sides.
 static LogicalResult checkSplits(TileProgram &program, int64_t splits,
                                  int64_t steps, const StepWalk &walk) {
-  if (splits == 1 || getWalk(program) == TmaWalk::Pixels)
+  if (splits == 1 || getWalk(program) == TmaWalk::Pixels ||
+      (endsWithTensor(program.loadM) && endsWithTensor(program.loadN)))
     return success();
   if (walk.hasLimits())
     return program.pipeline.emitOpError(

@@ -133,3 +133,37 @@ TEST(Candidates, OfSplitsAreAllLowered) {
         ASSERT_NO_FATAL_FAILURE(lowerAll(context, getImplicitGemm(), p, chip));
       }
 }
+
+// Images that are matrices: one and several, whose last step of pixels is a
+// part of one. Splits of one image must divide its steps, and do.
+TEST(Candidates, OfImageMatricesAreAllLowered) {
+  CompileContext context;
+  for (int64_t batch : {1, 3})
+    for (Direction direction : {Direction::Forward, Direction::BackwardData,
+                                Direction::BackwardWeights}) {
+      ConvProblem p;
+      p.direction = direction;
+      p.dataType = DataType::BF16;
+      p.batch = batch;
+      p.inChannels = 72;
+      p.outChannels = 200;
+      p.in = {28, 30};
+      ASSERT_NO_FATAL_FAILURE(lowerAll(context, getImplicitGemm(), p));
+    }
+}
+
+// f32 in both layouts, whose copies igemm multiplies.
+TEST(Candidates, OfSplitF32AreAllLowered) {
+  test::RandomProblem random;
+  SCOPED_TRACE(random.getSeed());
+  CompileContext context;
+  for (int index = 0; index < 6; ++index) {
+    ConvProblem p = drawProblem(random, index);
+    p.dataType = DataType::F32;
+    p.inChannels = p.inChannels / 4 * 4 + 4;
+    p.outChannels = p.outChannels / 4 * 4 + 4;
+    if (index % 2 == 0)
+      p.xLayout = p.wLayout = p.yLayout = Layout::NCHW;
+    ASSERT_NO_FATAL_FAILURE(lowerAll(context, getSplitF32(), p.canonicalize()));
+  }
+}
