@@ -80,18 +80,18 @@ Value tessera::setArgumentType(Value argument, MemRefType type) {
   return argument;
 }
 
-Value tessera::reshapeArgument(Value argument, ArrayRef<int64_t> shape) {
+Value tessera::reshapeArgument(Value argument, ArrayRef<int64_t> shape,
+                               ArrayRef<int64_t> strides) {
   auto type = cast<MemRefType>(argument.getType());
-  SmallVector<int64_t> strides;
+  SmallVector<int64_t> given, packed(shape.size(), 1);
   int64_t offset = 0;
-  (void)type.getStridesAndOffset(strides, offset);
-  strides.assign(shape.size(), 1);
+  (void)type.getStridesAndOffset(given, offset);
   for (size_t d = shape.size() - 1; d > 0; --d)
-    strides[d - 1] = strides[d] * shape[d];
-  return setArgumentType(
-      argument, MemRefType::get(shape, type.getElementType(),
-                                StridedLayoutAttr::get(type.getContext(),
-                                                       offset, strides)));
+    packed[d - 1] = packed[d] * shape[d];
+  auto layout = StridedLayoutAttr::get(
+      type.getContext(), offset, strides.empty() ? ArrayRef(packed) : strides);
+  return setArgumentType(argument,
+                         MemRefType::get(shape, type.getElementType(), layout));
 }
 
 Value tessera::flattenArgument(Value argument) {

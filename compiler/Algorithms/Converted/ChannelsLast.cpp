@@ -193,8 +193,8 @@ LogicalResult ChannelsLast::build(Operation *primitive,
                             "does not transpose alone");
   if (failed(checkConverted(conv, kName, /*keepsResult=*/isFilter)))
     return failure();
-  SmallVector<ConvertedTensor> tensors = transposeTensors(
-      conv, isFilter ? Transposed::Filter : Transposed::All);
+  SmallVector<ConvertedTensor> tensors =
+      transposeTensors(conv, isFilter ? Transposed::Filter : Transposed::All);
   return buildAround(conv, tensors, *inner, *tile, target);
 }
 

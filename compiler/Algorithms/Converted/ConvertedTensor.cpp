@@ -12,12 +12,14 @@
 using namespace mlir;
 using namespace tessera;
 
-Matrices tessera::getMatrices(MemRefType type) {
+/// A tensor that is channels first as matrices, channels by pixels.
+static Matrices getMatrices(MemRefType type) {
   const int64_t batch = type.getDimSize(0), channels = type.getDimSize(1);
   return {{batch}, channels, type.getNumElements() / batch / channels};
 }
 
-bool tessera::isSame(const Matrices &matrices) {
+/// Whether the transposed matrices are the same memory.
+static bool isSame(const Matrices &matrices) {
   return matrices.rows == 1 || matrices.columns == 1;
 }
 

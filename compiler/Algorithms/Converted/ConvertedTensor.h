@@ -36,12 +36,6 @@ private:
   mlir::MemRefType packed; ///< With channels last.
 };
 
-/// The operand's tensor as batches of matrices, channels by pixels.
-Matrices getMatrices(mlir::MemRefType type);
-
-/// Whether the transposed matrices are the same memory.
-bool isSame(const Matrices &matrices);
-
 /// Fails with an error if a tensor of `conv` is not packed, or if a result that
 /// has to be transposed, unless `keepsResult`, adds a tensor of its own shape.
 /// `name` is that of the algorithm.

@@ -51,8 +51,7 @@ int64_t ConvertedTraffic::countWorkspace() const {
   return bytes;
 }
 
-double
-ConvertedTraffic::Launch::estimateClocks(const GpuTarget &target) const {
+double ConvertedTraffic::Launch::estimateClocks(const GpuTarget &target) const {
   constexpr ConversionRates kRates;
   if (written == 0)
     return 0;

@@ -13,8 +13,6 @@
 #include "compiler/Algorithms/ImplicitGemm/GemmTile.h"
 #include "compiler/Algorithms/Registry.h"
 
-#include <algorithm>
-
 using namespace mlir;
 using namespace tessera;
 

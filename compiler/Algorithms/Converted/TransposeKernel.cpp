@@ -19,19 +19,6 @@ using namespace tessera;
 
 static constexpr int64_t kThreads = 256, kAccessBytes = 16, kBankBytes = 4;
 
-/// Gives an argument another shape, behind the same offset.
-static void reshape(BlockArgument argument, ArrayRef<int64_t> shape,
-                    ArrayRef<int64_t> newStrides) {
-  auto type = cast<MemRefType>(argument.getType());
-  SmallVector<int64_t> strides;
-  int64_t offset = 0;
-  (void)type.getStridesAndOffset(strides, offset);
-  setArgumentType(argument,
-                  MemRefType::get(shape, type.getElementType(),
-                                  StridedLayoutAttr::get(type.getContext(),
-                                                         offset, newStrides)));
-}
-
 /// The matrices of each group.
 static Matrices separateGroups(const Matrices &matrices,
                                const ElementSplit &split) {
@@ -54,7 +41,8 @@ static void reshapeCopies(BlockArgument target, const Matrices &separated,
   else
     strides = {second * kTermProducts * size, kTermProducts * rows,
                second * kTermProducts * rows, rows, 1};
-  reshape(target, {first, second, columns, kTermProducts, rows}, strides);
+  reshapeArgument(target, {first, second, columns, kTermProducts, rows},
+                  strides);
 }
 
 namespace {
@@ -112,9 +100,7 @@ struct TileWalk {
     return {p.div(number, perLine), p.mul(p.rem(number, perLine), width)};
   }
 };
-} // namespace
 
-namespace {
 /// The tile of a workgroup in the matrices.
 struct Corner {
   PointBuilder::Values batch;

@@ -13,8 +13,8 @@ bool tessera::hasImageMatrices(dnn::ConvOp conv, const ConvGeometry &g) {
   };
   return conv.getXLayout() == dnn::Layout::NCHW &&
          conv.getYLayout() == dnn::Layout::NCHW && g.groups == 1 &&
-         g.isPointwise() && isPacked(conv.getX()) && isPacked(conv.getW()) &&
-         isPacked(conv.getY());
+         conv.getExtras().empty() && g.isPointwise() && isPacked(conv.getX()) &&
+         isPacked(conv.getW()) && isPacked(conv.getY());
 }
 
 /// Gives a packed argument another shape with as many elements.

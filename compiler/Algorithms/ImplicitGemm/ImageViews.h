@@ -14,7 +14,8 @@
 
 namespace tessera {
 
-/// Whether `conv` is a product of the matrices that its images are.
+/// Whether `conv` is a product of the matrices that its images are. Its result
+/// has channels as rows, along which no epilogue reads tensors.
 bool hasImageMatrices(dnn::ConvOp conv, const ConvGeometry &geometry);
 
 /// The views of such a convolution at the insertion point of `b`. The tensors,

@@ -2,7 +2,7 @@
 // RUN: dnn-opt %s -split-input-file --dnn-apply-tile="target=sm_90 tile=igemm-m128n128k64-w2x1-t4-wgmma" --dnn-lower-tiles | FileCheck %s --check-prefix=TMA
 
 // A product for each image: rows are output channels, columns pixels. Pixels of
-// the factor b lie together, so wgmma reads it transposed.
+// the operand b lie together, so wgmma reads it transposed.
 // CHECK-LABEL: func.func @forward(
 // CHECK-SAME:    %[[X:[^:]*]]: memref<4x64x784xf16> {dnn.arg = "x"}, %[[W:[^:]*]]: memref<256x64xf16> {dnn.arg = "w"}, %[[Y:[^:]*]]: memref<4x256x784xf16> {dnn.arg = "y"})
 // CHECK:         dnn.view %[[W]] <[4], [256], [64] : (d0, d1, d2) -> (d1, d2)
@@ -20,7 +20,7 @@ func.func @forward(%x: memref<4x64x28x28xf16> {dnn.arg = "x"}, %w: memref<256x64
 
 // -----
 
-// Both factors are read transposed, and the reduction is still of channels.
+// Both operands are read transposed, and the reduction is still of channels.
 // CHECK-LABEL: func.func @data(
 // CHECK:         dnn.view %{{.*}} <[4], [64], [256] : (d0, d1, d2) -> (d2, d1)
 // CHECK:         dnn.view %{{.*}} <[4], [784], [256] : (d0, d1, d2) -> (d0, d2, d1)
