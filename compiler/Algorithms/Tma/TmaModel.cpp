@@ -28,7 +28,7 @@ static bool isShort(const ConvProblem &p) {
 }
 
 bool tessera::hasTmaTensors(const ConvProblem &p, const GpuTarget &target) {
-  const bool hasType = isShort(p) || p.allowsTf32();
+  const bool hasType = isShort(p) || p.dataType == DataType::F32;
   return target.wgmmaSharedBytes > 0 && hasType && p.xLayout == Layout::NHWC &&
          p.wLayout == Layout::NHWC && p.yLayout == Layout::NHWC;
 }
@@ -40,8 +40,9 @@ bool tessera::isImageProduct(const ConvProblem &p, const GpuTarget &target) {
                dim.in == dim.out;
       });
   const bool hasType =
-      isShort(p) ||
-      (p.allowsTf32() && p.direction == Direction::BackwardWeights);
+      isShort(p) || (p.dataType == DataType::F32 &&
+                     (!p.allowsTf32() ||
+                      p.direction == Direction::BackwardWeights));
   const Epilogue &epilogue = p.epilogue;
   const int64_t unit = getTmaUnit(p);
   return target.wgmmaSharedBytes > 0 && hasType && isPointwise &&
@@ -103,7 +104,12 @@ GemmTile TmaShape::getTile(const ConvProblem &problem, int splits) const {
   tile.k = stepBytes / static_cast<int>(getByteSize(problem.dataType));
   tile.wavesM = consumers;
   tile.buffers = stages;
-  tile.mma = problem.allowsTf32() ? "wgmma_tf32" : "wgmma";
+  tile.mma = splitsF32(problem)       ? "wgmma_bf16x6"
+             : problem.allowsTf32() ? "wgmma_tf32"
+                                    : "wgmma";
+  // Accumulators do not round to nearest: 256 elements are as exact as a plain
+  // sum of f32 (docs/design/0024-f32-by-splits.md).
+  tile.promote = splitsF32(problem) ? 256 / tile.k : 0;
   tile.isTma = true;
   tile.isPingPong = isPingPong;
   tile.splits = splits;
@@ -134,8 +140,37 @@ int tessera::getFewestColumns(int64_t columns) {
       std::min(kTmaStep, (columns + kUnit - 1) / kUnit * kUnit));
 }
 
+bool tessera::splitsF32(const ConvProblem &problem) {
+  return problem.dataType == DataType::F32 && !problem.allowsTf32();
+}
+
+bool tessera::fitsSplits(const TmaShape &shape, bool hasColumnBlocks) {
+  // A thread has accumulators twice, and the terms of a wgmma's rows.
+  const int mostAccumulators = shape.consumers == 2 ? 64 : 32;
+  return !shape.isPingPong && !shape.isSwapped && shape.halo == 0 &&
+         shape.m == kTmaStep * shape.consumers &&
+         shape.stepBytes == 2 * kTmaStep && shape.n >= kTmaStep &&
+         (!hasColumnBlocks || shape.n % kTmaStep == 0) &&
+         shape.countAccumulators() <= mostAccumulators;
+}
+
+double tessera::getSplitClocks(const TmaShape &shape) {
+  constexpr double kColumn = 8;
+  return kColumn * shape.n;
+}
+
+/// Six products of 16 bits for two of tf32.
+static constexpr TmaRates makeSplitRates() {
+  TmaRates rates = kTmaTf32Rates;
+  rates.products /= 3;
+  return rates;
+}
+
 const TmaRates &tessera::getTmaRates(const ConvProblem &problem) {
-  return problem.allowsTf32() ? kTmaTf32Rates : kTmaRates;
+  static constexpr TmaRates kSplitRates = makeSplitRates();
+  return splitsF32(problem)       ? kSplitRates
+         : problem.allowsTf32() ? kTmaTf32Rates
+                                : kTmaRates;
 }
 
 double tessera::countTensorBytes(const ConvProblem &p) {

@@ -27,14 +27,14 @@ int64_t getTmaStep(const ConvProblem &problem);
 /// The elements of 16 bytes, which all strides must be multiples of.
 int64_t getTmaUnit(const ConvProblem &problem);
 
-/// Whether the chip has TMA and wgmma, and the tensors suit them: f16, bf16, or
-/// f32 that may be rounded to tf32, with channels innermost.
+/// Whether the chip has TMA and wgmma, and the tensors suit them: f16, bf16 or
+/// f32, with channels innermost.
 bool hasTmaTensors(const ConvProblem &problem, const GpuTarget &target);
 
 /// Whether `problem` is pointwise with channels first, so that each image is a
 /// matrix of channels by pixels, and these are read and written as they are
-/// (ImageViews.h). Types are f16 and bf16, of which wgmma reads transposed
-/// matrices; backward weights has none, and may be tf32, too.
+/// (ImageViews.h). Types are f16, bf16 and f32 that is split, of which matrices
+/// may be transposed; backward weights has none, and may be tf32, too.
 bool isImageProduct(const ConvProblem &problem, const GpuTarget &target);
 
 /// Depth, height and width of `problem`; the depth is one element if it has
@@ -95,6 +95,15 @@ std::vector<TmaShape> getStepShapes(const ConvProblem &problem, TmaShape shape,
 int getFewestColumns(int64_t columns);
 
 const TmaRates &getTmaRates(const ConvProblem &problem);
+
+/// Whether `problem` is of f32 that may not be rounded, which is split into
+/// terms of bf16 (docs/design/0026-splits-in-registers.md).
+bool splitsF32(const ConvProblem &problem);
+/// Whether `shape` can split f32. If columns lie together in memory they come in
+/// blocks of 64.
+bool fitsSplits(const TmaShape &shape, bool hasColumnBlocks);
+/// Clocks in which the free warps split the columns of a step.
+double getSplitClocks(const TmaShape &shape);
 
 /// The bytes of x, w and y, each moved once.
 double countTensorBytes(const ConvProblem &problem);

@@ -196,10 +196,12 @@ static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
   const double busy = static_cast<double>(countTiles(gemm, shape) * splits) /
                       (waves * static_cast<double>(target.computeUnits));
   const TmaTraffic traffic = getTraffic(p, gemm, shape, busy);
-  const double step = getStepClocks(shape, traffic, rates);
+  double step = getStepClocks(shape, traffic, rates);
+  if (splitsF32(p))
+    step = std::max(step, getSplitClocks(shape));
   const double stored = getStoreClocks(shape, rates) *
                         // f32 has twice the bytes.
-                        (splits > 1 || p.allowsTf32() ? 2 : 1);
+                        (splits > 1 || p.dataType == DataType::F32 ? 2 : 1);
   const double work = getWorkClocks(shape, waves, steps * step, stored);
   const double memory =
       countMemoryBytes(p, llvm::divideCeilSigned(gemm.columns, shape.n),
@@ -248,7 +250,8 @@ static int countStages(const ConvProblem &p, const TmaShape &shape,
   constexpr int64_t kWarps = 4, kStagingBytes = 2048, kOthers = 1024 + 256;
   constexpr int64_t kHalfSm = 115712; // For each of two workgroups.
   constexpr uint64_t kAlignment = 1024;
-  const int64_t copied = llvm::divideCeilSigned(shape.n, kTmaStep) * kTmaStep;
+  const int64_t copied = llvm::divideCeilSigned(shape.n, kTmaStep) * kTmaStep *
+                         (splitsF32(p) ? 2 : 1);
   const int64_t staging = (shape.isPingPong ? 2 : shape.consumers) * kWarps *
                           kStagingBytes * shape.stagers;
   const int64_t available =
@@ -266,6 +269,10 @@ static int countStages(const ConvProblem &p, const TmaShape &shape,
 static void addStages(const ConvProblem &p, TmaShape shape,
                       const GpuTarget &target, std::vector<TmaShape> &shapes) {
   constexpr int kLeastStages = 3;
+  const bool hasColumnBlocks =
+      p.direction == Direction::BackwardData || p.xLayout == Layout::NCHW;
+  if (splitsF32(p) && !fitsSplits(shape, hasColumnBlocks))
+    return;
   const int64_t rows = shape.isPingPong ? shape.m : shape.m / shape.consumers;
   const int64_t columns = std::min(shape.getPieceColumns(), getTmaStep(p));
   const int64_t pieces = llvm::divideCeilSigned(shape.n, columns) *

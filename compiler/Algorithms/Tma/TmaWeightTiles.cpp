@@ -71,14 +71,16 @@ static constexpr TmaShape kKinds[] = {
     {64, 128, 1, false, 0},  {128, 64, 1, false, 0},  {64, 64, 1, false, 0}};
 
 /// The stages of the pipeline: as many as fit shared memory beside one staging
-/// buffer of each warp.
-static int countStages(const TmaShape &shape, const GpuTarget &target) {
+/// buffer of each warp. Terms of f32 (`isSplit`) take the columns' space twice.
+static int countStages(const TmaShape &shape, const GpuTarget &target,
+                       bool isSplit = false) {
   constexpr int64_t kRowBytes = kTmaStep * 2, kMostStages = 12;
   constexpr int64_t kWarps = 4, kStagingBytes = 2048, kOthers = 1024 + 512;
   constexpr int64_t kHalfSm = 115712; // For each of two workgroups.
   const int64_t staging =
       (shape.isPingPong ? 2 : shape.consumers) * kWarps * kStagingBytes;
-  const int64_t copied = llvm::divideCeilSigned(shape.n, kTmaStep) * kTmaStep;
+  const int64_t copied = llvm::divideCeilSigned(shape.n, kTmaStep) * kTmaStep *
+                         (isSplit ? 2 : 1);
   const int64_t available =
       (shape.isSmall() ? kHalfSm : target.wgmmaSharedBytes) - staging - kOthers;
   return static_cast<int>(
@@ -86,16 +88,16 @@ static int countStages(const TmaShape &shape, const GpuTarget &target) {
 }
 
 /// Shapes with as many stages as fit, and with fewer, down to about half of
-/// that, which have less in flight (countBytesAgain). Steps of tf32 take so
+/// that, which have less in flight (countBytesAgain). Steps of f32 take so
 /// long that the most stages are best.
 static std::vector<TmaShape> getShapes(const ConvProblem &p,
                                        const GpuTarget &target) {
   constexpr int kLeastStages = 3, kMostDepths = 4;
   std::vector<TmaShape> shapes;
   for (TmaShape shape : kKinds) {
-    const int most = countStages(shape, target);
+    const int most = countStages(shape, target, splitsF32(p));
     const int step = (most + 5) / 6;
-    for (int i = 0; i < (p.allowsTf32() ? 1 : kMostDepths); ++i) {
+    for (int i = 0; i < (p.dataType == DataType::F32 ? 1 : kMostDepths); ++i) {
       shape.stages = most - i * step;
       if (shape.stages >= kLeastStages)
         shapes.push_back(shape);
@@ -187,7 +189,7 @@ static double addUp(const ConvProblem &p, double work, double overlap,
   double bytes =
       countImageBytes(p) + again +
       static_cast<double>(getByteSize(p.dataType) * p.getFilterElements());
-  if (p.allowsTf32() && splits > 1)
+  if (p.dataType == DataType::F32 && splits > 1)
     bytes += 4.0 * static_cast<double>(p.getFilterElements() * splits);
   const double memory = bytes / (rates.step.memoryBytes * target.computeUnits);
   return std::max(work, memory) + overlap * std::min(work, memory) +
@@ -223,6 +225,9 @@ static double getTf32Clocks(const TmaShape &shape,
          (2 * shape.m + 3 * shape.n + shape.n * shape.m / 64.0);
 }
 
+/// Of f32 in terms, for each of tf32.
+static constexpr double kSplitProducts = 3;
+
 static double estimateClocks(const ConvProblem &p, const WeightsGemm &gemm,
                              const TmaShape &shape, int splits,
                              const GpuTarget &target,
@@ -235,12 +240,17 @@ static double estimateClocks(const ConvProblem &p, const WeightsGemm &gemm,
   const TmaTraffic traffic = getTraffic(p, shape.m, shape.n);
   const auto steps =
       static_cast<double>(llvm::divideCeilSigned(gemm.steps, splits));
-  double products = steps * getStepClocks(shape, traffic, rates.step);
+  TmaRates step = rates.step;
+  if (splitsF32(p))
+    step.products /= kSplitProducts;
+  double products = steps * getStepClocks(shape, traffic, step);
   if (p.allowsTf32())
     products = std::max(products, steps * getTf32Clocks(shape, rates));
+  if (splitsF32(p))
+    products = std::max(products, steps * getSplitClocks(shape));
   // f32 has twice the bytes.
   const double stored = getStoreClocks(shape, rates.step) *
-                        (splits > 1 || p.allowsTf32() ? 2 : 1);
+                        (splits > 1 || p.dataType == DataType::F32 ? 2 : 1);
   const double work = getWorkClocks(shape, waves, products, stored);
   return addUp(p, work, rates.step.overlap, splits, target, rates,
                countBytesAgain(p, gemm, shape, splits, target, rates));
@@ -503,7 +513,9 @@ tessera::getTmaWeightCandidates(const ConvProblem &problem,
     return candidates;
   const WeightsGemm gemm = getGemm(problem);
   auto add = [&](const TmaShape &shape) {
-    if (problem.allowsTf32() && !fitsTf32(shape))
+    if ((problem.allowsTf32() && !fitsTf32(shape)) ||
+        (splitsF32(problem) &&
+         !fitsSplits(shape, problem.yLayout == Layout::NHWC)))
       return;
     const int64_t atOnce = target.computeUnits * (shape.isSmall() ? 2 : 1);
     for (int splits :

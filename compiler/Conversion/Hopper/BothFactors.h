@@ -13,7 +13,7 @@ public:
       : context(context), e(context.e), plan(context.plan), shape(plan.shape),
         ring(e, context.shared, shape.getOffsetBarriers(), shape.stages,
              shape.countReaders(),
-             shape.transposesPixels ? HopperShape::kTransposers : 0) {}
+             shape.preparesB ? HopperShape::kPreparers : 0) {}
 
   void initialize() override { ring.initialize(); }
   unsigned countCopiers() const override { return 1; }
@@ -30,9 +30,10 @@ protected:
   Wgmma::Place locate(mlir::Value stage) {
     return {e.mul(stage, shape.getBytesA()), e.mul(stage, shape.getBytesB())};
   }
-  llvm::SmallVector<mlir::Value> emitSteps(Wgmma &wgmma, mlir::Value steps,
-                                           RingPlace &place,
-                                           llvm::function_ref<void()> onIssued);
+  /// The sums of `steps` steps from `place` on, at least one.
+  virtual llvm::SmallVector<mlir::Value>
+  emitSteps(Wgmma &wgmma, mlir::Value steps, RingPlace &place,
+            llvm::function_ref<void()> onIssued);
   llvm::SmallVector<mlir::Value>
   emitPromoted(Wgmma &wgmma, mlir::Value steps, RingPlace &place,
                llvm::function_ref<void()> onIssued);

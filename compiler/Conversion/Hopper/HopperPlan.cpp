@@ -84,9 +84,9 @@ getHaloShape(TileProgram &program, const std::optional<HaloOperand> &halo,
              const std::optional<SlidingHalo> &sliding) {
   if (!halo && !sliding)
     return HaloShape();
-  if (program.mma.getInstruction() == kWgmmaTf32)
+  if (program.mma.getInstruction() != kWgmma)
     return program.mma.emitOpError(
-        "multiplies tf32, whose taps share no pixels in a halo");
+        "multiplies f32, whose taps share no pixels in a halo");
   if (halo && program.pipeline.getSplits())
     return program.pipeline.emitOpError(
         "has splits, but a halo of rows is for whole reductions");
@@ -171,6 +171,13 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
       (a->isTransposed() || b->isTransposed()))
     return program.mma.emitOpError(
         "multiplies tf32, of which wgmma reads no transposed operands");
+  constexpr int64_t kBlock = 64;
+  if (shape->splitsF32 && b->isTransposed() && shape->tileN % kBlock != 0)
+    return program.mma.emitOpError()
+           << "splits f32 whose columns lie together, in blocks of " << kBlock
+           << ", but has " << shape->tileN;
+  a->setRounded(!shape->splitsF32);
+  b->setRounded(!shape->splitsF32);
   std::optional<ResultMap> result =
       makeResultMap(program.store, *nameD, shape->storeRowBytes);
   if (failed(checkRowTensors(program, /*storesRows=*/!result)))

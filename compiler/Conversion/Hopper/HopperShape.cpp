@@ -7,13 +7,13 @@ using namespace mlir;
 using namespace tessera;
 
 int64_t HopperShape::getProducerRegisters() const {
-  if (transposesPixels)
+  if (preparesB)
     return consumers == 3 ? 56 : consumers == 2 ? 88 : 72;
   return consumers == 3 || consumers == 4 ? 32 : 40;
 }
 
 int64_t HopperShape::getConsumerRegisters() const {
-  if (transposesPixels)
+  if (preparesB)
     return consumers == 3 ? 152 : consumers == 2 ? 208 : 184;
   switch (consumers) {
   case 5:
@@ -61,7 +61,7 @@ static LogicalResult checkExchanged(TileProgram &program,
     return success();
   constexpr int64_t kResultBytes = 2;
   if (shape.resultBytes != kResultBytes || shape.wavesN > 1 ||
-      shape.transposesPixels || !program.store.getExtras().empty())
+      shape.preparesB || !program.store.getExtras().empty())
     return program.mma.emitOpError(
         "has lanes along m, which wgmma has for results of 16 bits without "
         "further tensors, and consumers that share rows");
@@ -78,13 +78,13 @@ static LogicalResult checkTypes(TileProgram &program) {
   dnn::TileMmaOp mma = program.mma;
   Type element = mma.getA().getType().getElementType();
   Type result = program.store.getView().getType().getElementType();
-  const bool hasFactors = mma.getInstruction() == kWgmmaTf32
-                              ? element.isF32()
-                              : element.isF16() || element.isBF16();
+  const bool hasFactors = mma.getInstruction() == kWgmma
+                              ? element.isF16() || element.isBF16()
+                              : element.isF32();
   if (!hasFactors || (result != element && !result.isF32()) ||
       !mma.getAcc().getType().getElementType().isF32())
     return mma.emitOpError(
-        "needs operands of f16 or bf16, or of f32 for tf32, "
+        "needs operands of f16 or bf16, or of f32 for tf32 and bf16x6, "
         "accumulators of f32, and a result of one of the two for "
         "wgmma");
   return success();
@@ -123,9 +123,11 @@ static LogicalResult checkRegisters(TileProgram &program,
   // The sums and what is around them must fit the registers of a thread.
   const int64_t sums = shape.blocks * shape.getProductColumns() / 2 *
                        (shape.promote > 0 ? 2 : 1);
-  constexpr int64_t kOthers = 24, kFragment = 16;
+  constexpr int64_t kOthers = 24, kFragment = 16, kTerms = 32;
   const int64_t fragments =
-      shape.transposesPixels ? shape.blocks * kFragment : 0;
+      !shape.preparesB
+          ? 0
+          : shape.blocks * kFragment + (shape.splitsF32 ? kTerms : 0);
   if (sums + fragments + kOthers > shape.getConsumerRegisters())
     return mma.emitOpError()
            << "has " << sums
@@ -158,7 +160,8 @@ static LogicalResult checkRoles(TileProgram &program, const GpuTarget &target,
   constexpr int64_t kMost = 3, kMostSliding = 5;
   // Of a halo that slides they lie side by side.
   const bool isBeside = halo.isOfB && !isPingPong;
-  if ((instruction != kWgmma && instruction != kWgmmaTf32) ||
+  if ((instruction != kWgmma && instruction != kWgmmaTf32 &&
+       instruction != kWgmmaSplit) ||
       waves[1] != (isBeside ? consumers : 1) ||
       waves[0] != (isPingPong || isBeside ? 1 : consumers) ||
       (isPingPong ? consumers != 2
@@ -185,6 +188,7 @@ static HopperShape makeShape(TileProgram &program, const GpuTarget &target,
   ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
   ArrayRef<int64_t> waves = program.mma.getWaves();
   Type result = program.store.getView().getType().getElementType();
+  const StringRef instruction = program.mma.getInstruction();
   HopperShape shape{
       .tileM = acc[0],
       .tileN = acc[1],
@@ -196,8 +200,9 @@ static HopperShape makeShape(TileProgram &program, const GpuTarget &target,
       .blocksPerSm = 1,
       .resultBytes = result.getIntOrFloatBitWidth() / 8,
       .rowBytes = getStepBytes(program),
-      .transposesPixels =
-          program.mma.getInstruction() == kWgmmaTf32 && walksPixels(program),
+      .preparesB = instruction == kWgmmaSplit ||
+                   (instruction == kWgmmaTf32 && walksPixels(program)),
+      .splitsF32 = instruction == kWgmmaSplit,
       .wavesN = waves[1],
       .halo = halo,
       .isSwapped = program.mma.getLanes() == dnn::TileDim::M,
@@ -233,12 +238,14 @@ FailureOr<HopperShape> tessera::getHopperShape(TileProgram &program,
   if (failed(checkRoles(program, target, halo)))
     return failure();
   const HopperShape shape = makeShape(program, target, halo);
-  if (shape.transposesPixels && shape.isPingPong)
+  if (shape.preparesB && shape.isPingPong)
     return program.mma.emitOpError(
-        "multiplies tf32 by pixels, which consumers in ping-pong do not");
-  if (shape.transposesPixels && shape.promote > 0)
-    return program.pipeline.emitOpError(
-        "multiplies tf32 by pixels, which does not promote accumulators");
+        "multiplies f32 through registers, which consumers in ping-pong do "
+        "not");
+  if (shape.splitsF32 && shape.rowBytes != kRowBytes)
+    return program.pipeline.emitOpError()
+           << "splits f32, and needs steps of " << kRowBytes
+           << " bytes, but has " << shape.rowBytes;
   if (failed(checkTypes(program)) || failed(checkTile(program, shape)) ||
       failed(checkColumns(program, shape)) ||
       failed(checkExchanged(program, shape)) ||

@@ -19,6 +19,9 @@ namespace tessera {
 /// The instruction of factors of f16 and bf16, and of f32 rounded to tf32.
 inline constexpr llvm::StringLiteral kWgmma = "wgmma";
 inline constexpr llvm::StringLiteral kWgmmaTf32 = "wgmma_tf32";
+/// Of f32 that is not rounded: six products of terms of bf16, into which both
+/// factors are split on their way (SplitFactors.h).
+inline constexpr llvm::StringLiteral kWgmmaSplit = "wgmma_bf16x6";
 /// Rows of one wgmma, threads of the group that issues it.
 inline constexpr int64_t kWgmmaRows = 64;
 inline constexpr int64_t kWarpgroup = 128;
@@ -51,10 +54,13 @@ struct HopperShape {
   /// spans as many.
   int64_t rowBytes = kRowBytes;
   int64_t storeRowBytes = kRowBytes; ///< The same of a staged result.
-  /// Whether factors are read by pixels (PixelFactors.h): three warps of the
-  /// producer's group, all but the producer's own, transpose B.
-  bool transposesPixels = false;
-  static constexpr int64_t kTransposers = 3;
+  /// Whether A goes through registers, and three warps of the producer's group,
+  /// all but the producer's own, change B before it is multiplied: tf32 that is
+  /// read by pixels (PixelFactors.h), and f32 that is split (SplitFactors.h).
+  bool preparesB = false;
+  static constexpr int64_t kPreparers = 3;
+  /// Whether f32 are split into terms.
+  bool splitsF32 = false;
   int64_t wavesN = 1; ///< Consumers side by side.
   HaloShape halo = {};
   /// Whether the rows of a wgmma are columns of the tile, and its columns rows
@@ -84,12 +90,13 @@ struct HopperShape {
     return llvm::alignTo((hasHaloA() ? halo.rows : tileM) * rowBytes,
                          kSharedAlignment);
   }
-  /// Transposed columns come in blocks of 64.
+  /// Transposed columns come in blocks of 64. Terms of f32 take twice the space
+  /// of what they are split from, half of it where that was.
   int64_t getBytesB() const {
     constexpr int64_t kBlock = 64;
     if (hasHaloB())
       return halo.rows * rowBytes;
-    return llvm::alignTo(tileN, kBlock) * rowBytes;
+    return llvm::alignTo(tileN, kBlock) * rowBytes * (splitsF32 ? 2 : 1);
   }
   int64_t getOffsetB() const {
     return (hasHaloA() ? halo.countPlaces() : stages) * getBytesA();
@@ -103,7 +110,7 @@ struct HopperShape {
     return getOffsetStaging() + getWarps() * stagers * kStoreRows * kRowBytes;
   }
   /// Of a stage (TmaRing.h).
-  int64_t countBarriers() const { return transposesPixels ? 3 : 2; }
+  int64_t countBarriers() const { return preparesB ? 3 : 2; }
   /// Of the buffers for the halo, behind those of the stages.
   int64_t getOffsetHaloBarriers() const {
     return getOffsetBarriers() + stages * countBarriers() * kBarrierBytes;

@@ -39,7 +39,7 @@ private:
 
   void emitProducer();
   void emitCopier(unsigned copier);
-  void emitTransposer();
+  void emitPreparer();
   void emitConsumer();
   SumStore makeStore();
   Value getScalar(Value scalar);
@@ -139,12 +139,12 @@ void KernelWriter::emitCopier(unsigned copier) {
     forEachTile(workgroup, plan.workgroups, begin, copyTile);
 }
 
-void KernelWriter::emitTransposer() {
+void KernelWriter::emitPreparer() {
   StepFeed::Place begin = {e.constant(0), e.constant(0)};
   forEachTile(workgroup, plan.workgroups, begin,
               [&](Value tile, StepFeed::Place place) -> StepFeed::Place {
                 RingPlace end =
-                    feed->transposeTile(locateTile(tile), {place[0], place[1]});
+                    feed->prepareTile(locateTile(tile), {place[0], place[1]});
                 return {end.stage, end.parity};
               });
 }
@@ -156,11 +156,11 @@ void KernelWriter::emitProducer() {
                                        thread, e.constant(copier * kWarp));
     emitIf(e, isMe, [&] { emitCopier(copier); });
   }
-  if (!feed->transposes())
+  if (!feed->prepares())
     return;
   Value isFree = arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::uge,
                                        warp, e.constant(1));
-  emitIf(e, isFree, [&] { emitTransposer(); });
+  emitIf(e, isFree, [&] { emitPreparer(); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -289,8 +289,9 @@ void KernelWriter::emit() {
                             getMap(B), thread, warp,           consumer};
   feed = plan.halo                ? makeHaloFeed(context)
          : plan.sliding           ? makeSlidingFeed(context)
-         : shape.transposesPixels ? makePixelFeed(context)
-                                  : makeStepFeed(context);
+         : shape.splitsF32    ? makeSplitFeed(context)
+         : shape.preparesB    ? makePixelFeed(context)
+                              : makeStepFeed(context);
   emitIf(e, e.ult(thread, 1), [&] {
     for (unsigned map = 0; map < plan.getMaps().size(); ++map)
       NVVM::PrefetchOp::create(e.b, e.loc, nullptr, nullptr,

@@ -2,8 +2,8 @@
 //
 // The rings of a workgroup, both ends of them: threads that copy walk all
 // tiles, ahead of the consumers, which multiply and give stages back. Each step
-// brings its part of both factors (makeStepFeed; makePixelFeed where they are
-// transposed on their way), or pixels come once for all taps, through a ring of
+// brings its part of both factors (makeStepFeed; makePixelFeed and makeSplitFeed
+// where B is changed on its way), or pixels come once for all taps, through a ring of
 // their own (makeHaloFeed, makeSlidingFeed).
 //
 //===----------------------------------------------------------------------===//
@@ -46,10 +46,10 @@ public:
   virtual RingPlace copyTile(unsigned copier, const ResultTile &tile,
                              const RingPlace &begin) = 0;
 
-  /// Whether the producer's other warps transpose what has been copied, and a
-  /// warp's share of a tile from a place of the ring on.
-  virtual bool transposes() const { return false; }
-  virtual RingPlace transposeTile(const ResultTile &tile,
+  /// Whether the producer's other warps change B once it has been copied, and
+  /// their share of a tile from a place of the ring on.
+  virtual bool prepares() const { return false; }
+  virtual RingPlace prepareTile(const ResultTile &tile,
                                   const RingPlace &begin) {
     return begin;
   }
@@ -68,6 +68,7 @@ public:
 
 std::unique_ptr<StepFeed> makeStepFeed(const StepFeed::Context &context);
 std::unique_ptr<StepFeed> makePixelFeed(const StepFeed::Context &context);
+std::unique_ptr<StepFeed> makeSplitFeed(const StepFeed::Context &context);
 std::unique_ptr<StepFeed> makeHaloFeed(const StepFeed::Context &context);
 std::unique_ptr<StepFeed> makeSlidingFeed(const StepFeed::Context &context);
 

@@ -95,7 +95,8 @@ LogicalResult TmaOperand::checkPixels(dnn::TileLoadOp load) {
     return load.emitOpError() << "needs taps of channels that " << blockRows
                               << " divides, but has " << count;
   // Of one tap, what is copied past the tile is not read.
-  const bool isOneTap = count == coords.getExtent(1) && !map.roundsToTf32;
+  const bool isOneTap = count == coords.getExtent(1) &&
+                        map.dataType != DataType::F32;
   if (tileRows % blockRows != 0 && !isOneTap)
     return load.emitOpError() << "needs tiles of whole " << blockRows
                               << " channels, but has " << tileRows;
@@ -232,7 +233,6 @@ FailureOr<TmaOperand> TmaOperand::match(dnn::TileLoadOp load, KernelArg tensor,
   operand.map.dataType = element.isF32()    ? DataType::F32
                          : element.isBF16() ? DataType::BF16
                                             : DataType::F16;
-  operand.map.roundsToTf32 = element.isF32();
   operand.tileRows = load.getType().getShape()[0];
   operand.stepElements = load.getType().getShape()[1];
   if (operand.dims.size() > TensorMap::kMaxRank)

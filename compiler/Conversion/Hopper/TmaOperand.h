@@ -44,6 +44,10 @@ public:
                                            KernelArg tensor, TmaWalk walk);
 
   const TensorMap &getMap() const { return map; }
+  /// Whether copies of f32 are rounded to tf32.
+  void setRounded(bool isRounded) {
+    map.roundsToTf32 = isRounded && map.dataType == DataType::F32;
+  }
   /// From now on, copies what leaves L2 first (StreamedReads.h).
   void setStreamed(bool isStreamed) { streamed = isStreamed; }
   /// Whether rows lie together in shared memory, in blocks of 64, and not the

@@ -21,9 +21,9 @@ void TmaRing::initialize() {
                                  Value());
     NVVM::MBarrierInitOp::create(e.b, e.loc, getEmpty(stage),
                                  e.constant(readers), Value());
-    if (transposers > 0)
+    if (preparers > 0)
       NVVM::MBarrierInitOp::create(e.b, e.loc, getReady(stage),
-                                   e.constant(transposers), Value());
+                                   e.constant(preparers), Value());
   }
   NVVM::FenceMbarrierInitOp::create(e.b, e.loc);
 }

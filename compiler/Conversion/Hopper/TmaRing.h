@@ -1,7 +1,7 @@
 //===- TmaRing.h - The stages between producer and consumers ---*- C++ -*--===//
 //
 // A stage has two barriers: `full` counts the bytes that the copies bring,
-// `empty` the consumers that have read them. Where B is transposed in between,
+// `empty` the consumers that have read them. Where B is changed in between,
 // a third, `ready`, counts the warps that have done it. Whoever walks the ring
 // keeps the stage it is at and the parity of its round.
 //
@@ -24,11 +24,11 @@ struct RingPlace {
 class TmaRing {
 public:
   /// Its barriers are `barrierOffset` bytes behind `sharedPointer`; so many
-  /// consumers read each stage, behind so many warps that transpose it.
+  /// consumers read each stage, behind so many warps that change it.
   TmaRing(Emitter &e, mlir::Value sharedPointer, int64_t barrierOffset,
-          int64_t stages, int64_t readers, int64_t transposers = 0)
+          int64_t stages, int64_t readers, int64_t preparers = 0)
       : e(e), shared(sharedPointer), barrierOffset(barrierOffset),
-        stages(stages), readers(readers), transposers(transposers) {}
+        stages(stages), readers(readers), preparers(preparers) {}
 
   /// For one thread, before anybody else looks.
   void initialize();
@@ -56,7 +56,7 @@ private:
 
   Emitter &e;
   mlir::Value shared;
-  int64_t barrierOffset, stages, readers, transposers;
+  int64_t barrierOffset, stages, readers, preparers;
 };
 
 } // namespace tessera

@@ -12,12 +12,16 @@ using namespace tessera;
 static constexpr int64_t kUnit = 16;
 
 /// Swizzled by the `rowBytes` of a row, of which 1, 2 and 3 stand for 128, 64
-/// and 32; then the distance of 8 rows. `leading` is that of blocks of 64 of a
-/// transposed factor, and has no meaning for others.
-static constexpr int64_t getDescriptorBits(int64_t rowBytes, int64_t leading) {
+/// and 32; then the distance of 8 rows, `stride`. `leading` is that of blocks of
+/// 64 of a transposed factor, and has no meaning for others.
+static constexpr int64_t getDescriptorBits(int64_t rowBytes, int64_t leading,
+                                           int64_t stride) {
   const int64_t swizzle = rowBytes == 128 ? 1 : rowBytes == 64 ? 2 : 3;
-  return (swizzle << 62) | (8 * rowBytes / kUnit << 32) |
-         (leading / kUnit << 16);
+  return (swizzle << 62) | (stride / kUnit << 32) | (leading / kUnit << 16);
+}
+
+static constexpr int64_t getDescriptorBits(int64_t rowBytes, int64_t leading) {
+  return getDescriptorBits(rowBytes, leading, 8 * rowBytes);
 }
 
 static Value makeLong(Emitter &e, int64_t value) {
@@ -44,9 +48,12 @@ Wgmma::Wgmma(Emitter &e, const HopperShape &shape, Type element,
   const int64_t rowA = transposed.a ? kRowBytes : shape.rowBytes;
   descriptorA = addLong(
       e, addLong(e, address, makeLong(e, getDescriptorBits(rowA, kUnit))), row);
-  const int64_t bits = transposed.b
-                           ? getDescriptorBits(kRowBytes, transposed.blockBytes)
-                           : getDescriptorBits(shape.rowBytes, kUnit);
+  // Rows of terms are half as long as those of f32, 8 of them as far apart.
+  const int64_t bits =
+      transposed.b ? getDescriptorBits(kRowBytes, transposed.blockBytes)
+      : shape.splitsF32
+          ? getDescriptorBits(kRowBytes / 2, kUnit, 8 * kRowBytes)
+          : getDescriptorBits(shape.rowBytes, kUnit);
   descriptorB =
       addLong(e, address, makeLong(e, bits + shape.getOffsetB() / kUnit));
 }
@@ -114,7 +121,8 @@ SmallVector<Value> Wgmma::multiply(const Place &place, ArrayRef<Value> sums,
   return results;
 }
 
-/// One wgmma of tf32. Upstream's op has no form with A in registers.
+/// One wgmma of tf32, or of terms of bf16. Upstream's op has no form with A in
+/// registers.
 Value Wgmma::multiplyFragment(ArrayRef<Value> a, Value b, Value sums,
                               bool isFirst) {
   const int64_t count = shape.tileN / 2;
@@ -128,9 +136,11 @@ Value Wgmma::multiplyFragment(ArrayRef<Value> a, Value b, Value sums,
   std::string text = "{\n.reg .pred p;\nsetp.ne.b32 p, ";
   text += isFirst ? "0" : "1";
   text += ", 0;\nwgmma.mma_async.sync.aligned.m64n" +
-          std::to_string(shape.tileN) + "k8.f32.tf32.tf32 " + list(0, count) +
-          ", " + list(2 * count, registers) + ", $" +
-          std::to_string(2 * count + registers) + ", p, 1, 1;\n}";
+          std::to_string(shape.tileN) +
+          (shape.splitsF32 ? "k16.f32.bf16.bf16 " : "k8.f32.tf32.tf32 ") +
+          list(0, count) + ", " + list(2 * count, registers) + ", $" +
+          std::to_string(2 * count + registers) + ", p, 1, 1" +
+          (!shape.splitsF32 ? "" : transposed.b ? ", 1" : ", 0") + ";\n}";
   std::string constraints;
   SmallVector<Value> operands;
   for (int64_t i = 0; i < count; ++i) {
@@ -171,6 +181,35 @@ SmallVector<Value> Wgmma::multiplyFragments(Value stage,
           isFirst && k == 0);
   NVVM::WgmmaGroupSyncAlignedOp::create(e.b, e.loc);
   return results;
+}
+
+SmallVector<Value>
+Wgmma::multiplyTerms(Value stage, int64_t share,
+                     ArrayRef<SmallVector<SplitPair>> blocks,
+                     ArrayRef<Value> sums, bool isFirst) {
+  constexpr int64_t kReduction = 16; // Rows, if columns lie together.
+  Value offset = extend(e, e.mul(stage, shape.getBytesB() / kUnit));
+  Value b = addLong(e, descriptorB, offset);
+  const int64_t begin =
+      share * (transposed.b ? kReduction * kRowBytes : kReductionBytes);
+  SmallVector<Value> results(sums);
+  NVVM::WgmmaFenceAlignedOp::create(e.b, e.loc);
+  for (const TermProduct &product : kTermProductsOfF32) {
+    const int64_t term = getTermOffset(shape, product.b, transposed.b);
+    Value ofB = addLong(e, b, makeLong(e, (begin + term) / kUnit));
+    for (auto [sum, pairs] : llvm::zip(results, blocks)) {
+      SmallVector<Value> a;
+      for (const SplitPair &pair : pairs)
+        a.push_back(pair.terms[product.a]);
+      sum = multiplyFragment(a, ofB, sum, isFirst);
+    }
+    isFirst = false;
+  }
+  return results;
+}
+
+void Wgmma::commit() {
+  NVVM::WgmmaGroupSyncAlignedOp::create(e.b, e.loc);
 }
 
 void Wgmma::wait(int64_t groups) {

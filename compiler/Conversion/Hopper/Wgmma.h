@@ -12,7 +12,7 @@
 #define TESSERA_COMPILER_CONVERSION_HOPPER_WGMMA_H
 
 #include "compiler/Conversion/Common/Emitter.h"
-#include "compiler/Conversion/Hopper/HopperShape.h"
+#include "compiler/Conversion/Hopper/SplitFactors.h"
 
 namespace tessera {
 
@@ -57,6 +57,14 @@ public:
   llvm::SmallVector<mlir::Value>
   multiplyFragments(mlir::Value stage, llvm::ArrayRef<mlir::Value> fragments,
                     llvm::ArrayRef<mlir::Value> sums, bool isFirst);
+  /// Issues the products of half a step of f32, `share` of kSplitShares, without
+  /// making them a group: A are the terms of each block's fragments.
+  llvm::SmallVector<mlir::Value>
+  multiplyTerms(mlir::Value stage, int64_t share,
+                llvm::ArrayRef<llvm::SmallVector<SplitPair>> blocks,
+                llvm::ArrayRef<mlir::Value> sums, bool isFirst);
+  /// Makes a group of the products since the last one.
+  void commit();
   /// Waits until at most `groups` groups run.
   void wait(int64_t groups);
 

@@ -1,0 +1,243 @@
+//===- SplitFactors.cpp - f32 factors in terms of bf16 --------------------===//
+
+#include "compiler/Conversion/Hopper/SplitFactors.h"
+#include "compiler/Conversion/Hopper/PixelFactors.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace tessera;
+
+/// f32s of 16 bytes.
+static constexpr int64_t kPerChunk = 4;
+/// Bytes of 8 rows of 128.
+static constexpr int64_t kGroupBytes = 8 * kRowBytes;
+/// Of two blocks of 32 columns, which become one of 64 of a term, twice.
+static constexpr int64_t kColumnsBytes = 2 * kPixelBlockBytes;
+
+//===----------------------------------------------------------------------===//
+// Splitting
+//===----------------------------------------------------------------------===//
+
+/// The first term is truncated, so that none overflows. What is left of it has
+/// 16 bits at most, so that the others are exact.
+SplitPair tessera::splitPair(Emitter &e, Value low, Value high) {
+  static constexpr char kText[] = R"({
+.reg .pred p, q;
+.reg .f32 x, y;
+.reg .b32 u;
+abs.f32 x, $4;
+abs.f32 y, $5;
+setp.lt.f32 p, x, 0f7F800000;
+setp.lt.f32 q, y, 0f7F800000;
+selp.f32 x, $4, 0f00000000, p;
+selp.f32 y, $5, 0f00000000, q;
+cvt.rz.bf16x2.f32 $0, $5, $4;
+cvt.rz.bf16x2.f32 $1, y, x;
+shl.b32 u, $1, 16;
+sub.f32 x, x, u;
+and.b32 u, $1, 0xffff0000;
+sub.f32 y, y, u;
+cvt.rn.bf16x2.f32 $2, y, x;
+shl.b32 u, $2, 16;
+sub.f32 x, x, u;
+and.b32 u, $2, 0xffff0000;
+sub.f32 y, y, u;
+cvt.rn.bf16x2.f32 $3, y, x;
+})";
+  Type i32 = e.b.getI32Type();
+  auto type = LLVM::LLVMStructType::getLiteral(
+      e.b.getContext(), SmallVector<Type>(SplitPair::kTerms, i32));
+  Value all =
+      LLVM::InlineAsmOp::create(
+          e.b, e.loc, TypeRange(type), ValueRange{low, high}, kText,
+          "=r,=r,=r,=r,f,f",
+          /*has_side_effects=*/false, /*is_align_stack=*/false,
+          LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(),
+          ArrayAttr())
+          .getRes();
+  SplitPair pair;
+  for (auto [i, term] : llvm::enumerate(pair.terms))
+    term = LLVM::ExtractValueOp::create(e.b, e.loc, all,
+                                        ArrayRef(static_cast<int64_t>(i)));
+  return pair;
+}
+
+/// Each 8 rows of 128 bytes become 8 rows of 64 bytes of the first term and of
+/// the second; of columns that lie together, each two blocks of 32 become one of
+/// 64 of either. The other two terms are as far behind all of that.
+int64_t tessera::getTermOffset(const HopperShape &shape, SplitPair::Term term,
+                               bool isTransposed) {
+  const int64_t behind = shape.getBytesB() / 2;
+  const int64_t within = isTransposed ? kPixelBlockBytes : kGroupBytes / 2;
+  switch (term) {
+  case SplitPair::First:
+    return 0;
+  case SplitPair::FirstFinite:
+    return behind;
+  case SplitPair::Second:
+    return within;
+  case SplitPair::Third:
+    return behind + within;
+  }
+  llvm_unreachable("every term has a case");
+}
+
+static Value loadFour(Emitter &e, Value pointer) {
+  return LLVM::LoadOp::create(e.b, e.loc,
+                              VectorType::get(kPerChunk, e.b.getF32Type()),
+                              pointer, /*alignment=*/kChunkBytes);
+}
+
+static Value extract(Emitter &e, Value vector, int64_t index) {
+  return LLVM::ExtractElementOp::create(e.b, e.loc, vector, e.constant(index));
+}
+
+//===----------------------------------------------------------------------===//
+// A, in registers
+//===----------------------------------------------------------------------===//
+
+/// Lane 4 g + t has the rows g and g + 8 of its warp's 16, and of 16 k the
+/// places 2 t, 2 t + 1, 2 t + 8 and 2 t + 9 (PTX ISA 8.6, "Register Fragments"
+/// of wgmma): the elements of chunk 2 t of the first wgmma, of chunk 2 t + 1 of
+/// the second.
+ChannelFragments::ChannelFragments(Emitter &e, const HopperShape &shape,
+                                   Value warp, Value lane, Value firstRow)
+    : e(e), shape(shape) {
+  constexpr int64_t kWarpRows = 16;
+  Value g = e.shru(lane, 2), t = e.andi(lane, 3);
+  Value row = e.add(e.add(firstRow, e.mul(warp, kWarpRows)), g);
+  Value begin = e.mul(row, kRowBytes);
+  Value chunk = e.xori(e.mul(t, 2), g);
+  for (int64_t i = 0; i < kSplitShares; ++i)
+    offsets[i] =
+        e.add(begin, e.mul(e.xori(chunk, e.constant(i)), kChunkBytes));
+}
+
+SmallVector<Value> ChannelFragments::load(Value buffer) const {
+  SmallVector<Value> values;
+  for (int64_t block = 0; block < shape.blocks; ++block)
+    for (Value offset : offsets) {
+      Value place = addBytes(e, addBytes(e, buffer, offset),
+                             e.constant(block * kWgmmaRows * kRowBytes));
+      Value upper = loadFour(e, place);
+      // The row 8 below is swizzled alike.
+      Value lower = loadFour(e, addBytes(e, place, e.constant(kGroupBytes)));
+      for (int64_t i = 0; i < kPerChunk; ++i)
+        for (Value four : {upper, lower})
+          values.push_back(extract(e, four, i));
+    }
+  return values;
+}
+
+//===----------------------------------------------------------------------===//
+// B, in shared memory
+//===----------------------------------------------------------------------===//
+
+/// Lane 4 r + j has a share of row r of a piece.
+///
+/// Where the reduction lies together, these are the chunks 2 j and 2 j + 1 of
+/// its 128 bytes, that is lane j's elements of either wgmma (ChannelFragments).
+/// Rows of terms have 64 bytes, of which each wgmma reads 32; their chunks are
+/// swizzled by r / 2.
+///
+/// Where columns lie together, they are 16 columns, of which half of the lanes
+/// read the last 8 first, so that every 8 lanes read and write all banks.
+TermWriter::TermWriter(Emitter &e, const HopperShape &shape, bool isTransposed,
+                       Value lane)
+    : e(e), shape(shape), isTransposed(isTransposed) {
+  Value r = e.shru(lane, 2), j = e.andi(lane, 3);
+  Value row = e.mul(r, kRowBytes);
+  auto addChunk = [&](Value begin, Value chunk) {
+    return e.add(begin, e.mul(chunk, kChunkBytes));
+  };
+  if (isTransposed) {
+    Value block = e.shru(j, 1);
+    Value begin = e.add(row, e.mul(block, kPixelBlockBytes));
+    for (int64_t half = 0; half < 2; ++half) {
+      Value which = e.xori(block, e.constant(half));
+      Value first = e.add(e.mul(e.andi(j, 1), 4), e.mul(which, 2));
+      for (int64_t i = 0; i < 2; ++i)
+        reads.push_back(addChunk(begin, e.xori(e.add(first, i), r)));
+      writes.push_back(
+          addChunk(row, e.xori(e.add(e.mul(j, 2), which), r)));
+    }
+    return;
+  }
+  constexpr int64_t kPairBytes = 4;
+  Value swizzle = e.shru(r, 1);
+  for (int64_t i = 0; i < 2; ++i)
+    reads.push_back(addChunk(row, e.xori(e.add(e.mul(j, 2), i), r)));
+  Value begin = e.add(e.mul(r, kRowBytes / 2), e.mul(j, kPairBytes));
+  for (int64_t chunk = 0; chunk < 4; ++chunk)
+    writes.push_back(
+        addChunk(begin, e.xori(e.constant(chunk), swizzle)));
+}
+
+int64_t TermWriter::countPieces() const {
+  constexpr int64_t kRows = 8, kBlock = 64;
+  return isTransposed ? shape.tileN / kBlock * (kPixelBlock / kRows)
+                      : shape.tileN / kRows;
+}
+
+Value TermWriter::getPiece(Value buffer, Value piece) const {
+  if (!isTransposed)
+    return addBytes(e, buffer, e.mul(piece, kGroupBytes));
+  constexpr int64_t kPerColumns = kPixelBlockBytes / kGroupBytes;
+  return addBytes(e, buffer,
+                  e.add(e.mul(e.divu(piece, kPerColumns), kColumnsBytes),
+                        e.mul(e.remu(piece, kPerColumns), kGroupBytes)));
+}
+
+/// Of each chunk of four the first two elements are in the first 8 places of
+/// their wgmma, the others in the last 8.
+void TermWriter::storeRows(Value piece, ArrayRef<SplitPair> pairs) const {
+  for (auto [pair, offset] : llvm::zip(pairs, writes))
+    for (auto [i, term] : llvm::enumerate(pair.terms)) {
+      Value place = addBytes(
+          e, addBytes(e, piece, offset),
+          e.constant(getTermOffset(shape, SplitPair::Term(i), false)));
+      LLVM::StoreOp::create(e.b, e.loc, term, place, /*alignment=*/4);
+    }
+}
+
+void TermWriter::storeColumns(Value piece, ArrayRef<SplitPair> pairs) const {
+  auto type = VectorType::get(kPerChunk, e.b.getI32Type());
+  for (auto [half, offset] : llvm::enumerate(writes))
+    for (unsigned term = 0; term < SplitPair::kTerms; ++term) {
+      Value chunk = LLVM::UndefOp::create(e.b, e.loc, type);
+      for (int64_t i = 0; i < kPerChunk; ++i)
+        chunk = LLVM::InsertElementOp::create(
+            e.b, e.loc, chunk, pairs[half * kPerChunk + i].terms[term],
+            e.constant(i));
+      Value place = addBytes(
+          e, addBytes(e, piece, offset),
+          e.constant(getTermOffset(shape, SplitPair::Term(term), true)));
+      LLVM::StoreOp::create(e.b, e.loc, chunk, place,
+                            /*alignment=*/kChunkBytes);
+    }
+}
+
+void TermWriter::emit(Value buffer, Value first) const {
+  SmallVector<Value> pieces;
+  SmallVector<Loaded> loaded;
+  for (int64_t i = 0; i < kPiecesAtOnce; ++i) {
+    pieces.push_back(getPiece(buffer, e.add(first, i)));
+    Loaded fours;
+    for (Value offset : reads)
+      fours.push_back(loadFour(e, addBytes(e, pieces.back(), offset)));
+    loaded.push_back(std::move(fours));
+  }
+  emitWarpSync(e); // Terms are written where others read.
+  for (auto [piece, fours] : llvm::zip(pieces, loaded)) {
+    SmallVector<SplitPair> pairs;
+    for (Value four : fours)
+      for (int64_t i = 0; i < kPerChunk; i += 2)
+        pairs.push_back(
+            splitPair(e, extract(e, four, i), extract(e, four, i + 1)));
+    if (isTransposed)
+      storeColumns(piece, pairs);
+    else
+      storeRows(piece, pairs);
+  }
+}

@@ -1,0 +1,103 @@
+//===- SplitFactors.h - f32 factors in terms of bf16 -----------*- C++ -*--===//
+//
+// An f32 is the sum of three bf16, so six products of bf16 are one of f32 to
+// 2^-24 (docs/design/0026-splits-in-registers.md). TMA brings f32. A consumer
+// loads the fragments of A and splits them in registers; free warps of the
+// producer's group split B, and write its terms where it lay and behind that.
+//
+// An f32 that is infinite or no number has but one term, and only in the product
+// of the first terms: times a term of zero it would be no number.
+//
+// Which element of the reduction is which k of a product is ours to say, if
+// both factors agree. Where the reduction lies together, a lane reads four
+// elements at once, chunks 0, 2, 4 and 6 of 128 bytes for the first wgmma and the
+// others for the second, with which no access has bank conflicts.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_COMPILER_CONVERSION_HOPPER_SPLITFACTORS_H
+#define TESSERA_COMPILER_CONVERSION_HOPPER_SPLITFACTORS_H
+
+#include "compiler/Conversion/Hopper/HopperShape.h"
+#include "compiler/Conversion/Nvidia/SharedMemory.h"
+
+#include <array>
+
+namespace tessera {
+
+/// The terms of two neighbours, each a pair of bf16 (i32): the first term; the
+/// same, but zero where it is not finite; the second and the third.
+struct SplitPair {
+  enum Term { First, FirstFinite, Second, Third };
+  static constexpr unsigned kTerms = 4;
+  std::array<mlir::Value, kTerms> terms;
+};
+
+/// What six products of terms multiply, of A and of B.
+struct TermProduct {
+  SplitPair::Term a, b;
+};
+inline constexpr TermProduct kTermProductsOfF32[] = {
+    {SplitPair::First, SplitPair::First},
+    {SplitPair::FirstFinite, SplitPair::Second},
+    {SplitPair::Second, SplitPair::FirstFinite},
+    {SplitPair::Second, SplitPair::Second},
+    {SplitPair::FirstFinite, SplitPair::Third},
+    {SplitPair::Third, SplitPair::FirstFinite}};
+
+/// wgmmas along the reduction of a step of 32 f32.
+inline constexpr int64_t kSplitShares = 2;
+
+/// Where a B of `shape` has a term: bytes behind the begin of its buffer.
+/// `isTransposed` says whether its columns lie together.
+int64_t getTermOffset(const HopperShape &shape, SplitPair::Term term,
+                      bool isTransposed);
+
+/// Splits two f32.
+SplitPair splitPair(Emitter &e, mlir::Value low, mlir::Value high);
+
+/// The fragments of A of a consumer's warp, where the reduction lies together.
+class ChannelFragments {
+public:
+  /// As those of PixelFragments.
+  ChannelFragments(Emitter &e, const HopperShape &shape, mlir::Value warp,
+                   mlir::Value lane, mlir::Value firstRow);
+
+  /// In the order of PixelFragments::load(): of each wgmma the rows g and g + 8
+  /// in turns at a lane's first k, its second one, and so on. f32s.
+  llvm::SmallVector<mlir::Value> load(mlir::Value buffer) const;
+
+private:
+  Emitter &e;
+  const HopperShape &shape;
+  mlir::Value offsets[kSplitShares];
+};
+
+/// Splits B in pieces of 8 rows of its buffer (of 64 columns, if these lie
+/// together). For all lanes of a warp.
+class TermWriter {
+public:
+  TermWriter(Emitter &e, const HopperShape &shape, bool isTransposed,
+             mlir::Value lane);
+
+  int64_t countPieces() const;
+  /// Splits the pieces `first` (i32) and the one behind it of the B in `buffer`.
+  void emit(mlir::Value buffer, mlir::Value first) const;
+  static constexpr int64_t kPiecesAtOnce = 2;
+
+private:
+  using Loaded = llvm::SmallVector<mlir::Value>;
+  mlir::Value getPiece(mlir::Value buffer, mlir::Value piece) const;
+  void storeRows(mlir::Value piece, llvm::ArrayRef<SplitPair> pairs) const;
+  void storeColumns(mlir::Value piece, llvm::ArrayRef<SplitPair> pairs) const;
+
+  Emitter &e;
+  const HopperShape &shape;
+  bool isTransposed;
+  llvm::SmallVector<mlir::Value> reads;  ///< Bytes of each four f32.
+  llvm::SmallVector<mlir::Value> writes; ///< Of what is stored at once.
+};
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_CONVERSION_HOPPER_SPLITFACTORS_H

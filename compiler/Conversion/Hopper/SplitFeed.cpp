@@ -1,0 +1,86 @@
+//===- SplitFeed.cpp - f32 factors in terms of bf16 -----------------------===//
+
+#include "compiler/Conversion/Hopper/FragmentFeed.h"
+#include "compiler/Conversion/Hopper/PixelFactors.h"
+#include "compiler/Conversion/Hopper/SplitFactors.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace tessera;
+
+namespace {
+class SplitFeed final : public FragmentFeed {
+public:
+  using FragmentFeed::FragmentFeed;
+
+protected:
+  void prepare(Value buffer) override;
+  SmallVector<Value> multiplyStage(Wgmma &wgmma, const RingPlace &at,
+                                   ArrayRef<Value> sums, bool isFirst) override;
+
+private:
+  SmallVector<Value> loadA(Value stage);
+};
+} // namespace
+
+/// The free warps share out the pieces, two at a time.
+void SplitFeed::prepare(Value buffer) {
+  constexpr int64_t kAtOnce = TermWriter::kPiecesAtOnce;
+  TermWriter writer(e, shape, plan.b.isTransposed(), getLane());
+  Value first = e.mul(e.add(context.warp, -1), kAtOnce);
+  auto loop = scf::ForOp::create(
+      e.b, e.loc, first, e.constant(writer.countPieces()),
+      e.constant(kAtOnce * HopperShape::kPreparers), ValueRange{});
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPointToStart(loop.getBody());
+  writer.emit(buffer, loop.getInductionVar());
+}
+
+/// f32s, as PixelFragments orders them.
+SmallVector<Value> SplitFeed::loadA(Value stage) {
+  Value buffer = getBufferA(stage);
+  if (!plan.a.isTransposed())
+    return ChannelFragments(e, shape, getGroupWarp(), getLane(), getFirstRow())
+        .load(buffer);
+  SmallVector<Value> values =
+      PixelFragments(e, shape, getGroupWarp(), getLane(), getFirstRow())
+          .load(buffer);
+  for (Value &value : values)
+    value = arith::BitcastOp::create(e.b, e.loc, e.b.getF32Type(), value);
+  return values;
+}
+
+/// Splits A for the second half of the reduction while the products of the
+/// first one run.
+SmallVector<Value> SplitFeed::multiplyStage(Wgmma &wgmma, const RingPlace &at,
+                                            ArrayRef<Value> sums,
+                                            bool isFirst) {
+  constexpr int64_t kRegisters = 4, kValues = 2 * kRegisters;
+  SmallVector<Value> values = loadA(at.stage);
+  SmallVector<Value> results(sums);
+  for (int64_t share = 0; share < kSplitShares; ++share) {
+    SmallVector<SmallVector<SplitPair>> blocks;
+    for (int64_t block = 0; block < shape.blocks; ++block) {
+      ArrayRef<Value> all = ArrayRef(values).slice(
+          (block * kSplitShares + share) * kValues, kValues);
+      SmallVector<SplitPair> &pairs = blocks.emplace_back();
+      // Of each four values the rows g and g + 8 take turns.
+      for (int64_t i = 0; i < kRegisters; ++i) {
+        const int64_t low = i / 2 * 4 + i % 2;
+        pairs.push_back(splitPair(e, all[low], all[low + 2]));
+      }
+    }
+    if (share == 0)
+      ring.wait(ring.getReady(at.stage), at.parity);
+    results = wgmma.multiplyTerms(at.stage, share, blocks, results,
+                                  isFirst && share == 0);
+  }
+  wgmma.commit();
+  return results;
+}
+
+std::unique_ptr<StepFeed>
+tessera::makeSplitFeed(const StepFeed::Context &context) {
+  return std::make_unique<SplitFeed>(context);
+}
