@@ -107,9 +107,9 @@ GemmTile TmaShape::getTile(const ConvProblem &problem, int splits) const {
   tile.mma = splitsF32(problem)       ? "wgmma_bf16x6"
              : problem.allowsTf32() ? "wgmma_tf32"
                                     : "wgmma";
-  // Accumulators do not round to nearest: 256 elements are as exact as a plain
-  // sum of f32 (docs/design/0024-f32-by-splits.md).
-  tile.promote = splitsF32(problem) ? 256 / tile.k : 0;
+  // Accumulators do not round to nearest, and small terms come before large ones
+  // only within a step (docs/design/0026-splits-in-registers.md).
+  tile.promote = splitsF32(problem) ? 1 : 0;
   tile.isTma = true;
   tile.isPingPong = isPingPong;
   tile.splits = splits;

@@ -49,6 +49,11 @@ FragmentFeed::emitSteps(Wgmma &wgmma, Value steps, RingPlace &place,
   SmallVector<Value> sums =
       multiplyStep(place, wgmma.makeSums(), /*isFirst=*/true);
   RingPlace second = ring.advance(place);
+  if (getConstantIntValue(steps) == 1) {
+    onIssued();
+    place = second;
+    return sums;
+  }
   SmallVector<Value> state = {second.stage, second.parity};
   llvm::append_range(state, sums);
   auto loop = scf::ForOp::create(e.b, e.loc, e.constant(1), steps,

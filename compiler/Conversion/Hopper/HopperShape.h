@@ -120,6 +120,10 @@ struct HopperShape {
     return getOffsetHaloBarriers() + 2 * halo.buffers * kBarrierBytes +
            kSharedAlignment;
   }
+  /// Whether consumers issue their products in turns (StepFeed.h).
+  bool takesTurns() const {
+    return isPingPong || (splitsF32 && consumers > 1);
+  }
   /// Consumers that read a stage: each, or, in turns, one.
   int64_t countReaders() const { return isPingPong ? 1 : consumers; }
   int64_t getThreads() const { return (consumers + 1) * kWarpgroup; }

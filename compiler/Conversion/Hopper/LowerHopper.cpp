@@ -52,8 +52,6 @@ private:
   StepFeed::Place skipTile(const StepFeed::Place &place, Value tile) {
     return feed->skipTile(place, locateTile(tile).group);
   }
-  void takeTurn();
-  void passTurn();
   ResultTile locateTile(Value tile);
   /// Calls `body` for tiles from `first` on, every `stride`th.
   void
@@ -167,19 +165,8 @@ void KernelWriter::emitProducer() {
 // The consumers
 //===----------------------------------------------------------------------===//
 
-/// Ping-pong: named barriers 1 and 2 belong to consumers 0 and 1, and keep the
-/// issue of their products in turns. Without it the parities of a ring that
+/// In ping-pong consumers take turns: without them the parities of a ring that
 /// both walk would be taken for each other's.
-void KernelWriter::takeTurn() {
-  NVVM::BarrierOp::create(e.b, e.loc, TypeRange(), e.add(consumer, 1),
-                          e.constant(2 * kWarpgroup), nullptr, Value());
-}
-
-void KernelWriter::passTurn() {
-  Value other = arith::SubIOp::create(e.b, e.loc, e.constant(2), consumer);
-  NVVM::BarrierArriveOp::create(e.b, e.loc, other, e.constant(2 * kWarpgroup));
-}
-
 void KernelWriter::emitTile(Wgmma &wgmma, SumStore &store, Value tile,
                             StepFeed::Place &place) {
   ResultTile result = locateTile(tile);
@@ -189,10 +176,10 @@ void KernelWriter::emitTile(Wgmma &wgmma, SumStore &store, Value tile,
     result.row = e.add(result.row, e.mul(consumer, shape.getRows()));
   store.begin(result);
   if (shape.isPingPong)
-    takeTurn();
+    emitTakeTurn(e, consumer);
   store.emit(feed->multiply(wgmma, result.group, place, [&] {
     if (shape.isPingPong)
-      passTurn();
+      emitPassTurn(e, consumer, shape.consumers);
   }));
 }
 
@@ -249,14 +236,18 @@ void KernelWriter::emitConsumer() {
   StepFeed::Place begin = feed->getBegin();
   Value first = workgroup;
   int64_t stride = plan.workgroups;
+  if (shape.takesTurns()) {
+    Value isLast = arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq,
+                                         consumer,
+                                         e.constant(shape.consumers - 1));
+    emitIf(e, isLast, [&] { emitPassTurn(e, consumer, shape.consumers); });
+  }
   if (shape.isPingPong) {
-    // The second consumer begins with the second tile, and gives the first
-    // turn to the other.
+    // The second consumer begins with the second tile.
     Value isSecond = arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq,
                                            consumer, e.constant(1));
     for (auto [at, later] : llvm::zip(begin, skipTile(begin, workgroup)))
       at = e.select(isSecond, later, at);
-    emitIf(e, isSecond, [&] { passTurn(); });
     first = e.add(first, e.mul(consumer, plan.workgroups));
     stride *= 2;
   }

@@ -97,35 +97,40 @@ static Value extract(Emitter &e, Value vector, int64_t index) {
 // A, in registers
 //===----------------------------------------------------------------------===//
 
-/// Lane 4 g + t has the rows g and g + 8 of its warp's 16, and of 16 k the
-/// places 2 t, 2 t + 1, 2 t + 8 and 2 t + 9 (PTX ISA 8.6, "Register Fragments"
-/// of wgmma): the elements of chunk 2 t of the first wgmma, of chunk 2 t + 1 of
-/// the second.
+/// Lane 4 g + t has the rows g and g + 8 of its warp's 16, and of each 8 k the
+/// places 2 t and 2 t + 1 (PTX ISA 8.6, "Register Fragments" of wgmma).
 ChannelFragments::ChannelFragments(Emitter &e, const HopperShape &shape,
                                    Value warp, Value lane, Value firstRow)
     : e(e), shape(shape) {
-  constexpr int64_t kWarpRows = 16;
+  constexpr int64_t kWarpRows = 16, kPairBytes = 8, kEightChunks = 2;
   Value g = e.shru(lane, 2), t = e.andi(lane, 3);
   Value row = e.add(e.add(firstRow, e.mul(warp, kWarpRows)), g);
-  Value begin = e.mul(row, kRowBytes);
-  Value chunk = e.xori(e.mul(t, 2), g);
-  for (int64_t i = 0; i < kSplitShares; ++i)
+  Value begin =
+      e.add(e.mul(row, kRowBytes), e.mul(e.andi(t, 1), kPairBytes));
+  Value chunk = e.xori(e.shru(t, 1), g);
+  for (int64_t i = 0; i < kEights; ++i)
     offsets[i] =
-        e.add(begin, e.mul(e.xori(chunk, e.constant(i)), kChunkBytes));
+        e.add(begin, e.mul(e.xori(chunk, e.constant(i * kEightChunks)),
+                           kChunkBytes));
 }
 
 SmallVector<Value> ChannelFragments::load(Value buffer) const {
+  auto loadPair = [&](Value place) {
+    return LLVM::LoadOp::create(e.b, e.loc,
+                                VectorType::get(2, e.b.getF32Type()), place,
+                                /*alignment=*/8);
+  };
   SmallVector<Value> values;
   for (int64_t block = 0; block < shape.blocks; ++block)
     for (Value offset : offsets) {
       Value place = addBytes(e, addBytes(e, buffer, offset),
                              e.constant(block * kWgmmaRows * kRowBytes));
-      Value upper = loadFour(e, place);
+      Value upper = loadPair(place);
       // The row 8 below is swizzled alike.
-      Value lower = loadFour(e, addBytes(e, place, e.constant(kGroupBytes)));
-      for (int64_t i = 0; i < kPerChunk; ++i)
-        for (Value four : {upper, lower})
-          values.push_back(extract(e, four, i));
+      Value lower = loadPair(addBytes(e, place, e.constant(kGroupBytes)));
+      for (int64_t i = 0; i < 2; ++i)
+        for (Value pair : {upper, lower})
+          values.push_back(extract(e, pair, i));
     }
   return values;
 }
@@ -136,13 +141,12 @@ SmallVector<Value> ChannelFragments::load(Value buffer) const {
 
 /// Lane 4 r + j has a share of row r of a piece.
 ///
-/// Where the reduction lies together, these are the chunks 2 j and 2 j + 1 of
-/// its 128 bytes, that is lane j's elements of either wgmma (ChannelFragments).
-/// Rows of terms have 64 bytes, of which each wgmma reads 32; their chunks are
-/// swizzled by r / 2.
+/// Where the reduction lies together, that is the j-th of four 8 k. Rows of terms
+/// have 64 bytes, of which each wgmma reads 32; their chunks are swizzled by
+/// r / 2.
 ///
-/// Where columns lie together, they are 16 columns, of which half of the lanes
-/// read the last 8 first, so that every 8 lanes read and write all banks.
+/// Where columns lie together, it is 16 columns, of which half of the lanes read
+/// the last 8 first, so that every 8 lanes read and write all banks.
 TermWriter::TermWriter(Emitter &e, const HopperShape &shape, bool isTransposed,
                        Value lane)
     : e(e), shape(shape), isTransposed(isTransposed) {
@@ -151,27 +155,24 @@ TermWriter::TermWriter(Emitter &e, const HopperShape &shape, bool isTransposed,
   auto addChunk = [&](Value begin, Value chunk) {
     return e.add(begin, e.mul(chunk, kChunkBytes));
   };
-  if (isTransposed) {
-    Value block = e.shru(j, 1);
-    Value begin = e.add(row, e.mul(block, kPixelBlockBytes));
-    for (int64_t half = 0; half < 2; ++half) {
-      Value which = e.xori(block, e.constant(half));
-      Value first = e.add(e.mul(e.andi(j, 1), 4), e.mul(which, 2));
-      for (int64_t i = 0; i < 2; ++i)
-        reads.push_back(addChunk(begin, e.xori(e.add(first, i), r)));
-      writes.push_back(
-          addChunk(row, e.xori(e.add(e.mul(j, 2), which), r)));
-    }
+  // Eight f32 are two chunks, which become one.
+  auto addReads = [&](Value begin, Value eight) {
+    for (int64_t i = 0; i < 2; ++i)
+      reads.push_back(addChunk(begin, e.xori(e.add(e.mul(eight, 2), i), r)));
+  };
+  if (!isTransposed) {
+    addReads(row, j);
+    writes.push_back(
+        addChunk(e.mul(r, kRowBytes / 2), e.xori(j, e.shru(r, 1))));
     return;
   }
-  constexpr int64_t kPairBytes = 4;
-  Value swizzle = e.shru(r, 1);
-  for (int64_t i = 0; i < 2; ++i)
-    reads.push_back(addChunk(row, e.xori(e.add(e.mul(j, 2), i), r)));
-  Value begin = e.add(e.mul(r, kRowBytes / 2), e.mul(j, kPairBytes));
-  for (int64_t chunk = 0; chunk < 4; ++chunk)
-    writes.push_back(
-        addChunk(begin, e.xori(e.constant(chunk), swizzle)));
+  Value block = e.shru(j, 1);
+  Value begin = e.add(row, e.mul(block, kPixelBlockBytes));
+  for (int64_t half = 0; half < 2; ++half) {
+    Value which = e.xori(block, e.constant(half));
+    addReads(begin, e.add(e.mul(e.andi(j, 1), 2), which));
+    writes.push_back(addChunk(row, e.xori(e.add(e.mul(j, 2), which), r)));
+  }
 }
 
 int64_t TermWriter::countPieces() const {
@@ -189,30 +190,20 @@ Value TermWriter::getPiece(Value buffer, Value piece) const {
                         e.mul(e.remu(piece, kPerColumns), kGroupBytes)));
 }
 
-/// Of each chunk of four the first two elements are in the first 8 places of
-/// their wgmma, the others in the last 8.
-void TermWriter::storeRows(Value piece, ArrayRef<SplitPair> pairs) const {
-  for (auto [pair, offset] : llvm::zip(pairs, writes))
-    for (auto [i, term] : llvm::enumerate(pair.terms)) {
-      Value place = addBytes(
-          e, addBytes(e, piece, offset),
-          e.constant(getTermOffset(shape, SplitPair::Term(i), false)));
-      LLVM::StoreOp::create(e.b, e.loc, term, place, /*alignment=*/4);
-    }
-}
-
-void TermWriter::storeColumns(Value piece, ArrayRef<SplitPair> pairs) const {
-  auto type = VectorType::get(kPerChunk, e.b.getI32Type());
-  for (auto [half, offset] : llvm::enumerate(writes))
+void TermWriter::store(Value piece, ArrayRef<SplitPair> pairs) const {
+  constexpr int64_t kPairs = 4; // Of eight.
+  auto type = VectorType::get(kPairs, e.b.getI32Type());
+  for (auto [eight, offset] : llvm::enumerate(writes))
     for (unsigned term = 0; term < SplitPair::kTerms; ++term) {
       Value chunk = LLVM::UndefOp::create(e.b, e.loc, type);
-      for (int64_t i = 0; i < kPerChunk; ++i)
+      for (int64_t i = 0; i < kPairs; ++i)
         chunk = LLVM::InsertElementOp::create(
-            e.b, e.loc, chunk, pairs[half * kPerChunk + i].terms[term],
+            e.b, e.loc, chunk, pairs[eight * kPairs + i].terms[term],
             e.constant(i));
-      Value place = addBytes(
-          e, addBytes(e, piece, offset),
-          e.constant(getTermOffset(shape, SplitPair::Term(term), true)));
+      Value place =
+          addBytes(e, addBytes(e, piece, offset),
+                   e.constant(getTermOffset(shape, SplitPair::Term(term),
+                                            isTransposed)));
       LLVM::StoreOp::create(e.b, e.loc, chunk, place,
                             /*alignment=*/kChunkBytes);
     }
@@ -220,13 +211,12 @@ void TermWriter::storeColumns(Value piece, ArrayRef<SplitPair> pairs) const {
 
 void TermWriter::emit(Value buffer, Value first) const {
   SmallVector<Value> pieces;
-  SmallVector<Loaded> loaded;
+  SmallVector<SmallVector<Value>> loaded;
   for (int64_t i = 0; i < kPiecesAtOnce; ++i) {
     pieces.push_back(getPiece(buffer, e.add(first, i)));
-    Loaded fours;
+    SmallVector<Value> &fours = loaded.emplace_back();
     for (Value offset : reads)
       fours.push_back(loadFour(e, addBytes(e, pieces.back(), offset)));
-    loaded.push_back(std::move(fours));
   }
   emitWarpSync(e); // Terms are written where others read.
   for (auto [piece, fours] : llvm::zip(pieces, loaded)) {
@@ -235,9 +225,6 @@ void TermWriter::emit(Value buffer, Value first) const {
       for (int64_t i = 0; i < kPerChunk; i += 2)
         pairs.push_back(
             splitPair(e, extract(e, four, i), extract(e, four, i + 1)));
-    if (isTransposed)
-      storeColumns(piece, pairs);
-    else
-      storeRows(piece, pairs);
+    store(piece, pairs);
   }
 }

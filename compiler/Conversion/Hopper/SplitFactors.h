@@ -8,11 +8,6 @@
 // An f32 that is infinite or no number has but one term, and only in the product
 // of the first terms: times a term of zero it would be no number.
 //
-// Which element of the reduction is which k of a product is ours to say, if
-// both factors agree. Where the reduction lies together, a lane reads four
-// elements at once, chunks 0, 2, 4 and 6 of 128 bytes for the first wgmma and the
-// others for the second, with which no access has bank conflicts.
-//
 //===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_COMPILER_CONVERSION_HOPPER_SPLITFACTORS_H
@@ -33,17 +28,17 @@ struct SplitPair {
   std::array<mlir::Value, kTerms> terms;
 };
 
-/// What six products of terms multiply, of A and of B.
+/// What the five small products of terms multiply, of A and of B. The sixth is
+/// that of the first terms.
 struct TermProduct {
   SplitPair::Term a, b;
 };
-inline constexpr TermProduct kTermProductsOfF32[] = {
-    {SplitPair::First, SplitPair::First},
-    {SplitPair::FirstFinite, SplitPair::Second},
-    {SplitPair::Second, SplitPair::FirstFinite},
+inline constexpr TermProduct kSmallProducts[] = {
     {SplitPair::Second, SplitPair::Second},
     {SplitPair::FirstFinite, SplitPair::Third},
-    {SplitPair::Third, SplitPair::FirstFinite}};
+    {SplitPair::Third, SplitPair::FirstFinite},
+    {SplitPair::FirstFinite, SplitPair::Second},
+    {SplitPair::Second, SplitPair::FirstFinite}};
 
 /// wgmmas along the reduction of a step of 32 f32.
 inline constexpr int64_t kSplitShares = 2;
@@ -63,14 +58,15 @@ public:
   ChannelFragments(Emitter &e, const HopperShape &shape, mlir::Value warp,
                    mlir::Value lane, mlir::Value firstRow);
 
-  /// In the order of PixelFragments::load(): of each wgmma the rows g and g + 8
-  /// in turns at a lane's first k, its second one, and so on. f32s.
+  /// In the order of PixelFragments::load(): of each 8 k of each wgmma along m
+  /// the rows g and g + 8 at a lane's first k, then at its second one. f32s.
   llvm::SmallVector<mlir::Value> load(mlir::Value buffer) const;
 
 private:
+  static constexpr int64_t kEights = 4; ///< Of a step's 32 k.
   Emitter &e;
   const HopperShape &shape;
-  mlir::Value offsets[kSplitShares];
+  mlir::Value offsets[kEights];
 };
 
 /// Splits B in pieces of 8 rows of its buffer (of 64 columns, if these lie
@@ -86,16 +82,14 @@ public:
   static constexpr int64_t kPiecesAtOnce = 2;
 
 private:
-  using Loaded = llvm::SmallVector<mlir::Value>;
   mlir::Value getPiece(mlir::Value buffer, mlir::Value piece) const;
-  void storeRows(mlir::Value piece, llvm::ArrayRef<SplitPair> pairs) const;
-  void storeColumns(mlir::Value piece, llvm::ArrayRef<SplitPair> pairs) const;
+  void store(mlir::Value piece, llvm::ArrayRef<SplitPair> pairs) const;
 
   Emitter &e;
   const HopperShape &shape;
   bool isTransposed;
   llvm::SmallVector<mlir::Value> reads;  ///< Bytes of each four f32.
-  llvm::SmallVector<mlir::Value> writes; ///< Of what is stored at once.
+  llvm::SmallVector<mlir::Value> writes; ///< Of each eight bf16.
 };
 
 } // namespace tessera

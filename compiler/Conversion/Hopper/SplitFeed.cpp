@@ -51,32 +51,31 @@ SmallVector<Value> SplitFeed::loadA(Value stage) {
   return values;
 }
 
-/// Splits A for the second half of the reduction while the products of the
-/// first one run.
+/// Consumers multiply in turns, so that the others split meanwhile.
 SmallVector<Value> SplitFeed::multiplyStage(Wgmma &wgmma, const RingPlace &at,
                                             ArrayRef<Value> sums,
                                             bool isFirst) {
   constexpr int64_t kRegisters = 4, kValues = 2 * kRegisters;
   SmallVector<Value> values = loadA(at.stage);
-  SmallVector<Value> results(sums);
-  for (int64_t share = 0; share < kSplitShares; ++share) {
-    SmallVector<SmallVector<SplitPair>> blocks;
+  SmallVector<SmallVector<SplitPair>> fragments;
+  for (int64_t share = 0; share < kSplitShares; ++share)
     for (int64_t block = 0; block < shape.blocks; ++block) {
       ArrayRef<Value> all = ArrayRef(values).slice(
           (block * kSplitShares + share) * kValues, kValues);
-      SmallVector<SplitPair> &pairs = blocks.emplace_back();
+      SmallVector<SplitPair> &pairs = fragments.emplace_back();
       // Of each four values the rows g and g + 8 take turns.
       for (int64_t i = 0; i < kRegisters; ++i) {
         const int64_t low = i / 2 * 4 + i % 2;
         pairs.push_back(splitPair(e, all[low], all[low + 2]));
       }
     }
-    if (share == 0)
-      ring.wait(ring.getReady(at.stage), at.parity);
-    results = wgmma.multiplyTerms(at.stage, share, blocks, results,
-                                  isFirst && share == 0);
-  }
-  wgmma.commit();
+  ring.wait(ring.getReady(at.stage), at.parity);
+  if (shape.takesTurns())
+    emitTakeTurn(e, context.consumer);
+  SmallVector<Value> results =
+      wgmma.multiplyTerms(at.stage, fragments, sums, isFirst);
+  if (shape.takesTurns())
+    emitPassTurn(e, context.consumer, shape.consumers);
   return results;
 }
 

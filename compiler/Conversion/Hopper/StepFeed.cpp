@@ -36,6 +36,18 @@ tessera::forEachStage(Emitter &e, TmaRing &ring, int64_t count,
   return {loop.getResult(0), loop.getResult(1)};
 }
 
+void tessera::emitTakeTurn(Emitter &e, Value consumer) {
+  NVVM::BarrierOp::create(e.b, e.loc, TypeRange(), e.add(consumer, 1),
+                          e.constant(2 * kWarpgroup), nullptr, Value());
+}
+
+void tessera::emitPassTurn(Emitter &e, Value consumer, int64_t consumers) {
+  Value next = e.add(consumer, 1);
+  next = e.select(e.ult(next, consumers), next, e.constant(0));
+  NVVM::BarrierArriveOp::create(e.b, e.loc, e.add(next, 1),
+                                e.constant(2 * kWarpgroup));
+}
+
 RingPlace BothFactors::copyTile(unsigned, const ResultTile &tile,
                                 const RingPlace &begin) {
   // The parts of the reduction are runs of groups.
@@ -128,8 +140,9 @@ BothFactors::emitPromoted(Wgmma &wgmma, Value steps, RingPlace &place,
     e.b.setInsertionPointToStart(loop.getBody());
     Value left =
         arith::SubIOp::create(e.b, e.loc, steps, loop.getInductionVar());
-    Value count =
-        arith::MinUIOp::create(e.b, e.loc, left, e.constant(shape.promote));
+    Value count = e.constant(shape.promote);
+    if (shape.promote > 1)
+      count = arith::MinUIOp::create(e.b, e.loc, left, count);
     RingPlace at{loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
     SmallVector<Value> added = emitSteps(wgmma, count, at, [] {});
     SmallVector<Value> yielded = {at.stage, at.parity};

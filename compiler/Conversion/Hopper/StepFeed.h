@@ -81,6 +81,11 @@ forEachStage(Emitter &e, TmaRing &ring, int64_t count, const RingPlace &begin,
 /// One thread tells for its warpgroup that a stage of `ring` has been read.
 void emitRelease(Emitter &e, mlir::Value thread, TmaRing &ring,
                  mlir::Value stage);
+/// Consumers that issue products in turns: named barrier 1 + n belongs to
+/// consumer n. The last one passes the first turn, before it takes any.
+void emitTakeTurn(Emitter &e, mlir::Value consumer);
+void emitPassTurn(Emitter &e, mlir::Value consumer, int64_t consumers);
+
 /// An arrival at `barrier`.
 void emitArrival(Emitter &e, mlir::Value barrier);
 } // namespace tessera

@@ -184,32 +184,34 @@ SmallVector<Value> Wgmma::multiplyFragments(Value stage,
 }
 
 SmallVector<Value>
-Wgmma::multiplyTerms(Value stage, int64_t share,
-                     ArrayRef<SmallVector<SplitPair>> blocks,
+Wgmma::multiplyTerms(Value stage, ArrayRef<SmallVector<SplitPair>> fragments,
                      ArrayRef<Value> sums, bool isFirst) {
   constexpr int64_t kReduction = 16; // Rows, if columns lie together.
+  const int64_t shareBytes =
+      transposed.b ? kReduction * kRowBytes : kReductionBytes;
   Value offset = extend(e, e.mul(stage, shape.getBytesB() / kUnit));
   Value b = addLong(e, descriptorB, offset);
-  const int64_t begin =
-      share * (transposed.b ? kReduction * kRowBytes : kReductionBytes);
   SmallVector<Value> results(sums);
-  NVVM::WgmmaFenceAlignedOp::create(e.b, e.loc);
-  for (const TermProduct &product : kTermProductsOfF32) {
+  auto multiplyShare = [&](int64_t share, const TermProduct &product) {
     const int64_t term = getTermOffset(shape, product.b, transposed.b);
-    Value ofB = addLong(e, b, makeLong(e, (begin + term) / kUnit));
-    for (auto [sum, pairs] : llvm::zip(results, blocks)) {
+    Value ofB =
+        addLong(e, b, makeLong(e, (share * shareBytes + term) / kUnit));
+    for (int64_t block = 0; block < shape.blocks; ++block) {
       SmallVector<Value> a;
-      for (const SplitPair &pair : pairs)
+      for (const SplitPair &pair : fragments[share * shape.blocks + block])
         a.push_back(pair.terms[product.a]);
-      sum = multiplyFragment(a, ofB, sum, isFirst);
+      results[block] = multiplyFragment(a, ofB, results[block], isFirst);
     }
     isFirst = false;
-  }
-  return results;
-}
-
-void Wgmma::commit() {
+  };
+  NVVM::WgmmaFenceAlignedOp::create(e.b, e.loc);
+  for (int64_t share = 0; share < kSplitShares; ++share)
+    for (const TermProduct &product : kSmallProducts)
+      multiplyShare(share, product);
+  for (int64_t share = 0; share < kSplitShares; ++share)
+    multiplyShare(share, {SplitPair::First, SplitPair::First});
   NVVM::WgmmaGroupSyncAlignedOp::create(e.b, e.loc);
+  return results;
 }
 
 void Wgmma::wait(int64_t groups) {

@@ -57,14 +57,13 @@ public:
   llvm::SmallVector<mlir::Value>
   multiplyFragments(mlir::Value stage, llvm::ArrayRef<mlir::Value> fragments,
                     llvm::ArrayRef<mlir::Value> sums, bool isFirst);
-  /// Issues the products of half a step of f32, `share` of kSplitShares, without
-  /// making them a group: A are the terms of each block's fragments.
+  /// The same of f32, of which `fragments` are A's terms: of the first half of
+  /// the reduction all blocks, then of the second. Small products come first, as
+  /// each sum is rounded to what it has grown to.
   llvm::SmallVector<mlir::Value>
-  multiplyTerms(mlir::Value stage, int64_t share,
-                llvm::ArrayRef<llvm::SmallVector<SplitPair>> blocks,
+  multiplyTerms(mlir::Value stage,
+                llvm::ArrayRef<llvm::SmallVector<SplitPair>> fragments,
                 llvm::ArrayRef<mlir::Value> sums, bool isFirst);
-  /// Makes a group of the products since the last one.
-  void commit();
   /// Waits until at most `groups` groups run.
   void wait(int64_t groups);
 
