@@ -129,8 +129,8 @@ std::vector<TmaShape> tessera::getTmaHaloShapes(const ConvProblem &problem,
   for (TmaShape shape : kShapes) {
     add(shape);
     // Narrower tiles are worth trying if the columns are a whole number of
-    // them. Not for backward data, whose filter is copied in blocks of 64.
-    if (shape.n != kWide || problem.direction != Direction::Forward)
+    // them.
+    if (shape.n != kWide)
       continue;
     for (shape.n -= kUnit; shape.n > kNarrow; shape.n -= kUnit)
       if (halo.columns % shape.n == 0)

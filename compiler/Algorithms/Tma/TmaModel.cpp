@@ -228,12 +228,15 @@ double tessera::getStepClocks(const TmaShape &shape, const TmaTraffic &traffic,
   const double bytes = shape.stepBytes;
   const double products =
       traffic.multiplied * shape.m * shape.n * bytes / 2 / rates.products;
-  const double cacheBytes =
-      traffic.hasWindow ? rates.windowBytes : rates.plainBytes;
+  const double cacheBytes = !traffic.hasWindow ? rates.plainBytes
+                            : traffic.isDeep   ? rates.deepBytes
+                                               : rates.windowBytes;
+  const double row = !traffic.hasWindow ? rates.plainRow
+                     : traffic.isDeep   ? rates.deepRow
+                                        : rates.windowRow;
   const double copied = std::max(
       (traffic.rows + traffic.columns) * bytes * traffic.busy / cacheBytes,
-      traffic.rows * (traffic.hasWindow ? rates.windowRow : rates.plainRow) +
-          traffic.columns * rates.plainRow);
+      traffic.rows * row + traffic.columns * rates.plainRow);
   // Each wgmma reads its 64 rows and all columns. With swapped operands the
   // columns are the rows of the tile that a consumer has.
   const double read64 =

@@ -112,7 +112,8 @@ double countTensorBytes(const ConvProblem &problem);
 struct TmaTraffic {
   double rows;            ///< The tile's, or fewer if taps share them.
   double columns;         ///< Of the filter; the tile's, more, or none.
-  bool hasWindow = false; ///< Whether the rows are pixels of a window.
+  bool hasWindow = false; ///< Whether the rows are pixels of a window,
+  bool isDeep = false;    ///< and of a volume.
   bool isStrided = false; ///< Whether its taps read no pixel twice.
   double busy = 1;        ///< Share of the multiprocessors that have a tile.
   double multiplied = 1;  ///< Share of a step that is not padded with zeros.

@@ -141,8 +141,12 @@ static TmaTraffic getTraffic(const ConvProblem &p, const TmaGemm &gemm,
       isChannelsLast && (p.direction == Direction::Forward || p.allowsTf32())
           ? shape.n
           : llvm::divideCeilSigned(shape.n, kTmaStep) * kTmaStep;
-  TmaTraffic traffic{static_cast<double>(shape.m), static_cast<double>(columns),
-                     hasWindow(p), isStrided(p), busy};
+  TmaTraffic traffic{.rows = static_cast<double>(shape.m),
+                     .columns = static_cast<double>(columns),
+                     .hasWindow = hasWindow(p),
+                     .isDeep = p.hasDepth(),
+                     .isStrided = isStrided(p),
+                     .busy = busy};
   if (shape.halo == 0)
     return traffic;
   const TmaHalo halo = measureHalo(p);
@@ -371,18 +375,6 @@ static std::vector<TmaShape> getSwappedShapes(const ConvProblem &p,
   return shapes;
 }
 
-/// Added to the clocks of tiles that no GPU has run yet: they rank behind all
-/// others, where a tuner, which checks results, tries them.
-static constexpr double kUntried = 1e12;
-
-/// Whether a tile has shorter steps, fewer columns, or taps of a volume that
-/// share pixels (docs/design/0025-narrow-channels.md).
-static bool isUntried(const ConvProblem &p, const TmaShape &shape) {
-  constexpr int kWholeStep = 2 * kTmaStep;
-  return shape.stepBytes < kWholeStep || shape.n < kTmaStep ||
-         (shape.halo > 0 && p.hasDepth());
-}
-
 /// With more accumulators, a thread has no registers for what an epilogue
 /// reads.
 static constexpr int kMostEpilogueAccumulators = 128;
@@ -412,17 +404,13 @@ std::vector<Candidate> tessera::getTmaCandidates(const ConvProblem &problem,
         (gemm.columns % kTmaStep != 0 && gemm.columns % shape.n == 0);
     const bool storesTensors =
         shape.countAccumulators() <= kMostEpilogueAccumulators && hasPieces;
-    const double untried =
-        isUntried(problem, shape) || (hasTensors && shape.n % kTmaStep != 0)
-            ? kUntried
-            : 0;
     // The launch that adds splits reads the tensors.
     for (int splits : hasImages ? std::vector<int>{1}
                                 : getSplits(problem, gemm, shape, target))
       if (!hasTensors || storesTensors || splits > 1)
         candidates.push_back(
             {shape.getTile(problem, splits).toConfig(),
-             estimateClocks(problem, shape, splits, target, rates) + untried});
+             estimateClocks(problem, shape, splits, target, rates)});
   };
   std::ranges::for_each(getShapes(problem, gemm, target), add);
   if (hasImages)
