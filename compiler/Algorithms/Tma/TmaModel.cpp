@@ -228,9 +228,8 @@ double tessera::getStepClocks(const TmaShape &shape, const TmaTraffic &traffic,
   const double bytes = shape.stepBytes;
   const double products =
       traffic.multiplied * shape.m * shape.n * bytes / 2 / rates.products;
-  const double cacheBytes = !traffic.hasWindow ? rates.plainBytes
-                            : traffic.isDeep   ? rates.deepBytes
-                                               : rates.windowBytes;
+  const double cacheBytes =
+      traffic.hasWindow ? rates.windowBytes : rates.plainBytes;
   const double row = !traffic.hasWindow ? rates.plainRow
                      : traffic.isDeep   ? rates.deepRow
                                         : rates.windowRow;

@@ -203,6 +203,8 @@ static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
   double step = getStepClocks(shape, traffic, rates);
   if (splitsF32(p))
     step = std::max(step, getSplitClocks(shape));
+  if (shape.halo > 0 && p.hasDepth())
+    step *= rates.deepHalo;
   const double stored = getStoreClocks(shape, rates) *
                         // f32 has twice the bytes.
                         (splits > 1 || p.dataType == DataType::F32 ? 2 : 1);
