@@ -307,6 +307,14 @@ static int64_t countWorkgroups(dnn::ConvOp conv, const GemmTile &tile,
   return isPersistent ? target.computeUnits : 0;
 }
 
+LogicalResult tessera::checkRounding(dnn::ConvOp conv, const TileConfig &tile,
+                                     StringRef mma) {
+  if (!mma.ends_with("_tf32") || conv.getTf32())
+    return success();
+  return conv.emitOpError() << "does not allow tf32, which tile '"
+                            << tile.toText() << "' computes in";
+}
+
 LogicalResult tessera::buildImplicitGemm(Operation *primitive,
                                          const TileConfig &config,
                                          const GpuTarget &target) {
@@ -321,10 +329,8 @@ LogicalResult tessera::buildImplicitGemm(Operation *primitive,
   ErrorOr<GemmTile> tile = parseGemmTile(config);
   if (!tile)
     return conv.emitOpError() << tile.getStatus().getMessage();
-  if (tile->isTf32() && !conv.getTf32())
-    return conv.emitOpError() << "does not allow tf32, which tile '"
-                              << config.toText() << "' computes in";
-  if (failed(checkSplits(conv, *tile)) || failed(checkHalo(conv, *tile)))
+  if (failed(checkRounding(conv, config, tile->mma)) ||
+      failed(checkSplits(conv, *tile)) || failed(checkHalo(conv, *tile)))
     return failure();
   OpBuilder b(conv);
   buildGemmTiles(conv, *tile, makeViews(b, conv, *tile),

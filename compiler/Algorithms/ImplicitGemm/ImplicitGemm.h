@@ -15,6 +15,11 @@ mlir::LogicalResult buildImplicitGemm(mlir::Operation *primitive,
                                       const TileConfig &tile,
                                       const GpuTarget &target);
 
+/// Fails after an error at `conv` if instruction `mma` of `tile` rounds
+/// operands to tf32, which `conv` does not allow.
+mlir::LogicalResult checkRounding(dnn::ConvOp conv, const TileConfig &tile,
+                                  llvm::StringRef mma);
+
 /// Creates the tiles of the product of `views`, stored through `stored`, with
 /// `extras` and no epilogue yet. If `persistent` is not 0, that many workgroups
 /// compute the tiles one after another.

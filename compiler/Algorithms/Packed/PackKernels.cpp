@@ -18,7 +18,7 @@
 using namespace mlir;
 using namespace tessera;
 
-static constexpr int64_t kThreads = 256, kUnit = 8;
+static constexpr int64_t kThreads = 256;
 
 /// The argument of another kernel that corresponds to `argument` of the
 /// convolution's function.
@@ -28,6 +28,12 @@ static Value getArgument(func::FuncOp function, Value argument) {
 
 static MemRefType getMemRefType(Value memory) {
   return cast<MemRefType>(memory.getType());
+}
+
+/// The elements of 16 bytes, which a thread writes at a time.
+static int64_t getUnit(Value memory) {
+  constexpr unsigned kBits = 128;
+  return kBits / getMemRefType(memory).getElementTypeBitWidth();
 }
 
 static int64_t getOffset(Value memory) {
@@ -71,17 +77,19 @@ static void packBlock(PointBuilder &p, Value source, Value target,
                                        p.index(b), p.index(c)));
   elements.resize(images.elements,
                   p.zero(getMemRefType(target).getElementType(), 1));
-  for (int64_t first = 0; first < images.elements; first += kUnit)
-    p.storeBlock(p.makeBlock(ArrayRef(elements).slice(first, kUnit)), target, 3,
+  const int64_t unit = getUnit(target);
+  for (int64_t first = 0; first < images.elements; first += unit)
+    p.storeBlock(p.makeBlock(ArrayRef(elements).slice(first, unit)), target, 3,
                  {block[0], block[1], block[2], p.index(first)});
 }
 
-/// Packs 8 channels of a pixel by one thread.
+/// Packs 16 bytes of a pixel's channels by one thread.
 static void packChannels(PointBuilder &p, Value source, Value target,
                          const PackedImages &images, ValueRange point) {
-  Value channel = p.mul(point[5], kUnit);
+  const int64_t unit = getUnit(target);
+  Value channel = p.mul(point[5], unit);
   PointBuilder::Values elements;
-  for (int64_t i = 0; i < kUnit; ++i)
+  for (int64_t i = 0; i < unit; ++i)
     elements.push_back(loadElement(p, source, point, images, point[3], point[4],
                                    p.add(channel, i)));
   Value pixel = p.add(p.mul(point[3], images.foldW), point[4]);
@@ -99,7 +107,8 @@ static Packing makeImagePacking(func::FuncOp function, Value source,
                                      getOffset(target)));
   SmallVector<int64_t> points = {images.batch, images.rows, images.columns};
   if (!images.isSmall())
-    points.append({images.foldH, images.foldW, images.channelStep / kUnit});
+    points.append(
+        {images.foldH, images.foldW, images.channelStep / getUnit(to)});
   return {points, [=](PointBuilder &p, ValueRange point) {
             if (images.isSmall())
               packBlock(p, from, to, images, point);
@@ -155,9 +164,9 @@ locateInFilter(PointBuilder &p, const PackedGeometry &g, ValueRange at) {
           getFilterRow(p, g.width, at[2], element.b), element.channel};
 }
 
-/// A thread packs 8 elements of a tap. For backward data these come from 8 rows
-/// of the filter, so the points are ordered such that neighbouring threads read
-/// neighbouring channels of each row.
+/// A thread packs 16 bytes of a tap. For backward data each element comes from
+/// a row of the filter, so the points are ordered such that neighbouring
+/// threads read neighbouring channels of each row.
 static Packing makeFilterPacking(func::FuncOp function, Value source,
                                  Value target, const PackedGeometry &g) {
   Value from = getArgument(function, source);
@@ -171,7 +180,8 @@ static Packing makeFilterPacking(func::FuncOp function, Value source,
                       StridedLayoutAttr::get(function.getContext(),
                                              getOffset(target), strides)));
   SmallVector<int64_t> points = shape;
-  points.back() /= kUnit;
+  const int64_t unit = getUnit(to);
+  points.back() /= unit;
   constexpr size_t kChannel = 2;
   if (g.isData())
     std::rotate(points.begin() + kChannel, points.begin() + kChannel + 1,
@@ -180,8 +190,8 @@ static Packing makeFilterPacking(func::FuncOp function, Value source,
             PointBuilder::Values at(point), elements;
             if (g.isData())
               std::rotate(at.begin() + kChannel, at.end() - 1, at.end());
-            Value first = p.mul(at.back(), kUnit);
-            for (int64_t i = 0; i < kUnit; ++i) {
+            Value first = p.mul(at.back(), unit);
+            for (int64_t i = 0; i < unit; ++i) {
               at.back() = p.add(first, i);
               elements.push_back(
                   p.loadBlock(from, 3, 1, locateInFilter(p, g, at)));
@@ -286,7 +296,7 @@ locatePartial(PointBuilder &p, const PackedGeometry &g, ValueRange at) {
                       at[3]);
   if (!g.hasTapRows)
     return {at[0], line, inRun};
-  Value block = p.index(PackedGeometry::kTapBlock);
+  Value block = p.index(g.getTapBlock());
   return {arith::DivUIOp::create(p.b, p.loc, inRun, block), line,
           arith::RemUIOp::create(p.b, p.loc, inRun, block), at[0]};
 }

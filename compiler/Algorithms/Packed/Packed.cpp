@@ -23,7 +23,7 @@
 using namespace mlir;
 using namespace tessera;
 
-static constexpr int64_t kElementBytes = 2, kPartialBytes = 4, kUnit = 8;
+static constexpr int64_t kPartialBytes = 4;
 static constexpr std::string_view kName = "packed";
 
 static dnn::ConvDirection getDirection(Direction direction) {
@@ -36,7 +36,8 @@ static dnn::ConvDirection getDirection(Direction direction) {
 static PackedGeometry getGeometry(const ConvProblem &p) {
   auto dims = getConvDims(p);
   return PackedGeometry({getDirection(p.direction), p.batch, p.inChannels,
-                         p.outChannels, dims[1], dims[2]});
+                         p.outChannels, dims[1], dims[2],
+                         getByteSize(p.dataType), p.allowsTf32()});
 }
 
 /// The same tile under the name of another algorithm: the parameters of a
@@ -67,6 +68,7 @@ static int64_t getProduct(ArrayRef<int64_t> sizes) {
 
 static PackedOffsets getOffsets(const PackedGeometry &g, int64_t splits) {
   constexpr int64_t kAlignment = 256;
+  const int64_t elementBytes = g.shape.elementBytes;
   PackedOffsets offsets{};
   auto add = [&](int64_t bytes) {
     const int64_t begin = offsets.end;
@@ -76,11 +78,11 @@ static PackedOffsets getOffsets(const PackedGeometry &g, int64_t splits) {
   if (g.isWeights())
     add(splits * getProduct(g.getPartialShape()) * kPartialBytes);
   if (g.images)
-    offsets.images = add(g.images->getElements() * kElementBytes);
+    offsets.images = add(g.images->getElements() * elementBytes);
   if (g.gradient)
-    offsets.gradient = add(g.gradient->getElements() * kElementBytes);
+    offsets.gradient = add(g.gradient->getElements() * elementBytes);
   if (!g.isWeights())
-    offsets.filter = add(getProduct(g.getFilterShape()) * kElementBytes);
+    offsets.filter = add(getProduct(g.getFilterShape()) * elementBytes);
   return offsets;
 }
 
@@ -100,6 +102,7 @@ static PackedTensors addTensors(dnn::ConvOp conv, const PackedGeometry &g,
     return function.getArgument(last);
   };
   Type element = conv.getElementType();
+  const int64_t elementBytes = g.shape.elementBytes;
   PackedTensors tensors;
   if (g.isWeights()) {
     SmallVector<int64_t> partials = g.getPartialShape();
@@ -108,10 +111,10 @@ static PackedTensors addTensors(dnn::ConvOp conv, const PackedGeometry &g,
   }
   if (g.images)
     tensors.images =
-        add(g.images->getWindowType(element, offsets.images / kElementBytes));
+        add(g.images->getWindowType(element, offsets.images / elementBytes));
   if (g.gradient)
     tensors.gradient = add(
-        g.gradient->getWindowType(element, offsets.gradient / kElementBytes));
+        g.gradient->getWindowType(element, offsets.gradient / elementBytes));
   if (g.isWeights())
     return tensors;
   SmallVector<int64_t> filter = g.getFilterViewShape();
@@ -120,7 +123,7 @@ static PackedTensors addTensors(dnn::ConvOp conv, const PackedGeometry &g,
     strides[d - 1] = strides[d] * filter[d];
   tensors.filter = add(MemRefType::get(
       filter, element,
-      StridedLayoutAttr::get(b.getContext(), offsets.filter / kElementBytes,
+      StridedLayoutAttr::get(b.getContext(), offsets.filter / elementBytes,
                              strides)));
   return tensors;
 }
@@ -141,8 +144,8 @@ static ConvProblem getProduct(const ConvProblem &p, const PackedGeometry &g) {
   constexpr int64_t kWidths = 16;
   if (!g.isWeights())
     product.direction = Direction::Forward;
-  product.outChannels =
-      llvm::alignTo(g.getFilterRows(), g.isWeights() ? kUnit : kWidths);
+  product.outChannels = llvm::alignTo(
+      g.getFilterRows(), g.isWeights() ? g.shape.getUnit() : kWidths);
   auto getSize = [](const PackedDim &dim) {
     return dim.step * (dim.count - 1) + dim.taps;
   };
@@ -162,10 +165,11 @@ static double estimatePacking(const PackedGeometry &g, const GpuTarget &target,
                               const PackRates &rates) {
   double clocks = rates.begin;
   auto add = [&](const std::optional<PackedImages> &images) {
-    if (images)
-      clocks += rates.begin +
-                static_cast<double>(images->getElements() * kElementBytes) * 2 /
-                    (rates.memoryBytes * target.computeUnits);
+    if (!images)
+      return;
+    const int64_t bytes = images->getElements() * g.shape.elementBytes;
+    clocks += rates.begin + static_cast<double>(2 * bytes) /
+                                (rates.memoryBytes * target.computeUnits);
   };
   add(g.images);
   add(g.gradient);
@@ -192,14 +196,16 @@ Status Packed::check(const Problem &problem, const GpuTarget &) const {
   const ConvProblem *conv = problem.getConv();
   if (!conv)
     return notSupported("solves convolutions");
-  if (conv->dataType != DataType::F16 && conv->dataType != DataType::BF16)
-    return notSupported("computes with f16 and bf16");
+  if (conv->dataType != DataType::F16 && conv->dataType != DataType::BF16 &&
+      conv->dataType != DataType::F32)
+    return notSupported("computes with f16, bf16 and f32");
   if (conv->xLayout != Layout::NHWC || conv->wLayout != Layout::NHWC ||
       conv->yLayout != Layout::NHWC)
     return notSupported("wants channels last");
   if (conv->groups != 1 || conv->hasDepth() || conv->dilation != Spatial())
     return notSupported("knows no groups, depth or dilation");
-  if (conv->inChannels % kUnit == 0 && conv->outChannels % kUnit == 0)
+  const int64_t unit = getTmaUnit(*conv);
+  if (conv->inChannels % unit == 0 && conv->outChannels % unit == 0)
     return notSupported("has nothing to fill up");
   if (conv->filter.h < conv->stride.h || conv->filter.w < conv->stride.w)
     return notSupported("wants windows without gaps between them");
@@ -213,7 +219,7 @@ Status Packed::check(const Problem &problem, const GpuTarget &) const {
                 conv->pad.w}) > kMaxLength ||
       getOffsets(getGeometry(*conv), /*splits=*/1).end > kMaxBytes ||
       std::max(conv->getInputElements(), conv->getOutputElements()) *
-              kElementBytes >
+              getByteSize(conv->dataType) >
           kMaxBytes)
     return notSupported("wants smaller tensors");
   return Status::ok();
@@ -265,7 +271,7 @@ static bool isPackable(dnn::ConvOp conv) {
   return g.groups == 1 && g.dims.size() == 2 &&
          llvm::all_of(g.dims,
                       [](const ConvDim &dim) { return dim.dilation == 1; }) &&
-         (element.isF16() || element.isBF16()) &&
+         (element.isF16() || element.isBF16() || element.isF32()) &&
          isChannelsLast(conv.getXLayout()) &&
          isChannelsLast(conv.getWLayout()) &&
          isChannelsLast(conv.getYLayout()) && isPacked(conv.getX()) &&
@@ -278,12 +284,14 @@ LogicalResult Packed::build(Operation *primitive, const TileConfig &config,
   if (!conv)
     return primitive->emitOpError("is no convolution");
   if (!isPackable(conv))
-    return conv.emitOpError("is no convolution of one group in f16 or bf16, "
-                            "channels last and undilated, which 'packed' "
+    return conv.emitOpError("is no convolution of one group in f16, bf16 or "
+                            "f32, channels last and undilated, which 'packed' "
                             "needs");
   ErrorOr<GemmTile> tile = parseGemmTile(rename(config, "igemm"));
   if (!tile)
     return conv.emitOpError() << tile.getStatus().getMessage();
+  if (failed(checkRounding(conv, config, tile->mma)))
+    return failure();
   PackedGeometry g = PackedGeometry::get(conv);
   if (tile->isAtomic || (tile->splits > 1 && (!g.isWeights() || !tile->isTma)))
     return conv.emitOpError() << "has tile '" << config.toText()

@@ -1,7 +1,7 @@
 //===- Packed.h - Tensors copied into a form that TMA reads ----*- C++ -*--===//
 //
 // A tensor map needs strides that are multiples of 16 bytes, and a step of the
-// reduction is 64 contiguous elements: a first layer of 3 channels and a layer
+// reduction is 128 contiguous bytes: a first layer of 3 channels and a layer
 // of 75 have neither. Their tensors are small beside the work, so a launch
 // before the product copies them into a workspace in a form that TMA reads:
 //
@@ -28,6 +28,8 @@
 #include "compiler/Algorithms/ImplicitGemm/GemmTile.h"
 #include "compiler/Algorithms/ImplicitGemm/GemmViews.h"
 
+#include "llvm/Support/MathExtras.h"
+
 #include <optional>
 
 namespace tessera {
@@ -37,6 +39,11 @@ struct PackedShape {
   dnn::ConvDirection direction;
   int64_t batch, inChannels, outChannels;
   ConvDim height, width;
+  int64_t elementBytes;
+  bool allowsTf32;
+
+  /// The elements of 16 bytes, which all strides must be multiples of.
+  int64_t getUnit() const { return 16 / elementBytes; }
 };
 
 /// One spatial dimension. Window i of the operand that is read through windows
@@ -55,7 +62,7 @@ struct PackedImages {
   int64_t batch, channels;
   int64_t foldH, foldW;
   int64_t channelStep; ///< Elements from one pixel of a block to the next.
-  int64_t elements;    ///< A multiple of 8, padded with zeros.
+  int64_t elements;    ///< Whole 16 bytes, padded with zeros.
   int64_t rows, columns;
   int64_t firstColumn; ///< The source's column of position 0, in blocks.
   /// Windows along a line: `count` windows of `taps` positions, every `step`.
@@ -82,7 +89,7 @@ struct PackedGeometry {
   /// The packed operand that is read through windows; none if the product reads
   /// the original tensor.
   std::optional<PackedImages> images;
-  /// Backward weights: y with padded channels, if they are no multiple of 8.
+  /// Backward weights: y with padded channels, if they are not whole 16 bytes.
   std::optional<PackedImages> gradient;
 
   /// Backward weights: whether the taps are the rows of the product and the
@@ -123,10 +130,15 @@ struct PackedGeometry {
   /// product reads it.
   llvm::SmallVector<int64_t> getFilterShape() const;
   llvm::SmallVector<int64_t> getFilterViewShape() const;
-  /// The rows of the product if they are taps: blocks of 64 elements of a run,
-  /// the lines, and the elements of a block.
+  /// The rows of the product if they are taps: blocks of a run, the lines, and
+  /// the elements of a block.
   llvm::SmallVector<int64_t> getTapRows() const;
-  static constexpr int64_t kTapBlock = 64;
+  int64_t countTapRows() const {
+    return height.taps * llvm::divideCeilSigned(getRun(), getTapBlock()) *
+           getTapBlock();
+  }
+  /// The elements of a run that a TMA copy moves.
+  int64_t getTapBlock() const { return 128 / shape.elementBytes; }
   /// The shape of one split's partial result of backward weights.
   llvm::SmallVector<int64_t> getPartialShape() const;
 };

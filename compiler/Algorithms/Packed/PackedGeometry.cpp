@@ -1,6 +1,7 @@
 //===- PackedGeometry.cpp - The layout of tensors in the workspace --------===//
 
 #include "compiler/Algorithms/Packed/Packed.h"
+#include "compiler/Algorithms/Tma/TmaModel.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -8,9 +9,6 @@
 
 using namespace mlir;
 using namespace tessera;
-
-/// The number of 16-bit elements in 16 bytes.
-static constexpr int64_t kUnit = 8;
 
 //===----------------------------------------------------------------------===//
 // One dimension
@@ -63,19 +61,20 @@ static int64_t chooseDataStep(const PackedShape &s) {
 //===----------------------------------------------------------------------===//
 
 /// The pixels of small blocks are contiguous. In other blocks each pixel is
-/// padded to a multiple of 8 channels, so that the 8 elements that a thread
-/// writes belong to one pixel.
-static PackedImages makeImages(int64_t batch, int64_t channels, int64_t foldH,
-                               int64_t foldW, int64_t rows) {
+/// padded to whole 16 bytes, so that the elements that a thread writes belong
+/// to one pixel.
+static PackedImages makeImages(const PackedShape &shape, int64_t channels,
+                               int64_t foldH, int64_t foldW, int64_t rows) {
+  const int64_t unit = shape.getUnit();
   PackedImages images{};
-  images.batch = batch;
+  images.batch = shape.batch;
   images.channels = channels;
   images.foldH = foldH;
   images.foldW = foldW;
   images.channelStep =
       images.isSmall() ? channels
-                       : static_cast<int64_t>(llvm::alignTo(channels, kUnit));
-  images.elements = llvm::alignTo(foldH * foldW * images.channelStep, kUnit);
+                       : static_cast<int64_t>(llvm::alignTo(channels, unit));
+  images.elements = llvm::alignTo(foldH * foldW * images.channelStep, unit);
   images.rows = llvm::divideCeilSigned(rows, foldH);
   return images;
 }
@@ -88,39 +87,43 @@ static void setWindows(PackedImages &images, const PackedDim &width) {
   images.count = width.count;
 }
 
-/// Whether `channels` of y should be the columns of the product. A wgmma has 64
-/// rows, but a tile may have any multiple of 16 columns from 64 on: 93 channels
-/// are 96 columns, but would be 128 rows. The runs of lines are padded to
-/// multiples of 64 either way (PackedViews.cpp).
-static bool wantsTapRows(int64_t channels) {
-  constexpr int64_t kRows = 64, kColumns = 16, kLeast = 64;
+/// Whether the channels of y should be the columns of the product. A wgmma has
+/// 64 rows, but a tile has from 64 columns on any multiple of fewer: 93
+/// channels are 96 columns, but would be 128 rows. The runs of lines are padded
+/// to whole copies either way (PackedViews.cpp). Of f32 each column costs more
+/// than a row (getTf32Clocks()), so the fewer should be the columns.
+static bool wantsTapRows(const PackedGeometry &g) {
+  constexpr int64_t kRows = 64, kLeast = 64;
+  const PackedShape &s = g.shape;
+  const int64_t unit = getPixelColumns(s.elementBytes, s.allowsTf32);
   const auto columns = static_cast<int64_t>(
-      std::max<uint64_t>(llvm::alignTo(channels, kColumns), kLeast));
-  const auto rows = static_cast<int64_t>(llvm::alignTo(channels, kRows));
-  constexpr int64_t kOf = 10, kWorthIt = 9;
+      std::max<uint64_t>(llvm::alignTo(s.outChannels, unit), kLeast));
+  const auto rows = static_cast<int64_t>(llvm::alignTo(s.outChannels, kRows));
+  constexpr int64_t kOf = 10, kWorthIt = 9, kShortBytes = 2;
+  if (s.elementBytes > kShortBytes)
+    return columns <= g.countTapRows();
   return columns * kOf <= rows * kWorthIt;
 }
 
 PackedGeometry::PackedGeometry(const PackedShape &s) : shape(s) {
-  const bool hasUnits = s.outChannels % kUnit == 0;
+  const bool hasUnits = s.outChannels % s.getUnit() == 0;
   if (isData()) {
     const int64_t step = chooseDataStep(s);
     height = makeDataDim(s.height, step);
     width = makeDataDim(s.width, step);
     if (!hasUnits) {
-      images = makeImages(s.batch, s.outChannels, 1, 1, s.height.out);
+      images = makeImages(s, s.outChannels, 1, 1, s.height.out);
       setWindows(*images, width);
     }
     return;
   }
   height = makeImageDim(s.height);
   width = makeImageDim(s.width);
-  images =
-      makeImages(s.batch, s.inChannels, height.fold, width.fold, s.height.in);
+  images = makeImages(s, s.inChannels, height.fold, width.fold, s.height.in);
   setWindows(*images, width);
-  hasTapRows = isWeights() && wantsTapRows(s.outChannels);
+  hasTapRows = isWeights() && wantsTapRows(*this);
   if (isWeights() && !hasUnits) {
-    gradient = makeImages(s.batch, s.outChannels, 1, 1, s.height.out);
+    gradient = makeImages(s, s.outChannels, 1, 1, s.height.out);
     PackedDim columns;
     columns.count = s.width.out;
     setWindows(*gradient, columns);
@@ -129,8 +132,10 @@ PackedGeometry::PackedGeometry(const PackedShape &s) : shape(s) {
 
 PackedGeometry PackedGeometry::get(dnn::ConvOp conv) {
   ConvGeometry g(conv);
+  const unsigned bits = conv.getElementType().getIntOrFloatBitWidth();
   return PackedGeometry({conv.getDirection(), g.batch, g.inChannels,
-                         g.outChannels, g.dims[0], g.dims[1]});
+                         g.outChannels, g.dims[0], g.dims[1], bits / 8,
+                         conv.getTf32()});
 }
 
 int64_t PackedGeometry::countPositions() const {
@@ -152,7 +157,8 @@ SmallVector<int64_t> PackedGeometry::getFilterViewShape() const {
 }
 
 SmallVector<int64_t> PackedGeometry::getTapRows() const {
-  return {llvm::divideCeilSigned(getRun(), kTapBlock), height.taps, kTapBlock};
+  const int64_t block = getTapBlock();
+  return {llvm::divideCeilSigned(getRun(), block), height.taps, block};
 }
 
 /// Channels that are columns are padded, so that the stride between rows is a
@@ -162,7 +168,7 @@ SmallVector<int64_t> PackedGeometry::getPartialShape() const {
     return {shape.outChannels, height.taps, getRun()};
   SmallVector<int64_t> sizes = getTapRows();
   sizes.push_back(
-      static_cast<int64_t>(llvm::alignTo(shape.outChannels, kUnit)));
+      static_cast<int64_t>(llvm::alignTo(shape.outChannels, shape.getUnit())));
   return sizes;
 }
 

@@ -70,17 +70,17 @@ GemmViews tessera::viewPackedData(OpBuilder &b, dnn::ConvOp conv,
 }
 
 /// The dimensions of the product's side that reads the images, in the order of
-/// the product: blocks of 64 elements of a run, lines and the elements of a
-/// block if taps are the rows, else lines and their runs. A TMA copy moves 64
-/// elements of one line. The padding of a line is zero, and nothing reads its
-/// results.
+/// the product: blocks of a run, lines and the elements of a block if taps are
+/// the rows, else lines and their runs. A TMA copy moves a block of one line.
+/// The padding of a line is zero, and nothing reads its results.
 static SmallVector<int64_t> getTaps(const PackedGeometry &g, bool isTma) {
   if (g.hasTapRows)
     return g.getTapRows();
   const bool isPadded = isTma && g.height.taps > 1;
-  return {g.height.taps, isPadded ? static_cast<int64_t>(llvm::alignTo(
-                                        g.getRun(), PackedGeometry::kTapBlock))
-                                  : g.getRun()};
+  return {g.height.taps,
+          isPadded
+              ? static_cast<int64_t>(llvm::alignTo(g.getRun(), g.getTapBlock()))
+              : g.getRun()};
 }
 
 PackedWeightViews tessera::viewPackedWeights(OpBuilder &b, dnn::ConvOp conv,
@@ -110,7 +110,7 @@ PackedWeightViews tessera::viewPackedWeights(OpBuilder &b, dnn::ConvOp conv,
     ViewBuilder::Exprs pixel = view.add(2, windows);
     AffineExpr line = g.hasTapRows ? tap[1] : tap[0];
     AffineExpr inRun =
-        g.hasTapRows ? tap[0] * PackedGeometry::kTapBlock + tap[2] : tap[1];
+        g.hasTapRows ? tap[0] * g.getTapBlock() + tap[2] : tap[1];
     input = view.create(
         loc, tensors.images,
         {pixel[0], pixel[1] + line + g.height.first, pixel[2], inRun});

@@ -316,9 +316,8 @@ LogicalResult Stem::build(Operation *primitive, const TileConfig &config,
   OperandType type = element.isF16()    ? OperandType::F16
                      : element.isBF16() ? OperandType::BF16
                                         : OperandType::F32;
-  if (StringRef(tile->mma).ends_with("_tf32") && !conv.getTf32())
-    return conv.emitOpError() << "does not allow tf32, which tile '"
-                              << config.toText() << "' computes in";
+  if (failed(checkRounding(conv, config, tile->mma)))
+    return failure();
   auto row = findMatrixInstruction(target, tile->mma, type);
   if (!row)
     return conv.emitOpError() << "has tile '" << config.toText() << "', but "

@@ -29,14 +29,13 @@ StemRun StemRun::make(int64_t taps, int64_t pad, int64_t line, int64_t chunk) {
   return run;
 }
 
-/// Merges the last two dimensions of `tensor`, an argument of the kernel
+/// Merges the last two dimensions of `tensor`, a packed argument of the kernel
 /// function, into one.
 static Value mergeLastDims(Value tensor) {
-  auto type = cast<MemRefType>(tensor.getType());
-  SmallVector<int64_t> shape(type.getShape());
+  SmallVector<int64_t> shape(cast<MemRefType>(tensor.getType()).getShape());
   int64_t last = shape.pop_back_val();
   shape.back() *= last;
-  return setArgumentType(tensor, MemRefType::get(shape, type.getElementType()));
+  return reshapeArgument(tensor, shape);
 }
 
 namespace {

@@ -23,6 +23,11 @@ int64_t tessera::getTmaUnit(const ConvProblem &problem) {
   return kUnitBytes / getByteSize(problem.dataType);
 }
 
+int64_t tessera::getPixelColumns(int64_t elementBytes, bool allowsTf32) {
+  constexpr int64_t kShortBytes = 2, kShort = 16, kTf32 = 32, kF32 = 64;
+  return elementBytes <= kShortBytes ? kShort : allowsTf32 ? kTf32 : kF32;
+}
+
 static bool isShort(const ConvProblem &p) {
   return p.dataType == DataType::F16 || p.dataType == DataType::BF16;
 }

@@ -27,6 +27,10 @@ int64_t getTmaStep(const ConvProblem &problem);
 /// The elements of 16 bytes, which all strides must be multiples of.
 int64_t getTmaUnit(const ConvProblem &problem);
 
+/// What the columns of a tile are a multiple of where a step is pixels: those
+/// of tf32 are whole copies of 128 bytes, other f32 has them in pairs.
+int64_t getPixelColumns(int64_t elementBytes, bool allowsTf32);
+
 /// Whether the chip has TMA and wgmma, and the tensors suit them: f16, bf16 or
 /// f32, with channels innermost.
 bool hasTmaTensors(const ConvProblem &problem, const GpuTarget &target);

@@ -106,12 +106,21 @@ static std::vector<TmaShape> getShapes(const ConvProblem &p,
   return shapes;
 }
 
-/// Whether a shape suits tf32, whose consumers read operand A from registers
-/// (PixelFactors.h): they cannot alternate between tiles, and fragments need
-/// registers beside the accumulators.
-static bool fitsTf32(const TmaShape &shape) {
-  constexpr int kMostAccumulators = 128;
-  return !shape.isPingPong && shape.countAccumulators() <= kMostAccumulators;
+static int64_t getPixelColumns(const ConvProblem &p) {
+  return getPixelColumns(getByteSize(p.dataType), p.allowsTf32());
+}
+
+/// Whether a shape suits the type. Of tf32 consumers read operand A from
+/// registers (PixelFactors.h): they cannot alternate between tiles, and
+/// fragments need registers beside the accumulators, of which three consumers
+/// have fewer until some move to them.
+static bool fitsType(const ConvProblem &p, const TmaShape &shape) {
+  if (splitsF32(p))
+    return fitsSplits(shape, p.yLayout == Layout::NHWC);
+  const int mostAccumulators = shape.consumers == 3 ? 64 : 128;
+  return !p.allowsTf32() ||
+         (!shape.isPingPong && shape.n % getPixelColumns(p) == 0 &&
+          shape.countAccumulators() <= mostAccumulators);
 }
 
 /// Whether the reduction must be split: only the launch that adds splits reads
@@ -344,7 +353,8 @@ static TmaWeightRates getPackedRates(const ConvProblem &problem) {
 }
 
 /// Shapes as wide as all columns, or as a divisor of them.
-static std::vector<TmaShape> getTapRowShapes(int64_t columns,
+static std::vector<TmaShape> getTapRowShapes(const ConvProblem &p,
+                                             int64_t columns,
                                              const GpuTarget &target) {
   static constexpr TmaShape kKinds[] = {{384, 0, 3, false, 0},
                                         {256, 0, 2, false, 0},
@@ -352,13 +362,14 @@ static std::vector<TmaShape> getTapRowShapes(int64_t columns,
                                         {128, 0, 2, false, 0},
                                         {128, 0, 1, true, 0}};
   constexpr int kLeast = 64, kMost = 256, kUnit = 16, kLeastStages = 3;
-  const int64_t filled = llvm::divideCeilSigned(columns, kUnit) * kUnit;
+  const int64_t unit = getPixelColumns(p);
+  const int64_t filled = llvm::divideCeilSigned(columns, unit) * unit;
   std::vector<TmaShape> shapes;
   for (TmaShape shape : kKinds)
     for (shape.n = kLeast; shape.n <= kMost; shape.n += kUnit) {
       const int mostAccumulators = shape.consumers == 3 ? 96 : 192;
-      shape.stages = countStages(shape, target);
-      if (filled % shape.n == 0 &&
+      shape.stages = countStages(shape, target, splitsF32(p));
+      if (filled % shape.n == 0 && fitsType(p, shape) &&
           shape.countAccumulators() <= mostAccumulators &&
           shape.stages >= kLeastStages)
         shapes.push_back(shape);
@@ -372,7 +383,7 @@ std::vector<Candidate> tessera::getTapRowCandidates(const ConvProblem &problem,
   if (!fitsTma(problem, target))
     return candidates;
   const WeightsGemm gemm = getGemm(problem, /*hasTapRows=*/true);
-  for (const TmaShape &shape : getTapRowShapes(gemm.columns, target))
+  for (const TmaShape &shape : getTapRowShapes(problem, gemm.columns, target))
     for (int splits : getSplits(problem, gemm.steps, gemm.countTiles(shape),
                                 target.computeUnits))
       candidates.push_back({shape.getTile(problem, splits).toConfig(),
@@ -488,7 +499,8 @@ std::vector<Candidate> tessera::getLineCandidates(const ConvProblem &problem,
   const int64_t lines = problem.filter.h;
   const int64_t columns = std::max(
       kLeast, llvm::divideCeilSigned(problem.outChannels, kUnit) * kUnit);
-  if (!fitsTma(problem, target) || problem.filter.w > 1 || lines == 1)
+  if (!fitsTma(problem, target) || problem.dataType == DataType::F32 ||
+      problem.filter.w > 1 || lines == 1)
     return candidates;
   for (int consumers = kLeastConsumers; consumers <= kMostConsumers;
        ++consumers)
@@ -513,9 +525,7 @@ tessera::getTmaWeightCandidates(const ConvProblem &problem,
     return candidates;
   const WeightsGemm gemm = getGemm(problem);
   auto add = [&](const TmaShape &shape) {
-    if ((problem.allowsTf32() && !fitsTf32(shape)) ||
-        (splitsF32(problem) &&
-         !fitsSplits(shape, problem.yLayout == Layout::NHWC)))
+    if (!fitsType(problem, shape))
       return;
     const int64_t atOnce = target.computeUnits * (shape.isSmall() ? 2 : 1);
     for (int splits :

@@ -101,7 +101,8 @@ FailureOr<CellFilter> CellFilter::match(dnn::TileLoadOp load,
 }
 
 void CellFilter::copy(Emitter &e, const ImageCopy &to, Value group) const {
-  Value size = e.constant(e.b.getI64IntegerAttr(access.getTensorBytes()));
+  Value size = e.constant(e.b.getI64IntegerAttr(access.getTensorBytes() -
+                                                access.getFirstBytes()));
   CheckedMemory memory = e.device.makeMemory(e, to.pointer, size);
   Value begin = access.getSpace(0).evaluate(e, group)[0];
   Value threadBytes = e.mul(to.thread, ImageTile::kChunkBytes);
@@ -139,13 +140,15 @@ int64_t CellFilter::getTapBytes(int64_t tap) const {
   return bytes;
 }
 
-/// Checks that depend on a tap cannot fail: match() has seen a packed filter.
+/// Where the filter begins in its memory does not matter to its copy. Checks
+/// that depend on a tap cannot fail: match() has seen a packed filter.
 CellFilter::Place CellFilter::locate(Emitter &e, const Forms &row,
                                      Value channel) const {
   Forms forms = getChannels(access).evaluate(e, channel);
   Place place;
   for (unsigned f = 0; f < access.getNumForms(); ++f) {
-    Value form = e.add(e.add(forms[f], row[f]), access.getConstant(f));
+    const int64_t first = f == 0 ? access.getFirstBytes() : 0;
+    Value form = e.add(e.add(forms[f], row[f]), access.getConstant(f) - first);
     if (f == 0)
       place.bytes = form;
     else

@@ -137,7 +137,7 @@ FailureOr<ImageTile> tessera::matchImageTile(dnn::TileLoadOp load,
   tile.numColumns = view.type.getDimSize(Column);
   tile.lineBytes = view.strides[Line] * access.getElementBytes();
   tile.columnBytes = view.strides[Column] * access.getElementBytes();
-  tile.tensorBytes = access.getTensorBytes();
+  tile.tensorBytes = access.getTensorBytes() - access.getFirstBytes();
   tile.groupSpace = view.makeSpace(0, view.coords.getFirstDim(1));
   tile.blockSpace = view.makeSpace(view.coords.getFirstDim(pixels), line);
   tile.constants[0] = 0;

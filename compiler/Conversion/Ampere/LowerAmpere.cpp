@@ -21,18 +21,12 @@ CellKernel::CellKernel(OpBuilder &b, TileProgram &program,
 }
 
 Value CellKernel::getFirstElement(Value view) {
-  auto type =
-      cast<MemRefType>(TileProgram::getView(view).getSource().getType());
-  SmallVector<int64_t> strides;
-  int64_t offset = 0;
-  (void)type.getStridesAndOffset(strides, offset);
+  const int64_t bytes = ViewAccess(TileProgram::getView(view)).getFirstBytes();
   Value pointer = getPointer(view);
-  if (offset == 0)
+  if (bytes == 0)
     return pointer;
-  Value bytes = e.constant(
-      e.b.getI64IntegerAttr(offset * type.getElementTypeBitWidth() / 8));
   return LLVM::GEPOp::create(e.b, e.loc, pointer.getType(), e.b.getI8Type(),
-                             pointer, bytes);
+                             pointer, e.constant(e.b.getI64IntegerAttr(bytes)));
 }
 
 Value CellKernel::getScalar(Value scalar) {

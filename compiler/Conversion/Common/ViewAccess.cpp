@@ -93,9 +93,10 @@ ViewAccess::ViewAccess(dnn::ViewOp view)
   int64_t offset = 0;
   SmallVector<int64_t> strides;
   (void)type.getStridesAndOffset(strides, offset);
-  tensorBytes = elementBytes + offset * elementBytes;
+  firstBytes = offset * elementBytes;
+  tensorBytes = firstBytes + elementBytes;
   unsigned numDims = coords.getSizes().size();
-  constants.assign(1, offset * elementBytes);
+  constants.assign(1, firstBytes);
   factors.emplace_back(numDims, 0);
 
   for (auto [expr, size, stride] :

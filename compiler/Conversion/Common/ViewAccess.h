@@ -65,6 +65,8 @@ public:
   int64_t getElementBytes() const { return elementBytes; }
   /// From the argument's address to the tensor's last byte, gaps included.
   int64_t getTensorBytes() const { return tensorBytes; }
+  /// From the argument's address to the tensor's first element.
+  int64_t getFirstBytes() const { return firstBytes; }
   int64_t getNumForms() const { return 1 + bounds.size(); }
   int64_t getConstant(unsigned form) const { return constants[form]; }
   int64_t getBound(unsigned form) const { return bounds[form - 1]; }
@@ -89,6 +91,7 @@ private:
   mlir::Type elementType;
   int64_t elementBytes;
   int64_t tensorBytes;
+  int64_t firstBytes;
   bool isSmall = true;
   dnn::CoordsAttr coords;
   llvm::SmallVector<int64_t> constants;

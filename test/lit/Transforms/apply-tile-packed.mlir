@@ -104,9 +104,28 @@ func.func @swapped(%x: memref<2x8x8x37xf16>, %w: memref<70x3x3x37xf16>, %y: memr
 
 // -----
 
+// Of f32, 16 bytes are 4 elements: 37 channels become 40, and 21 become 24. A block
+// of a run is 32 of the 120 elements. The fewer channels are the columns.
+// CHECK-LABEL: func.func @f32_pack
+// CHECK-COUNT-4: dnn.point_load %arg0
+// CHECK: dnn.point_store {{.*}}, %arg4{{.*}} : vector<4xf32>
+// CHECK-LABEL: func.func @f32(
+// CHECK-SAME: memref<1x4x3x32x24xf32> {dnn.arg = "workspace"
+// CHECK-SAME: memref<2x8x8x120xf32, strided<[3200, 400, 40, 1], offset: 9216>>
+// CHECK-SAME: memref<2x8x8x24xf32, strided<[1536, 192, 24, 1], offset: 15616>>
+// CHECK: dnn.view %arg4 <[1, 1], [4, 3, 32], [2, 8, 8] : (d0, d1, d2, d3, d4, d5, d6, d7) -> (d5, d3 + d6 - 1, d7, d2 * 32 + d4)>
+func.func @f32(%x: memref<2x8x8x37xf32>, %w: memref<21x3x3x37xf32>, %y: memref<2x8x8x21xf32>) attributes {dnn.kernel} {
+  dnn.conv backward_weights x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
+      : memref<2x8x8x37xf32>, memref<21x3x3x37xf32>, memref<2x8x8x21xf32>
+  return
+}
+
+// -----
+
 // Problems that are not packed are refused, and the message names the tile.
 func.func @dilated(%x: memref<2x8x8x3xf16>, %w: memref<8x3x3x3xf16>, %y: memref<2x4x4x8xf16>) attributes {dnn.kernel} {
-  // expected-error@+1 {{is no convolution of one group in f16 or bf16, channels last and undilated, which 'packed' needs}}
+  // expected-error@+1 {{is no convolution of one group in f16, bf16 or f32, channels last and undilated, which 'packed' needs}}
   dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
       pads [0, 0] strides [1, 1] dilations [2, 2] groups 1
       : memref<2x8x8x3xf16>, memref<8x3x3x3xf16>, memref<2x4x4x8xf16>

@@ -1,11 +1,20 @@
 // RUN: dnn-opt %s --dnn-apply-tile="target=gfx942 tile=stem-h16w16n64-w4x1-mfma32" -split-input-file | FileCheck %s
+// RUN: dnn-opt --problem "convfp16 -n 2 -c 3 -H 224 -W 224 -k 64 -y 7 -x 7 -p 3 -q 3 -u 2 -v 2" --target gfx942 --tile nhwc-stem-h16w16n64-w4x1-mfma32 --stop-after tiled | FileCheck %s --check-prefix=BEHIND
+
+// Behind launches that transpose, the filter lies in the workspace behind the image,
+// and is read there.
+// BEHIND:      func.func @conv_fwd_f16_nchw_nchw_nchw_n2c3h224w224_k64y7x7_p3x3_s2x2_d1x1_g1(
+// BEHIND-SAME:   %[[X:[^:]*]]: memref<2x224x672xf16, strided<[150528, 672, 1]>> {dnn.arg = "workspace"
+// BEHIND-SAME:   %[[W:[^:]*]]: memref<64x7x21xf16, strided<[147, 21, 1], offset: 301056>> {dnn.arg = "workspace"
+// BEHIND:      dnn.view %[[X]]
+// BEHIND:      dnn.view %[[W]]
 
 // Columns and channels are one dimension of image and filter, so that a line of the
 // filter is a run of 21 elements. Three more in front of it align the loads of image
 // lines, and 24 are whole chunks; 7 lines of 24 are padded to a step of 176. Pixels
 // are blocks of 16 by 16 of one image.
 // CHECK-LABEL: func.func @nhwc
-// CHECK-SAME:    %[[X:.*]]: memref<2x224x672xf16>, %[[W:.*]]: memref<64x7x21xf16>, %[[Y:.*]]: memref<2x112x112x64xf16>
+// CHECK-SAME:    %[[X:.*]]: memref<2x224x672xf16, strided<[150528, 672, 1]>>, %[[W:.*]]: memref<64x7x21xf16, strided<[147, 21, 1]>>, %[[Y:.*]]: memref<2x112x112x64xf16>
 // CHECK: %[[A:.*]] = dnn.view %[[X]] <[2], [7, 7, 16, 16], [7, 24] : (d0, d1, d2, d3, d4, d5, d6) -> (d0, (d1 * 16 + d3) * 2 + d5 - 3, (d2 * 16 + d4) * 6 + d6 - 12)>
 // CHECK: %[[B:.*]] = dnn.view %[[W]] <[2], [64], [7, 24] : (d0, d1, d2, d3) -> (d1, d2, d3 - 3)>
 // CHECK: %[[D:.*]] = dnn.view %[[Y]] <[2], [7, 7, 16, 16], [64] : (d0, d1, d2, d3, d4, d5) -> (d0, d1 * 16 + d3, d2 * 16 + d4, d5)>

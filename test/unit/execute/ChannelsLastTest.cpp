@@ -10,32 +10,45 @@
 #include "test/unit/execute/ConvFixture.h"
 #include "test/unit/execute/DrawProblem.h"
 
+#include <functional>
+
 using namespace tessera;
 using namespace tessera::test;
 
-/// The first of the candidates that is as asked; none where the problem has
-/// none.
+/// The first of the candidates for which `isWanted` holds; none where the
+/// problem has none.
 static std::optional<TileConfig>
-getTile(const ConvProblem &problem, bool isSplit, bool isFilterAlone = false) {
+findTile(const ConvProblem &problem,
+         const std::function<bool(std::string_view)> &isWanted) {
   if (!getChannelsLast().check(problem, getTarget()).isOk())
     return std::nullopt;
   for (const Candidate &candidate :
        getChannelsLast().getCandidates(problem, getTarget()))
-    if ((candidate.tile.parameters.find("-s") != std::string::npos) ==
-            isSplit &&
-        candidate.tile.parameters.starts_with("w-") == isFilterAlone)
+    if (isWanted(candidate.tile.parameters))
       return candidate.tile;
   return std::nullopt;
+}
+
+static std::optional<TileConfig>
+getTile(const ConvProblem &problem, bool isSplit, bool isFilterAlone = false) {
+  return findTile(problem, [=](std::string_view inner) {
+    return (inner.find("-s") != std::string_view::npos) == isSplit &&
+           inner.starts_with("w-") == isFilterAlone;
+  });
+}
+
+static void checkTile(const ConvProblem &problem, reference::DataKind kind,
+                      const std::optional<TileConfig> &tile) {
+  ASSERT_TRUE(tile) << problem.toNetworkConfig();
+  auto engine = makeEngine(std::make_shared<FixedTileCompiler>(*tile));
+  ASSERT_NE(engine, nullptr);
+  checkConv(*engine, problem, kind);
 }
 
 static void checkTransposed(const ConvProblem &problem,
                             reference::DataKind kind, bool isSplit = false,
                             bool isFilterAlone = false) {
-  auto tile = getTile(problem, isSplit, isFilterAlone);
-  ASSERT_TRUE(tile) << problem.toNetworkConfig();
-  auto engine = makeEngine(std::make_shared<FixedTileCompiler>(*tile));
-  ASSERT_NE(engine, nullptr);
-  checkConv(*engine, problem, kind);
+  checkTile(problem, kind, getTile(problem, isSplit, isFilterAlone));
 }
 
 class ChannelsLast : public testing::TestWithParam<int> {};
@@ -130,6 +143,19 @@ TEST(ChannelsLastTiles, TransposeTheFilterAlone) {
   p.filter = {1, 1};
   p.pad = {};
   EXPECT_TRUE(refuses(p));
+}
+
+// A stem's filter lies behind its image, and its result behind both.
+TEST(ChannelsLastTiles, FindTheFilterOfAStem) {
+  for (DataType type : {DataType::F16, DataType::F32}) {
+    ConvProblem p = makeProblem(Direction::Forward, type, 3, 20);
+    p.outChannels = 32;
+    p.stride = {2, 2};
+    checkTile(p, reference::DataKind::Integer,
+              findTile(p, [](std::string_view inner) {
+                return inner.starts_with("stem-");
+              }));
+  }
 }
 
 // Where the caller has no workspace, the choice is a kernel that needs none.

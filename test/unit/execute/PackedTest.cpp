@@ -35,14 +35,14 @@ static void checkPacked(const ConvProblem &problem, reference::DataKind kind) {
 }
 
 class PackedConvolution : public testing::TestWithParam<int> {};
-INSTANTIATE_TEST_SUITE_P(Random, PackedConvolution, testing::Range(0, 36));
+INSTANTIATE_TEST_SUITE_P(Random, PackedConvolution, testing::Range(0, 48));
 
 // Tests every direction, epilogues, odd numbers of input and output channels,
 // and windows of all kinds.
 TEST_P(PackedConvolution, MatchesTheReference) {
   int index = GetParam();
   ProblemSpace space;
-  space.types = {DataType::F16, DataType::BF16};
+  space.types = {DataType::F16, DataType::BF16, DataType::F32};
   space.depth = false;
   space.strided = false;
   space.maxFlops = 4e6;
@@ -61,43 +61,46 @@ TEST_P(PackedConvolution, MatchesTheReference) {
 // The data are small integers, so that a tap from another block of pixels, or a
 // padding channel that is not zero, cannot hide in rounding.
 TEST(PackedConvolution, IsExactOnIntegers) {
-  for (Direction direction : {Direction::Forward, Direction::BackwardData,
-                              Direction::BackwardWeights})
-    for (int64_t channels : {3, 13})
-      for (int64_t stride : {1, 2, 3}) {
-        ConvProblem p;
-        p.direction = direction;
-        p.dataType = DataType::F16;
-        p.xLayout = p.wLayout = p.yLayout = Layout::NHWC;
-        p.batch = 2;
-        p.inChannels = channels;
-        p.outChannels = stride == 2 ? 16 : 11;
-        p.in = {13, 10};
-        p.filter = {5, 4};
-        p.pad = {2, 1};
-        p.stride = {stride, stride};
-        checkPacked(p, reference::DataKind::Integer);
-      }
+  for (DataType type : {DataType::F16, DataType::F32})
+    for (Direction direction : {Direction::Forward, Direction::BackwardData,
+                                Direction::BackwardWeights})
+      for (int64_t channels : {3, 13})
+        for (int64_t stride : {1, 2, 3}) {
+          ConvProblem p;
+          p.direction = direction;
+          p.dataType = type;
+          p.xLayout = p.wLayout = p.yLayout = Layout::NHWC;
+          p.batch = 2;
+          p.inChannels = channels;
+          p.outChannels = stride == 2 ? 16 : 11;
+          p.in = {13, 10};
+          p.filter = {5, 4};
+          p.pad = {2, 1};
+          p.stride = {stride, stride};
+          checkPacked(p, reference::DataKind::Integer);
+        }
 }
 
 // Backward weights of 70 channels would need 128 rows. The channels are 80
-// columns instead, so that the partial results of a split are transposed. The
-// data are integers: a tap of another line or block, or channels taken for
-// taps, cannot hide in rounding.
+// columns instead (96 of tf32), so that the partial results of a split are
+// transposed. The data are integers: a tap of another line or block, or
+// channels taken for taps, cannot hide in rounding.
 TEST(PackedConvolution, HasTapsAsRows) {
-  for (int64_t channels : {3, 13})
-    for (int64_t stride : {1, 2}) {
-      ConvProblem p;
-      p.direction = Direction::BackwardWeights;
-      p.dataType = DataType::F16;
-      p.xLayout = p.wLayout = p.yLayout = Layout::NHWC;
-      p.batch = 2;
-      p.inChannels = channels;
-      p.outChannels = 70;
-      p.in = {11, 7};
-      p.filter = {3, 4};
-      p.pad = {1, 2};
-      p.stride = {stride, stride};
-      checkPacked(p, reference::DataKind::Integer);
-    }
+  for (DataType type : {DataType::F16, DataType::F32})
+    for (int64_t channels : {3, 13})
+      for (int64_t stride : {1, 2}) {
+        ConvProblem p;
+        p.direction = Direction::BackwardWeights;
+        p.dataType = type;
+        p.mathType = MathType::Tf32;
+        p.xLayout = p.wLayout = p.yLayout = Layout::NHWC;
+        p.batch = 2;
+        p.inChannels = channels;
+        p.outChannels = 70;
+        p.in = {11, 7};
+        p.filter = {3, 4};
+        p.pad = {1, 2};
+        p.stride = {stride, stride};
+        checkPacked(p, reference::DataKind::Integer);
+      }
 }

@@ -77,6 +77,20 @@ TEST(Candidates, AreAllLowered) {
   }
 }
 
+// The same holds for f32 that may be rounded to tf32.
+TEST(Candidates, OfTf32AreAllLowered) {
+  test::RandomProblem random;
+  SCOPED_TRACE(random.getSeed());
+  CompileContext context;
+  for (int index = 0; index < 9; ++index) {
+    ConvProblem p = drawProblem(random, index);
+    p.dataType = DataType::F32;
+    p.mathType = MathType::Tf32;
+    for (const Algorithm *algorithm : {&getImplicitGemm(), &getPacked()})
+      ASSERT_NO_FATAL_FAILURE(lowerAll(context, *algorithm, p));
+  }
+}
+
 // Products with a single channel as rows or columns are tested here, because
 // they are seldom drawn.
 TEST(Candidates, OfOneChannelAreAllLowered) {
