@@ -29,7 +29,8 @@ SumStore::SumStore(Emitter &e, const HopperShape &shape, dnn::TileStoreOp store,
       element(store.getView().getType().getElementType()),
       wayOut(std::move(wayOut)), extras(std::move(extras)), staging(staging),
       thread(thread), scalars(std::move(scalars)),
-      offsets(shape.isSwapped ? getTurnedOffsets(e, thread.warp, thread.lane)
+      offsets(shape.stagesTransposed()
+                  ? getTurnedOffsets(e, thread.warp, thread.lane)
               : element.isF32()
                   ? getPairOffsets(e, thread.lane, shape.storeRowBytes)
                   : getFragmentOffsets(e, thread.lane, shape.storeRowBytes)) {}
@@ -96,16 +97,18 @@ void SumStore::stageMatrices(Value sums, int64_t column,
                   /*isTransposed=*/false);
 }
 
-/// Rounds 64 rows of a warp's 16 columns into the buffers of the warpgroup,
-/// 16 rows each, `bufferBytes` behind the first of each warp.
-void SumStore::stageTransposed(Value sums, int64_t row, int64_t bufferBytes) {
+/// Rounds 64 columns of wgmma, of a warp's 16 rows, into the buffers of the
+/// warpgroup, 16 columns each, `bufferBytes` behind the first of each warp.
+void SumStore::stageTransposed(Value sums, int64_t column,
+                               const Fetched &extraValues,
+                               int64_t bufferBytes) {
   constexpr int64_t kWarps = kWarpgroup / 32, kBuffer = kStoreRows * kRowBytes;
   awaitGroup();
   for (int64_t warp = 0; warp < kWarps; ++warp) {
     const int64_t bytes = warp * shape.stagers * kBuffer + bufferBytes;
     writeMatrices(
         e, addBytes(e, staging, e.add(offsets.front(), e.constant(bytes))),
-        roundPairs(sums, row, warp * kPieceSums, /*extraValues=*/{}),
+        roundPairs(sums, column, warp * kPieceSums, extraValues),
         /*isTransposed=*/true);
   }
   // Each warp's copies read what others wrote.
@@ -163,12 +166,14 @@ void SumStore::emit(ArrayRef<Value> sums) {
     wayOut->awaitBuffer(shape.stagers);
     for (auto [extra, fetched] : llvm::zip_equal(extras, values))
       fetched = extra->unpack(fetched, row, column, buffer);
-    if (shape.isSwapped)
-      stageTransposed(sums[column / kWgmmaRows], row, bytes);
+    Value ofBlock = sums[(shape.isSwapped ? column : row) / kWgmmaRows];
+    const int64_t along = shape.isSwapped ? row : column;
+    if (shape.stagesTransposed())
+      stageTransposed(ofBlock, along, values, bytes);
     else if (element.isF32())
-      stageSums(sums[piece / perBlock], column, values, buffer);
+      stageSums(ofBlock, along, values, buffer);
     else
-      stageMatrices(sums[piece / perBlock], column, values, buffer);
+      stageMatrices(ofBlock, along, values, buffer);
     wayOut->copyOut(buffer, row, column);
   }
 }
