@@ -107,16 +107,13 @@ static bool canStoreResult(const ConvProblem &conv,
 }
 
 /// Whether a tile of the same problem with channels last can store such a
-/// result: wgmma transposes whole blocks of 64 columns of 16 bits, or has
-/// operands in the other order.
+/// result: 64 columns at a time.
 static bool storesChannelsFirst(const TileConfig &config,
                                 const ConvProblem &conv) {
-  constexpr int kBlock = 64, kStmatrixBytes = 2;
+  constexpr int kBlock = 64;
   ErrorOr<GemmTile> tile = parseGemmTile(config);
   return tile && tile->isTma && tile->splits == 1 && tile->n >= kBlock &&
-         (tile->isSwapped
-              ? !conv.epilogue.bias
-              : getByteSize(conv.getResultType()) == kStmatrixBytes);
+         !(tile->isSwapped && conv.epilogue.bias);
 }
 
 /// Whether all tensors that are channels first can be transposed.

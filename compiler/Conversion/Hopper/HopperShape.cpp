@@ -78,12 +78,6 @@ static LogicalResult checkColumnMajor(TileProgram &program,
                                       const HopperShape &shape) {
   if (!shape.isColumnMajor)
     return success();
-  constexpr int64_t kTransposedBytes = 2; // What stmatrix can transpose.
-  if ((shape.stagesTransposed() && shape.resultBytes != kTransposedBytes) ||
-      shape.wavesN > 1 || shape.transposesPixels)
-    return program.store.emitOpError(
-        "has a column-major result, which wgmma has for results of 16 bits, "
-        "or of f32 with lanes along m");
   if (hasElementTensors(program.store) ||
       (shape.isSwapped && !program.store.getExtras().empty()))
     return program.store.emitOpError(

@@ -55,7 +55,11 @@ private:
                  mlir::Value buffer);
   void stageMatrices(mlir::Value sums, int64_t column,
                      const Fetched &extraValues, mlir::Value buffer);
-  void stageTransposed(mlir::Value sums, int64_t column,
+  void turnMatrices(mlir::Value sums, int64_t column, int64_t first,
+                    const Fetched &extraValues, mlir::Value buffer);
+  void turnSums(mlir::Value sums, int64_t column, int64_t first,
+                const Fetched &extraValues, mlir::Value buffer);
+  void stageTransposed(mlir::Value sums, int64_t row, int64_t column,
                        const Fetched &extraValues, int64_t bufferBytes);
   llvm::SmallVector<mlir::Value> roundPairs(mlir::Value sums, int64_t column,
                                             int64_t first,
@@ -73,7 +77,8 @@ private:
   mlir::IRMapping scalars;
   Fetched next; ///< Of the first piece of a tile.
   /// Where the lane puts each 16 columns of wgmma in a buffer, each 8 of f32,
-  /// or the 16 of a buffer if they are transposed: bytes.
+  /// or, if they are transposed, the 16 of a buffer, or each of the 4 sums that
+  /// it has of 8: bytes.
   llvm::SmallVector<mlir::Value> offsets;
 };
 
