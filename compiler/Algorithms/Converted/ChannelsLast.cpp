@@ -5,13 +5,17 @@
 // the speed of a copy bring x, w or y into the workspace as NHWC, another
 // algorithm computes there, and a launch brings the result back
 // (docs/design/0019-channels-last.md). Where lanes side by side load pixels
-// side by side, transposing the filter alone may be worth more.
+// side by side, transposing the filter alone may be worth more, and where tiles
+// leave column by column, the result is stored as it is wanted
+// (docs/design/0026-column-major-results.md).
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Algorithms/ChooseTile.h"
 #include "compiler/Algorithms/Converted/ConvertedTensor.h"
 #include "compiler/Algorithms/Converted/ConvertedTraffic.h"
+#include "compiler/Algorithms/ImplicitGemm/GemmSize.h"
+#include "compiler/Algorithms/ImplicitGemm/GemmTile.h"
 #include "compiler/Algorithms/Registry.h"
 
 #include <array>
@@ -22,6 +26,8 @@ using namespace tessera;
 static constexpr std::string_view kName = "nhwc";
 /// Before the inner tile where the filter alone is transposed.
 static constexpr std::string_view kFilterAlone = "w-";
+/// Before the inner tile where the result is stored with channels first.
+static constexpr std::string_view kOperandsAlone = "operands-";
 
 namespace {
 class ChannelsLast final : public Algorithm {
@@ -47,15 +53,27 @@ static std::array<const Algorithm *, 4> getInnerAlgorithms() {
 
 namespace {
 /// Which of the tensors that are channels first are transposed.
-enum class Transposed : uint8_t { All, Filter };
+enum class Transposed : uint8_t { All, Filter, Operands };
 } // namespace
+
+static std::string_view getPrefix(Transposed transposed) {
+  switch (transposed) {
+  case Transposed::All:
+    return "";
+  case Transposed::Filter:
+    return kFilterAlone;
+  case Transposed::Operands:
+    return kOperandsAlone;
+  }
+  return "";
+}
 
 /// The same with channels last.
 static ConvProblem getInnerProblem(const ConvProblem &problem,
                                    Transposed transposed) {
   ConvProblem inner = problem;
   inner.wLayout = Layout::NHWC;
-  if (transposed == Transposed::All)
+  if (transposed != Transposed::Filter)
     inner.xLayout = inner.yLayout = Layout::NHWC;
   return inner;
 }
@@ -75,6 +93,27 @@ static bool isFilterWorthTrying(const ConvProblem &conv,
          conv.direction != Direction::BackwardWeights && filter > 0 &&
          filter < ConvertedTraffic::kMostWorkspace &&
          traffic.countWorkspace() > filter;
+}
+
+/// Whether TMA tiles, which checkAll() allows, may store the result with channels
+/// first. Of strided backward data they have pixels that are no neighbours.
+static bool canStoreResult(const ConvProblem &conv,
+                           const ConvertedTraffic &traffic,
+                           const GpuTarget &target) {
+  const bool isOfStrideOne = conv.direction == Direction::Forward ||
+                             getVolume(conv.stride) == 1;
+  return target.wgmmaSharedBytes > 0 && traffic.isResultTransposed() &&
+         conv.direction != Direction::BackwardWeights && isOfStrideOne;
+}
+
+/// Whether a tile of the same problem with channels last can store such a
+/// result: 64 columns at a time.
+static bool storesChannelsFirst(const TileConfig &config,
+                                const ConvProblem &conv) {
+  constexpr int kBlock = 64;
+  ErrorOr<GemmTile> tile = parseGemmTile(config);
+  return tile && tile->isTma && tile->splits == 1 && tile->n >= kBlock &&
+         !(tile->isSwapped && conv.epilogue.bias);
 }
 
 /// Whether all tensors that are channels first can be transposed.
@@ -117,6 +156,21 @@ Status ChannelsLast::check(const Problem &problem,
   return notSupported(reasons);
 }
 
+/// What the launches take that transpose.
+static double estimateClocks(const ConvProblem &conv, Transposed transposed,
+                             const GpuTarget &target) {
+  const ConvertedTraffic traffic(conv, /*splits=*/false);
+  switch (transposed) {
+  case Transposed::All:
+    return traffic.estimateClocks(target);
+  case Transposed::Filter:
+    return traffic.estimateFilterClocks(target);
+  case Transposed::Operands:
+    return traffic.estimateOperandClocks(target);
+  }
+  return 0;
+}
+
 /// Appends the tiles of `algorithm` for `conv` with transposed tensors.
 static void addCandidates(const Algorithm &algorithm, const ConvProblem &conv,
                           Transposed transposed, const GpuTarget &target,
@@ -124,15 +178,14 @@ static void addCandidates(const Algorithm &algorithm, const ConvProblem &conv,
   const Problem inner(getInnerProblem(conv, transposed));
   if (!algorithm.check(inner, target).isOk())
     return;
-  const bool isFilter = transposed == Transposed::Filter;
-  const ConvertedTraffic traffic(conv, /*splits=*/false);
-  const double transposing = isFilter ? traffic.estimateFilterClocks(target)
-                                      : traffic.estimateClocks(target);
+  const double transposing = estimateClocks(conv, transposed, target);
   for (const Candidate &candidate : algorithm.getCandidates(inner, target))
-    candidates.push_back(
-        {{std::string(kName),
-          std::string(isFilter ? kFilterAlone : "") + candidate.tile.toText()},
-         candidate.cost + transposing});
+    if (transposed != Transposed::Operands ||
+        storesChannelsFirst(candidate.tile, conv))
+      candidates.push_back({{std::string(kName),
+                             std::string(getPrefix(transposed)) +
+                                 candidate.tile.toText()},
+                            candidate.cost + transposing});
 }
 
 std::vector<Candidate>
@@ -141,11 +194,15 @@ ChannelsLast::getCandidates(const Problem &problem,
   const ConvProblem &conv = *problem.getConv();
   const ConvertedTraffic traffic(conv, /*splits=*/false);
   std::vector<Candidate> candidates;
-  if (checkAll(conv, traffic).isOk())
+  const bool isAll = checkAll(conv, traffic).isOk();
+  if (isAll)
     for (const Algorithm *algorithm : getInnerAlgorithms())
       addCandidates(*algorithm, conv, Transposed::All, target, candidates);
   if (isFilterWorthTrying(conv, traffic, target))
     addCandidates(getImplicitGemm(), conv, Transposed::Filter, target,
+                  candidates);
+  if (isAll && canStoreResult(conv, traffic, target))
+    addCandidates(getImplicitGemm(), conv, Transposed::Operands, target,
                   candidates);
   return candidates;
 }
@@ -157,20 +214,54 @@ ChannelsLast::getCandidates(const Problem &problem,
 /// The tensors that are not channels last; then they are.
 static SmallVector<ConvertedTensor> transposeTensors(dnn::ConvOp conv,
                                                      Transposed transposed) {
-  const bool isAll = transposed == Transposed::All;
+  auto isGiven = [&](OpOperand &operand) {
+    return transposed == Transposed::Filter ||
+           (transposed == Transposed::Operands &&
+            &operand == &conv.getResultOperand());
+  };
+  const bool keepsX = isGiven(conv.getXMutable());
+  const bool keepsY = isGiven(conv.getYMutable());
   SmallVector<ConvertedTensor> tensors;
-  if (isAll && conv.getXLayout() != dnn::Layout::NHWC)
+  if (!keepsX && conv.getXLayout() != dnn::Layout::NHWC)
     tensors.emplace_back(conv, conv.getXMutable(), "_x");
   if (conv.getWLayout() != dnn::Layout::NHWC)
     tensors.emplace_back(conv, conv.getWMutable(), "_w");
-  if (isAll && conv.getYLayout() != dnn::Layout::NHWC)
+  if (!keepsY && conv.getYLayout() != dnn::Layout::NHWC)
     tensors.emplace_back(conv, conv.getYMutable(), "_y");
   conv.setWLayout(dnn::Layout::NHWC);
-  if (isAll) {
+  if (!keepsX)
     conv.setXLayout(dnn::Layout::NHWC);
+  if (!keepsY)
     conv.setYLayout(dnn::Layout::NHWC);
-  }
   return tensors;
+}
+
+/// Which tensors the parameters of a tile say.
+static Transposed parseTransposed(std::string_view parameters) {
+  for (Transposed transposed : {Transposed::Filter, Transposed::Operands})
+    if (parameters.starts_with(getPrefix(transposed)))
+      return transposed;
+  return Transposed::All;
+}
+
+/// Tiles that store column by column are those of TMA; others would store one
+/// element at a time.
+static LogicalResult checkPrefix(dnn::ConvOp conv, Transposed transposed,
+                                 const TileConfig &inner) {
+  if (transposed == Transposed::All)
+    return success();
+  if (conv.getDirection() == dnn::ConvDirection::BackwardWeights)
+    return conv.emitOpError("has the filter as its result, which 'nhwc-")
+           << getPrefix(transposed)
+           << (transposed == Transposed::Filter ? "' does not transpose alone"
+                                                : "' does not store");
+  ErrorOr<GemmTile> tile = parseGemmTile(inner);
+  if (transposed == Transposed::Operands &&
+      (!tile || !tile->isTma || tile->splits > 1))
+    return conv.emitOpError("is stored with channels first, which 'nhwc-")
+           << getPrefix(transposed)
+           << "' does with tiles of igemm with TMA and without splits";
+  return success();
 }
 
 LogicalResult ChannelsLast::build(Operation *primitive,
@@ -179,22 +270,20 @@ LogicalResult ChannelsLast::build(Operation *primitive,
   auto conv = dyn_cast<dnn::ConvOp>(primitive);
   if (!conv)
     return primitive->emitOpError("is no convolution");
-  const bool isFilter = config.parameters.starts_with(kFilterAlone);
+  const Transposed transposed = parseTransposed(config.parameters);
   ErrorOr<TileConfig> tile = parseTileConfig(
-      config.parameters.substr(isFilter ? kFilterAlone.size() : 0));
+      config.parameters.substr(getPrefix(transposed).size()));
   const Algorithm *inner = tile ? findAlgorithm(*tile) : nullptr;
   if (!inner || !llvm::is_contained(getInnerAlgorithms(), inner))
     return conv.emitOpError()
            << "has tile '" << config.toText()
            << "', but 'nhwc-' is followed by a tile of igemm, stem, groups or "
               "packed";
-  if (isFilter && conv.getDirection() == dnn::ConvDirection::BackwardWeights)
-    return conv.emitOpError("has the filter as its result, which 'nhwc-w-' "
-                            "does not transpose alone");
-  if (failed(checkConverted(conv, kName, /*keepsResult=*/isFilter)))
+  const bool keepsResult = transposed != Transposed::All;
+  if (failed(checkPrefix(conv, transposed, *tile)) ||
+      failed(checkConverted(conv, kName, keepsResult)))
     return failure();
-  SmallVector<ConvertedTensor> tensors =
-      transposeTensors(conv, isFilter ? Transposed::Filter : Transposed::All);
+  SmallVector<ConvertedTensor> tensors = transposeTensors(conv, transposed);
   return buildAround(conv, tensors, *inner, *tile, target);
 }
 

@@ -27,6 +27,10 @@ public:
 
   /// Clocks of the launches: each begins, reads and writes.
   double estimateClocks(const GpuTarget &target) const;
+  /// Those without the result's.
+  double estimateOperandClocks(const GpuTarget &target) const {
+    return estimateClocks(target) - tensors[result].estimateClocks(target);
+  }
   /// Those of the filter's alone.
   double estimateFilterClocks(const GpuTarget &target) const;
 

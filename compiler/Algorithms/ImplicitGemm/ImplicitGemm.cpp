@@ -69,6 +69,14 @@ static dnn::RolesAttr getRoles(MLIRContext *context, const GemmTile &tile) {
                                              : dnn::ConsumerOrder::Cooperative);
 }
 
+/// Tiles of TMA say themselves along which side a lane holds neighbours: results
+/// are staged, whatever lies together in memory.
+static dnn::TileDim getLanes(const GemmTile &tile, const GemmViews &views) {
+  if (!tile.isTma)
+    return views.lanes;
+  return tile.isSwapped ? dnn::TileDim::M : dnn::TileDim::N;
+}
+
 /// Creates the pipeline that loads both tiles of a step and multiplies them.
 static Value createPipeline(OpBuilder &b, Location loc, GemmViews views,
                             const GemmTile &tile, ValueRange position) {
@@ -114,7 +122,7 @@ static Value createPipeline(OpBuilder &b, Location loc, GemmViews views,
       b, loc, tileD, compute->getArgument(0), compute->getArgument(1),
       compute->getArgument(2), tile.mma,
       ArrayRef<int64_t>{tile.wavesM, tile.wavesN},
-      tile.isSwapped ? dnn::TileDim::M : views.lanes);
+      getLanes(tile, views));
   dnn::YieldOp::create(b, loc, next);
   return pipeline.getResult();
 }

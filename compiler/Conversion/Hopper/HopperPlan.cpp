@@ -1,6 +1,7 @@
 //===- HopperPlan.cpp - What is known before a kernel is written ----------===//
 
 #include "compiler/Conversion/Hopper/HopperPlan.h"
+#include "compiler/Conversion/Hopper/ColumnStore.h"
 #include "compiler/Conversion/Common/KernelFunction.h"
 #include "compiler/Conversion/Common/ViewAccess.h"
 #include "compiler/Conversion/Hopper/StreamedReads.h"
@@ -178,8 +179,9 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
            << ", but has " << shape->tileN;
   a->setRounded(!shape->splitsF32);
   b->setRounded(!shape->splitsF32);
+  auto makeMap = shape->isColumnMajor ? makeColumnMajorMap : makeResultMap;
   std::optional<ResultMap> result =
-      makeResultMap(program.store, *nameD, shape->storeRowBytes);
+      makeMap(program.store, *nameD, shape->storeRowBytes);
   if (failed(checkRowTensors(program, /*storesRows=*/!result)))
     return failure();
   ArrayRef<int64_t> counts = program.tiles.getCounts();

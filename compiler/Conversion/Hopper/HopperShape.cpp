@@ -1,6 +1,7 @@
 //===- HopperShape.cpp - Warpgroups and shared memory of a tile -----------===//
 
 #include "compiler/Conversion/Hopper/HopperShape.h"
+#include "compiler/Conversion/Common/ViewAccess.h"
 #include "compiler/Conversion/Hopper/TmaOperand.h"
 
 using namespace mlir;
@@ -53,6 +54,42 @@ static int64_t chooseStoreRow(int64_t bytes, bool hasExtras) {
   return std::min(kRowBytes, hasExtras ? bytes & -bytes : piece);
 }
 
+/// Whether neighbours along the rows of the result are closer in memory than
+/// those along its columns.
+static bool isColumnMajor(dnn::ViewOp result) {
+  const ViewAccess access(result);
+  return access.getSpace(2).getInnermostStep() >
+         access.getSpace(1).getInnermostStep();
+}
+
+/// Per-channel tensors do not move along the rows.
+static bool hasElementTensors(dnn::TileStoreOp store) {
+  return llvm::any_of(store.getExtras(), [](Value extra) {
+    const AccessSpace rows =
+        ViewAccess(TileProgram::getView(extra)).getSpace(1);
+    return llvm::any_of(rows.coefs, [](const auto &form) {
+      return llvm::any_of(form, [](int64_t factor) { return factor != 0; });
+    });
+  });
+}
+
+/// What leaves column by column: blocks of 64 columns and 128 bytes of rows.
+static LogicalResult checkColumnMajor(TileProgram &program,
+                                      const HopperShape &shape) {
+  if (!shape.isColumnMajor)
+    return success();
+  if (hasElementTensors(program.store) ||
+      (shape.isSwapped && !program.store.getExtras().empty()))
+    return program.store.emitOpError(
+        "has a column-major result, for whose epilogue wgmma has no tensors "
+        "but those of one value a column, without lanes along m");
+  if (shape.getColumns() < kWgmmaRows)
+    return program.store.emitOpError()
+           << "has a column-major result, and needs " << kWgmmaRows
+           << " columns or more, but has " << shape.getColumns();
+  return success();
+}
+
 /// What leaves exchanged sums can do: transpose 16-bit results of whole blocks
 /// of 64 by 64 (SumStore).
 static LogicalResult checkExchanged(TileProgram &program,
@@ -60,8 +97,9 @@ static LogicalResult checkExchanged(TileProgram &program,
   if (!shape.isSwapped)
     return success();
   constexpr int64_t kResultBytes = 2;
-  if (shape.resultBytes != kResultBytes || shape.wavesN > 1 ||
-      shape.preparesB || !program.store.getExtras().empty())
+  if ((shape.stagesTransposed() && shape.resultBytes != kResultBytes) ||
+      shape.wavesN > 1 || shape.preparesB ||
+      !program.store.getExtras().empty())
     return program.mma.emitOpError(
         "has lanes along m, which wgmma has for results of 16 bits without "
         "further tensors, and consumers that share rows");
@@ -206,13 +244,15 @@ static HopperShape makeShape(TileProgram &program, const GpuTarget &target,
       .wavesN = waves[1],
       .halo = halo,
       .isSwapped = program.mma.getLanes() == dnn::TileDim::M,
+      .isColumnMajor = isColumnMajor(TileProgram::getView(program.store.getView())),
       .promote =
           static_cast<int64_t>(program.pipeline.getPromote().value_or(0))};
   if (shape.isSwapped)
     shape.blocks = shape.tileN / kWgmmaRows;
-  shape.storeRowBytes =
-      chooseStoreRow(shape.getColumns() * shape.resultBytes,
-                     /*hasExtras=*/!program.store.getExtras().empty());
+  if (!shape.isColumnMajor)
+    shape.storeRowBytes =
+        chooseStoreRow(shape.getColumns() * shape.resultBytes,
+                       /*hasExtras=*/!program.store.getExtras().empty());
   // Staging buffers take turns within a tile, so their number divides its
   // pieces.
   if (shape.countRowPieces() * shape.countPieces(shape.getStoreColumns()) %
@@ -248,6 +288,7 @@ FailureOr<HopperShape> tessera::getHopperShape(TileProgram &program,
            << " bytes, but has " << shape.rowBytes;
   if (failed(checkTypes(program)) || failed(checkTile(program, shape)) ||
       failed(checkColumns(program, shape)) ||
+      failed(checkColumnMajor(program, shape)) ||
       failed(checkExchanged(program, shape)) ||
       failed(checkRegisters(program, shape)))
     return failure();

@@ -66,6 +66,9 @@ struct HopperShape {
   /// Whether the rows of a wgmma are columns of the tile, and its columns rows
   /// of it (docs/design/0016).
   bool isSwapped = false;
+  /// Whether neighbours of the result in memory are rows of the tile
+  /// (docs/design/0026): then staged rows are its columns.
+  bool isColumnMajor = false;
   /// Steps after which accumulators are added to sums in further registers; 0
   /// if they are the sums.
   int64_t promote = 0;
@@ -79,8 +82,17 @@ struct HopperShape {
     return isSwapped ? getRows() : getColumns();
   }
 
-  /// Columns of the result that a warp stores at once.
-  int64_t getStoreColumns() const { return storeRowBytes / resultBytes; }
+  /// Whether staged rows are the columns of wgmma.
+  bool stagesTransposed() const { return isSwapped != isColumnMajor; }
+  /// Elements of a staged row.
+  int64_t getStagedElements() const { return storeRowBytes / resultBytes; }
+  /// Columns and rows of the result that a consumer stores at once.
+  int64_t getStoreColumns() const {
+    return isColumnMajor ? kWgmmaRows : getStagedElements();
+  }
+  int64_t getStoreRows() const {
+    return isColumnMajor ? getStagedElements() : kWgmmaRows;
+  }
 
   bool hasHaloA() const { return halo.buffers > 0 && !halo.isOfB; }
   bool hasHaloB() const { return halo.buffers > 0 && halo.isOfB; }
@@ -128,7 +140,7 @@ struct HopperShape {
   int64_t countReaders() const { return isPingPong ? 1 : consumers; }
   int64_t getThreads() const { return (consumers + 1) * kWarpgroup; }
 
-  /// Pieces in which 64 rows are staged, `columns` at a time. The last
+  /// Pieces in which getStoreRows() are staged, `columns` at a time. The last
   /// one overlaps the one before it where they do not divide the tile: it
   /// stores the same values again.
   int64_t countPieces(int64_t columns) const {
@@ -137,13 +149,13 @@ struct HopperShape {
   int64_t getPieceColumn(int64_t piece, int64_t columns) const {
     return std::min(piece * columns, getColumns() - columns);
   }
-  /// Pieces of 64 rows of a consumer, and where each begins; exchanged, the
+  /// Pieces of the rows of a consumer, and where each begins; exchanged, the
   /// last one may overlap the one before it, too.
   int64_t countRowPieces() const {
-    return (getRows() + kWgmmaRows - 1) / kWgmmaRows;
+    return (getRows() + getStoreRows() - 1) / getStoreRows();
   }
   int64_t getPieceRow(int64_t piece) const {
-    return std::min(piece * kWgmmaRows, getRows() - kWgmmaRows);
+    return std::min(piece * getStoreRows(), getRows() - getStoreRows());
   }
 
   /// Whether the sums leave a thread registers for what an epilogue reads.

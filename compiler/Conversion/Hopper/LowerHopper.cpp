@@ -9,6 +9,7 @@
 #include "compiler/Conversion/Hopper/LowerHopper.h"
 #include "compiler/Conversion/Common/KernelFunction.h"
 #include "compiler/Conversion/Cooperative/Epilogue.h"
+#include "compiler/Conversion/Hopper/ColumnStore.h"
 #include "compiler/Conversion/Hopper/RowTensor.h"
 #include "compiler/Conversion/Hopper/StepFeed.h"
 #include "compiler/Conversion/Hopper/SumStore.h"
@@ -42,6 +43,7 @@ private:
   void emitPreparer();
   void emitConsumer();
   SumStore makeStore();
+  std::unique_ptr<WayOut> makeWayOut(Value groupWarp, Value lane);
   Value getScalar(Value scalar);
   /// What the kernel gets for the tensor behind `view`.
   Value getPointer(Value view) {
@@ -192,6 +194,21 @@ Value KernelWriter::getScalar(Value scalar) {
   return arith::TruncFOp::create(e.b, e.loc, scalar.getType(), value);
 }
 
+std::unique_ptr<WayOut> KernelWriter::makeWayOut(Value groupWarp, Value lane) {
+  const bool hasGroups = program.tiles.getCounts()[0] > 1;
+  if (plan.result && shape.isColumnMajor)
+    return std::make_unique<ColumnStore>(
+        e, getMap(Result), hasGroups, plan.result->runs,
+        shape.getStagedElements(), groupWarp, lane);
+  if (plan.result)
+    return std::make_unique<TmaStore>(e, getMap(Result), hasGroups,
+                                      plan.result->columns, groupWarp, lane);
+  Value view = program.store.getView();
+  return std::make_unique<RowStore>(
+      e, RowTensor(e, shape, TileProgram::getView(view), getPointer(view),
+                   groupWarp, lane));
+}
+
 SumStore KernelWriter::makeStore() {
   constexpr int64_t kProducerWarps = kWarpgroup / 32;
   Value lane = e.andi(thread, 31);
@@ -201,15 +218,6 @@ SumStore KernelWriter::makeStore() {
                            e.add(e.mul(consumer, kProducerWarps * buffers),
                                  shape.getOffsetStaging()));
   dnn::TileStoreOp store = program.store;
-  std::unique_ptr<WayOut> wayOut;
-  if (plan.result)
-    wayOut = std::make_unique<TmaStore>(e, getMap(Result),
-                                        program.tiles.getCounts()[0] > 1,
-                                        plan.result->columns, groupWarp, lane);
-  else
-    wayOut = std::make_unique<RowStore>(
-        e, RowTensor(e, shape, TileProgram::getView(store.getView()),
-                     getPointer(store.getView()), groupWarp, lane));
   SumStore::Extras extras;
   for (Value extra : store.getExtras())
     extras.push_back(makeStoreExtra(e, shape, TileProgram::getView(extra),
@@ -217,7 +225,8 @@ SumStore KernelWriter::makeStore() {
   IRMapping scalars =
       mapEpilogueScalars(e, store.getEpilogue(), e.b.getF32Type(),
                          [&](Value scalar) { return getScalar(scalar); });
-  return SumStore(e, shape, store, std::move(wayOut), std::move(extras),
+  return SumStore(e, shape, store, makeWayOut(groupWarp, lane),
+                  std::move(extras),
                   staging, {consumer, groupWarp, lane}, std::move(scalars));
 }
 

@@ -10,15 +10,17 @@ using namespace tessera;
 
 static constexpr int64_t kLanes = 32;
 static constexpr int64_t kWidestBytes = 16; ///< Of a piece.
+/// Coordinates of a view.
+static constexpr unsigned kRow = 1, kColumn = 2;
 
 RowTensor::RowTensor(Emitter &e, const HopperShape &shape, dnn::ViewOp view,
                      Value pointer, Value warp, Value lane)
     : e(e), shape(shape), access(view), pointer(pointer),
       extents(view.getType().getShape()), warp(warp), lane(lane),
       bytes(shape.resultBytes) {
-  constexpr int64_t kColumn = 2;
-  width = access.getVectorWidth(kColumn, kWidestBytes / bytes);
-  lanesPerRow = std::min(kLanes, shape.getStoreColumns() / width);
+  width = access.getVectorWidth(shape.isColumnMajor ? kRow : kColumn,
+                                kWidestBytes / bytes);
+  lanesPerRow = std::min(kLanes, shape.getStagedElements() / width);
   constexpr int64_t kMostPieces = 4;
   batchPieces = std::min(kMostPieces, kStoreRows * lanesPerRow / kLanes);
 }
@@ -41,20 +43,27 @@ void RowTensor::forEachBatch(llvm::function_ref<void(Value)> body) {
   body(e.add(laneRow, loop.getInductionVar()));
 }
 
-/// The pieces of a batch, and where they are in a staging buffer.
+/// The pieces of a batch, and where they are in a staging buffer. Of what is
+/// column-major, staged rows are columns.
 void RowTensor::visit(Value batch, int64_t row, int64_t column,
                       Visitor visitor) {
-  Value laneColumn = e.mul(e.remu(lane, lanesPerRow), width);
+  Value laneElement = e.mul(e.remu(lane, lanesPerRow), width);
   Value warpRow = e.add(e.mul(warp, kStoreRows), batch);
-  StoreView view(e, access, *tensor,
-                 StoreSide{2, extents[2], shape.tileN, laneColumn, tile.column},
-                 StoreSide{1, extents[1], shape.tileM, warpRow, tile.row});
+  const bool isTurned = shape.isColumnMajor;
+  StoreSide rows{kRow, extents[kRow], shape.tileM,
+                 isTurned ? laneElement : warpRow, tile.row};
+  StoreSide columns{kColumn, extents[kColumn], shape.tileN,
+                    isTurned ? warpRow : laneElement, tile.column};
+  StoreView view(e, access, *tensor, isTurned ? rows : columns,
+                 isTurned ? columns : rows);
+  if (isTurned)
+    std::swap(row, column);
   const int64_t rowsAtOnce = kLanes / lanesPerRow;
   for (int64_t i = 0; i < batchPieces * rowsAtOnce; i += rowsAtOnce) {
     StorePlace rowPlace = view.locateQ(row + i);
-    for (int64_t j = 0; j < shape.getStoreColumns(); j += lanesPerRow * width)
+    for (int64_t j = 0; j < shape.getStagedElements(); j += lanesPerRow * width)
       visitor(view, view.locateP(column + j), rowPlace,
-              getStagedOffset(e, e.add(batch, i), e.add(laneColumn, j), bytes,
+              getStagedOffset(e, e.add(batch, i), e.add(laneElement, j), bytes,
                               shape.storeRowBytes));
   }
 }

@@ -22,6 +22,34 @@ static SmallVector<Value> getTurnedOffsets(Emitter &e, Value warp, Value lane) {
   return {getStagedOffset(e, row, column, kBytes)};
 }
 
+/// Of f32, which stmatrix does not take, where a lane puts the first of its sums:
+/// a pair in its row, and a pair in the row 8 below. Staged rows have the rows of
+/// two warps.
+static SmallVector<Value> getTurnedPairOffsets(Emitter &e, Value warp,
+                                               Value lane) {
+  constexpr int64_t kBytes = 4;
+  SmallVector<Value> offsets;
+  for (int64_t below : {0, 8})
+    for (int64_t i : {0, 1}) {
+      Value row = e.add(e.mul(e.andi(lane, 3), 2), i);
+      Value column =
+          e.add(e.add(e.mul(e.andi(warp, 1), 16), e.shru(lane, 2)), below);
+      offsets.push_back(getStagedOffset(e, row, column, kBytes));
+    }
+  return offsets;
+}
+
+/// Where a lane of `thread` writes to (SumStore::offsets).
+static SmallVector<Value> getOffsets(Emitter &e, const HopperShape &shape,
+                                     const SumStore::Thread &thread,
+                                     bool isF32) {
+  if (shape.stagesTransposed())
+    return isF32 ? getTurnedPairOffsets(e, thread.warp, thread.lane)
+                 : getTurnedOffsets(e, thread.warp, thread.lane);
+  return isF32 ? getPairOffsets(e, thread.lane, shape.storeRowBytes)
+               : getFragmentOffsets(e, thread.lane, shape.storeRowBytes);
+}
+
 SumStore::SumStore(Emitter &e, const HopperShape &shape, dnn::TileStoreOp store,
                    std::unique_ptr<WayOut> wayOut, Extras extras, Value staging,
                    const Thread &thread, IRMapping scalars)
@@ -29,10 +57,7 @@ SumStore::SumStore(Emitter &e, const HopperShape &shape, dnn::TileStoreOp store,
       element(store.getView().getType().getElementType()),
       wayOut(std::move(wayOut)), extras(std::move(extras)), staging(staging),
       thread(thread), scalars(std::move(scalars)),
-      offsets(shape.isSwapped ? getTurnedOffsets(e, thread.warp, thread.lane)
-              : element.isF32()
-                  ? getPairOffsets(e, thread.lane, shape.storeRowBytes)
-                  : getFragmentOffsets(e, thread.lane, shape.storeRowBytes)) {}
+      offsets(getOffsets(e, shape, thread, element.isF32())) {}
 
 /// Two neighbours, from number `i` on of those that a lane has in the columns
 /// from `column` on, behind the epilogue.
@@ -96,17 +121,57 @@ void SumStore::stageMatrices(Value sums, int64_t column,
                   /*isTransposed=*/false);
 }
 
-/// Rounds 64 rows of a warp's 16 columns into the buffers of the warpgroup,
-/// 16 rows each, `bufferBytes` behind the first of each warp.
-void SumStore::stageTransposed(Value sums, int64_t row, int64_t bufferBytes) {
+/// Rounds 16 columns of wgmma, of a warp's 16 rows, into rows of a buffer.
+void SumStore::turnMatrices(Value sums, int64_t column, int64_t first,
+                            const Fetched &extraValues, Value buffer) {
+  writeMatrices(e, addBytes(e, buffer, offsets.front()),
+                roundPairs(sums, column, first, extraValues),
+                /*isTransposed=*/true);
+}
+
+/// The same of f32, one element at a time: lanes write to all banks.
+void SumStore::turnSums(Value sums, int64_t column, int64_t first,
+                        const Fetched &extraValues, Value buffer) {
+  constexpr int64_t kFragmentSums = 4, kFragmentBytes = 8 * kRowBytes;
+  for (int64_t i = 0; i < kPieceSums; i += 2) {
+    Value pair = getPair(sums, column, first + i, extraValues);
+    for (int64_t j : {0, 1}) {
+      Value offset = e.add(offsets[i % kFragmentSums + j],
+                           i / kFragmentSums * kFragmentBytes);
+      LLVM::StoreOp::create(
+          e.b, e.loc,
+          LLVM::ExtractElementOp::create(e.b, e.loc, pair, e.constant(j)),
+          addBytes(e, buffer, offset));
+    }
+  }
+}
+
+/// Puts 64 columns of wgmma, from `column` on, into the buffers of the warpgroup
+/// as rows, 16 each, `bufferBytes` behind the first of each warp: of the rows of
+/// all warps, or, of f32, of the two that have what is staged from `row` on.
+void SumStore::stageTransposed(Value sums, int64_t row, int64_t column,
+                               const Fetched &extraValues,
+                               int64_t bufferBytes) {
   constexpr int64_t kWarps = kWarpgroup / 32, kBuffer = kStoreRows * kRowBytes;
+  auto stage = [&] {
+    for (int64_t warp = 0; warp < kWarps; ++warp) {
+      const int64_t bytes = warp * shape.stagers * kBuffer + bufferBytes;
+      auto turn = element.isF32() ? &SumStore::turnSums
+                                  : &SumStore::turnMatrices;
+      (this->*turn)(sums, column, warp * kPieceSums, extraValues,
+                    addBytes(e, staging, e.constant(bytes)));
+    }
+  };
   awaitGroup();
-  for (int64_t warp = 0; warp < kWarps; ++warp) {
-    const int64_t bytes = warp * shape.stagers * kBuffer + bufferBytes;
-    writeMatrices(
-        e, addBytes(e, staging, e.add(offsets.front(), e.constant(bytes))),
-        roundPairs(sums, row, warp * kPieceSums, /*extraValues=*/{}),
-        /*isTransposed=*/true);
+  const int64_t warps = shape.getStagedElements() / kStoreRows;
+  if (warps == kWarps) {
+    stage();
+  } else {
+    Value pair = e.shru(thread.warp, 1);
+    Value isStaged =
+        arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq, pair,
+                              e.constant(row % kWgmmaRows / kStoreRows / warps));
+    emitIf(e, isStaged, stage);
   }
   // Each warp's copies read what others wrote.
   NVVM::FenceProxyOp::create(
@@ -163,12 +228,16 @@ void SumStore::emit(ArrayRef<Value> sums) {
     wayOut->awaitBuffer(shape.stagers);
     for (auto [extra, fetched] : llvm::zip_equal(extras, values))
       fetched = extra->unpack(fetched, row, column, buffer);
-    if (shape.isSwapped)
-      stageTransposed(sums[column / kWgmmaRows], row, bytes);
+    // Of wgmma.
+    const int64_t productRow = shape.isSwapped ? column : row;
+    const int64_t productColumn = shape.isSwapped ? row : column;
+    Value ofBlock = sums[productRow / kWgmmaRows];
+    if (shape.stagesTransposed())
+      stageTransposed(ofBlock, productRow, productColumn, values, bytes);
     else if (element.isF32())
-      stageSums(sums[piece / perBlock], column, values, buffer);
+      stageSums(ofBlock, productColumn, values, buffer);
     else
-      stageMatrices(sums[piece / perBlock], column, values, buffer);
+      stageMatrices(ofBlock, productColumn, values, buffer);
     wayOut->copyOut(buffer, row, column);
   }
 }

@@ -8,7 +8,8 @@
 //
 // Of exchanged products a warp has 16 columns of all rows. It writes them,
 // transposed, to the buffers of all warps of its warpgroup, which wait for each
-// other before and behind that.
+// other before and behind that. So are the rows of a result that is column-major,
+// while exchanged products are staged for that as they are.
 //
 //===----------------------------------------------------------------------===//
 
@@ -54,7 +55,12 @@ private:
                  mlir::Value buffer);
   void stageMatrices(mlir::Value sums, int64_t column,
                      const Fetched &extraValues, mlir::Value buffer);
-  void stageTransposed(mlir::Value sums, int64_t row, int64_t bufferBytes);
+  void turnMatrices(mlir::Value sums, int64_t column, int64_t first,
+                    const Fetched &extraValues, mlir::Value buffer);
+  void turnSums(mlir::Value sums, int64_t column, int64_t first,
+                const Fetched &extraValues, mlir::Value buffer);
+  void stageTransposed(mlir::Value sums, int64_t row, int64_t column,
+                       const Fetched &extraValues, int64_t bufferBytes);
   llvm::SmallVector<mlir::Value> roundPairs(mlir::Value sums, int64_t column,
                                             int64_t first,
                                             const Fetched &extraValues);
@@ -70,8 +76,9 @@ private:
   Thread thread;
   mlir::IRMapping scalars;
   Fetched next; ///< Of the first piece of a tile.
-  /// Where the lane puts each 16 columns in a buffer, each 8 of f32, or each
-  /// 16 rows if they are transposed: bytes.
+  /// Where the lane puts each 16 columns of wgmma in a buffer, each 8 of f32,
+  /// or, if they are transposed, the 16 of a buffer, or each of the 4 sums that
+  /// it has of 8: bytes.
   llvm::SmallVector<mlir::Value> offsets;
 };
 

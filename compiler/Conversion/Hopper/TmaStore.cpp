@@ -1,7 +1,6 @@
 //===- TmaStore.cpp - A staged result that leaves by TMA ------------------===//
 
 #include "compiler/Conversion/Hopper/TmaStore.h"
-#include "compiler/Conversion/Common/ViewAccess.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
@@ -43,6 +42,39 @@ static std::optional<ResultMap::Columns> findTaps(const ViewAccess &access) {
                             hasBlocks ? columns.sizes[1] * channels : 0};
 }
 
+static constexpr int64_t kAlignment = 16; ///< Of addresses and strides.
+
+std::optional<TensorMap> tessera::beginResultMap(const ViewAccess &access,
+                                                 KernelArg tensor, int64_t size,
+                                                 int64_t boxBytes) {
+  const int64_t offset = access.getConstant(0);
+  if (offset < 0 || offset % kAlignment != 0)
+    return std::nullopt;
+  TensorMap map;
+  map.tensor = tensor;
+  map.offset = offset;
+  Type element = access.getElementType();
+  map.dataType = element.isF32()    ? DataType::F32
+                 : element.isBF16() ? DataType::BF16
+                                    : DataType::F16;
+  map.rank = 1;
+  map.sizes[0] = size;
+  map.box[0] = boxBytes / access.getElementBytes();
+  return map;
+}
+
+bool tessera::addDimension(TensorMap &map, int64_t stride, int64_t size,
+                           uint32_t box) {
+  // One row alone is where it is, whatever the stride.
+  const int64_t bytes = stride == 0 ? kAlignment : stride;
+  if (map.rank == TensorMap::kMaxRank || bytes % kAlignment != 0)
+    return false;
+  map.sizes[map.rank] = size;
+  map.strides[map.rank] = bytes;
+  map.box[map.rank++] = box;
+  return true;
+}
+
 std::optional<ResultMap> tessera::makeResultMap(dnn::TileStoreOp store,
                                                 KernelArg tensor,
                                                 int64_t storeRowBytes) {
@@ -62,37 +94,23 @@ std::optional<ResultMap> tessera::makeResultMap(dnn::TileStoreOp store,
   const bool hasPlainColumns =
       access.getNumForms() == 1 && isPlain(spaces[2]) &&
       (extents[2] == 1 || getStride(spaces[2]) == bytes);
-  constexpr int64_t kAlignment = 16;
-  const int64_t offset = access.getConstant(0);
-  if (offset < 0 || offset % kAlignment != 0 || !isPlain(spaces[0]) ||
-      !isPlain(spaces[1]) || (!taps && !hasPlainColumns))
+  if (!isPlain(spaces[0]) || !isPlain(spaces[1]) || (!taps && !hasPlainColumns))
     return std::nullopt;
-  TensorMap map;
-  map.tensor = tensor;
-  map.offset = offset;
-  Type element = view.getType().getElementType();
-  map.dataType = element.isF32()    ? DataType::F32
-                 : element.isBF16() ? DataType::BF16
-                                    : DataType::F16;
-  map.rank = 1;
   ArrayRef<int64_t> columns = spaces[2].sizes;
-  map.sizes[0] = !taps                       ? extents[2]
-                 : access.getNumForms() == 2 ? access.getBound(1)
-                                             : columns.front() * columns.back();
-  map.box[0] = storeRowBytes / bytes;
-  auto add = [&](int64_t stride, int64_t size, uint32_t box) {
-    map.sizes[map.rank] = size;
-    // One row alone is where it is, whatever the stride.
-    map.strides[map.rank] = stride == 0 ? kAlignment : stride;
-    map.box[map.rank++] = box;
-    return map.strides[map.rank - 1] % kAlignment == 0;
-  };
+  const int64_t size = !taps                       ? extents[2]
+                       : access.getNumForms() == 2 ? access.getBound(1)
+                                                   : columns.front() *
+                                                         columns.back();
+  std::optional<TensorMap> map =
+      beginResultMap(access, tensor, size, storeRowBytes);
   const size_t tap = columns.size() - 2;
-  if ((taps && !add(spaces[2].coefs[0][tap], columns[tap], 1)) ||
-      (extents[0] > 1 && !add(getStride(spaces[0]), extents[0], 1)) ||
-      !add(getStride(spaces[1]), extents[1], kStoreRows))
+  if (!map ||
+      (taps && !addDimension(*map, spaces[2].coefs[0][tap], columns[tap], 1)) ||
+      (extents[0] > 1 &&
+       !addDimension(*map, getStride(spaces[0]), extents[0], 1)) ||
+      !addDimension(*map, getStride(spaces[1]), extents[1], kStoreRows))
     return std::nullopt;
-  return ResultMap{map, taps.value_or(ResultMap::Columns())};
+  return ResultMap{*map, taps.value_or(ResultMap::Columns()), {}};
 }
 
 //===----------------------------------------------------------------------===//
@@ -101,8 +119,8 @@ std::optional<ResultMap> tessera::makeResultMap(dnn::TileStoreOp store,
 
 TmaStore::TmaStore(Emitter &e, Value mapPointer, bool hasGroups,
                    ResultMap::Columns columns, Value warp, Value lane)
-    : e(e), mapPointer(mapPointer), hasGroups(hasGroups), columns(columns),
-      warp(warp), isFirstLane(e.ult(lane, 1)) {}
+    : e(e), hasGroups(hasGroups), warp(warp), mapPointer(mapPointer),
+      columns(columns), isFirstLane(e.ult(lane, 1)) {}
 
 void TmaStore::awaitBuffer(int64_t buffers) {
   emitIf(e, isFirstLane, [&] {
@@ -124,6 +142,23 @@ SmallVector<Value> TmaStore::splitColumn(Value column) {
   return {channel, e.divu(inBlock, columns.tap)};
 }
 
+void TmaStore::copyBox(Value buffer, ValueRange coordinates) {
+  NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(
+      e.b, e.loc, mapPointer, buffer, coordinates, /*l2CacheHint=*/Value(),
+      NVVM::TMAStoreMode::TILE, /*predicate=*/Value());
+}
+
+void TmaStore::emitCopies(Value buffer, int64_t row, int64_t column) {
+  SmallVector<Value> coordinates = {e.add(place.column, column)};
+  if (columns.tap > 0)
+    coordinates = splitColumn(coordinates[0]);
+  if (hasGroups)
+    coordinates.push_back(place.group);
+  Value warpRow = e.add(place.row, e.mul(warp, kStoreRows));
+  coordinates.push_back(e.add(warpRow, row));
+  copyBox(buffer, coordinates);
+}
+
 void TmaStore::copyOut(Value buffer, int64_t row, int64_t column) {
   NVVM::FenceProxyOp::create(
       e.b, e.loc, NVVM::ProxyKind::async_shared,
@@ -131,16 +166,7 @@ void TmaStore::copyOut(Value buffer, int64_t row, int64_t column) {
                                  NVVM::SharedSpace::shared_cta));
   emitWarpSync(e);
   emitIf(e, isFirstLane, [&] {
-    SmallVector<Value> coordinates = {e.add(place.column, column)};
-    if (columns.tap > 0)
-      coordinates = splitColumn(coordinates[0]);
-    if (hasGroups)
-      coordinates.push_back(place.group);
-    Value warpRow = e.add(place.row, e.mul(warp, kStoreRows));
-    coordinates.push_back(e.add(warpRow, row));
-    NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(
-        e.b, e.loc, mapPointer, buffer, coordinates, /*l2CacheHint=*/Value(),
-        NVVM::TMAStoreMode::TILE, /*predicate=*/Value());
+    emitCopies(buffer, row, column);
     NVVM::CpAsyncBulkCommitGroupOp::create(e.b, e.loc);
   });
 }

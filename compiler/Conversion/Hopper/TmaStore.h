@@ -3,6 +3,7 @@
 #ifndef TESSERA_COMPILER_CONVERSION_HOPPER_TMASTORE_H
 #define TESSERA_COMPILER_CONVERSION_HOPPER_TMASTORE_H
 
+#include "compiler/Conversion/Common/ViewAccess.h"
 #include "compiler/Conversion/Hopper/WayOut.h"
 #include "runtime/Base/TensorMap.h"
 
@@ -16,9 +17,24 @@ struct ResultMap {
     int64_t block = 0; ///< Columns of all taps, behind which further channels
                        ///< follow; 0 if none do.
   };
+  /// Of a column-major result (ColumnStore.h): rows that lie together.
+  struct Runs {
+    int64_t length = 0;               ///< 0 if it is row-major.
+    llvm::SmallVector<int64_t> outer; ///< Rows are so many times a run.
+  };
   TensorMap map;
   Columns columns = {};
+  Runs runs = {};
 };
+
+/// A map of the result of `access` with its first dimension, of `size` elements
+/// of which a box has `boxBytes`; none if the result begins where no map can.
+std::optional<TensorMap> beginResultMap(const ViewAccess &access,
+                                        KernelArg tensor, int64_t size,
+                                        int64_t boxBytes);
+/// Adds a dimension whose neighbours are `stride` bytes apart; whether there is
+/// such a dimension in maps.
+bool addDimension(TensorMap &map, int64_t stride, int64_t size, uint32_t box);
 
 /// The map of the result `tensor`, whose rows must be one dimension; none where
 /// that, or the distance of its rows, is nothing that a map can say. Of each
@@ -28,7 +44,7 @@ std::optional<ResultMap> makeResultMap(dnn::TileStoreOp store, KernelArg tensor,
 
 /// One lane has the unit copy a buffer. The unit clips what lies past the
 /// result.
-class TmaStore final : public WayOut {
+class TmaStore : public WayOut {
 public:
   /// `warp` is the warp's number in its warpgroup.
   TmaStore(Emitter &e, mlir::Value mapPointer, bool hasGroups,
@@ -36,18 +52,25 @@ public:
 
   void begin(const ResultTile &tile) override { place = tile; }
   void awaitBuffer(int64_t buffers) override;
-  void copyOut(mlir::Value buffer, int64_t row, int64_t column) override;
+  void copyOut(mlir::Value buffer, int64_t row, int64_t column) final;
   void finish() override;
+
+protected:
+  /// For the one lane: the copies of a buffer.
+  virtual void emitCopies(mlir::Value buffer, int64_t row, int64_t column);
+  void copyBox(mlir::Value buffer, mlir::ValueRange coordinates);
+
+  Emitter &e;
+  bool hasGroups;
+  mlir::Value warp;
+  ResultTile place;
 
 private:
   llvm::SmallVector<mlir::Value> splitColumn(mlir::Value column);
 
-  Emitter &e;
   mlir::Value mapPointer;
-  bool hasGroups;
   ResultMap::Columns columns;
-  mlir::Value warp, isFirstLane;
-  ResultTile place;
+  mlir::Value isFirstLane;
 };
 
 } // namespace tessera

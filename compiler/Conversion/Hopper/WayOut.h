@@ -29,8 +29,9 @@ public:
   /// Before a staging buffer is written, if `buffers` take turns: what it held
   /// has left.
   virtual void awaitBuffer(int64_t buffers) = 0;
-  /// The buffer holds the result from `column` of the tile on, and of each warp
-  /// the rows of the wgmma at `row`.
+  /// The buffer holds 16 rows of the result for each warp, from `row` of the
+  /// tile on, from `column` on; or, if that is column-major, 16 columns, from
+  /// `row` on.
   virtual void copyOut(mlir::Value buffer, int64_t row, int64_t column) = 0;
   /// Behind the last tile.
   virtual void finish() = 0;

@@ -3,6 +3,25 @@
 
 // RUN: dnn-opt --problem "convfp16 -n 2 -c 64 -H 14 -W 14 -k 64 -y 3 -x 3 -p 1 -q 1" --target gfx942 --tile nhwc-w-igemm-m64n64k32-w1x2-b2-mfma32 --stop-after tiled | FileCheck %s --check-prefix=FILTER
 
+// RUN: dnn-opt --problem conv-fwd-f16-nchw,nchw,nchw-n2c64h14w14-k64y3x3-p1x1-s1x1-d1x1-g1 --target sm_90 --tile nhwc-operands-igemm-m128n64k64-w1x1-p4-wgmma --stop-after tiled | FileCheck %s --check-prefix=FORWARD
+// RUN: dnn-opt --problem conv-bwd-f16-nchw,nchw,nchw-n2c64h14w14-k64y3x3-p1x1-s1x1-d1x1-g1 --target sm_90 --tile nhwc-operands-igemm-m128n64k64-w1x1-p4-wgmma --stop-after tiled | FileCheck %s --check-prefix=DATA
+
+// Both operands are transposed, and the result is stored with channels first:
+// its columns are 196 elements apart.
+// FORWARD:      func.func @{{.*}}_x(
+// FORWARD:      func.func @{{.*}}_w(
+// FORWARD:      func.func @
+// FORWARD-SAME: %[[Y:[^:]*]]: memref<2x64x14x14xf16> {dnn.arg = "y"}
+// FORWARD:      %[[RESULT:.*]] = dnn.view %[[Y]] <[1], [2, 14, 14], [64] : (d0, d1, d2, d3, d4) -> (d1, d0 * 64 + d4, d2, d3)
+// FORWARD:      dnn.tile_mma {{.*}} using "wgmma" waves [1, 1] lanes n
+// FORWARD:      dnn.tile_store {{.*}}, %[[RESULT]]
+// FORWARD-NOT:  func.func
+// DATA:         func.func @{{.*}}_w(
+// DATA:         func.func @{{.*}}_y(
+// DATA:         func.func @
+// DATA-SAME:    memref<2x64x14x14xf16> {dnn.arg = "x"}
+// DATA-NOT:     func.func
+
 // The filter alone is transposed; x and y are read and written as they are.
 // FILTER-NOT:  func.func @{{.*}}_x(
 // FILTER:      func.func @{{.*}}_w(
