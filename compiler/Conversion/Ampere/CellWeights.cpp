@@ -147,7 +147,7 @@ SmallVector<Value> WeightsWriter::readPieces(Value pixel, int64_t cell,
   const int64_t step = cells.getPieceBytes(last, plan.input) - bytes;
   Value second = e.mul(e.remu(e.divu(k.place.lane, 8), 2), step);
   Value chunk =
-      e.mul(cells.emitFirstChunk(e, warp, cell), ImageTile::kChunkBytes);
+      e.mul(cells.emitFirstChunk(e, warp, cell), plan.input.getPieceBytes());
   Value place = e.add(e.add(e.add(pixel, chunk), second), bytes);
   return readMatrices(e, k.getShared(place), /*isTransposed=*/true);
 }
@@ -206,7 +206,7 @@ WeightsWriter::Sums WeightsWriter::multiply(Value fragment, Value block,
   Value chunk = e.add(e.mul(warp, kCells), e.divu(lane, kPixels));
   Value buffer = getBuffer(block);
   Value place = e.add(e.add(locate(output, e.remu(lane, kPixels)), buffer),
-                      e.mul(chunk, ImageTile::kChunkBytes));
+                      e.mul(chunk, plan.output.getPieceBytes()));
   SmallVector<Value> b =
       readMatrices(e, k.getShared(e.add(place, plan.input.getBytes())), true);
   for (auto [i, value] : llvm::enumerate(b))
@@ -403,6 +403,9 @@ static FailureOr<Plan> makePlan(TileProgram &program, const GpuTarget &target) {
       matchImageTile(program.loadN, /*pixels=*/2, /*hasTaps=*/true);
   if (failed(output) || failed(input))
     return failure();
+  if (program.loadM.getType().getElementType().isF32())
+    return program.mma.emitOpError(
+        "multiplies f32, whose pixels no ldmatrix transposes");
   FailureOr<CellTile> cells = matchResult(program, input->countTaps());
   if (failed(cells))
     return failure();
