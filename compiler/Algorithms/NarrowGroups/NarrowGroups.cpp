@@ -97,9 +97,8 @@ Status NarrowGroups::check(const Problem &problem,
   if (target.matrixUnit != MatrixUnit::MmaSm80)
     return notSupported("is for chips with mma.sync and cp.async");
   if (conv->dataType != DataType::F16 && conv->dataType != DataType::BF16 &&
-      (!conv->allowsTf32() || conv->direction == Direction::BackwardWeights))
-    return notSupported("computes with f16, bf16 and, but for backward "
-                        "weights, tf32");
+      !conv->allowsTf32())
+    return notSupported("computes with f16, bf16 and tf32");
   if (conv->inChannels != conv->outChannels ||
       conv->inChannels % NarrowTile::kBlock != 0 ||
       !isNarrow(conv->inChannels / conv->groups))

@@ -138,9 +138,14 @@ static NarrowWork measure(const ConvProblem &p, const NarrowTile &tile) {
                 llvm::divideCeilSigned(lines, tile.run) * tile.run *
                 llvm::divideCeilSigned(getResultLength(p, dims[1]), tile.width);
   work.fragments = llvm::divideCeilSigned(work.pixels, kFragment);
-  const auto pairs =
-      static_cast<double>(llvm::divideCeilSigned(work.pieces, countAtOnce(p)));
-  work.reads = (hasOwnPieces(p) ? 2 : 1) * pairs + (isWeights ? 1 : 0);
+  // Of backward weights an instruction has two pieces, but tf32 only half of
+  // the pixels; what lanes load of these counts as ldmatrix of as many bytes.
+  const int64_t halves = 2 / countAtOnce(p);
+  const auto pairs = static_cast<double>(
+      isWeights ? halves * llvm::divideCeilSigned(work.pieces, 2)
+                : llvm::divideCeilSigned(work.pieces, countAtOnce(p)));
+  work.reads = (hasOwnPieces(p) ? 2 : 1) * pairs +
+               static_cast<double>(isWeights ? halves : 0);
   work.products = 2 * pairs;
   work.registers = 48 + work.pieces * (isWeights ? 4 : countFilterRegisters(p));
   if (tile.run > 1)

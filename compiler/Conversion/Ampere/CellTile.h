@@ -34,6 +34,8 @@ struct CellTile {
   int64_t groupChannels = 8;
   bool isTf32 = false;
 
+  /// Of one instruction.
+  int64_t getReduction() const { return isTf32 ? 8 : 16; }
   /// Pieces that an instruction multiplies, and that an ldmatrix brings.
   int64_t countAtOnce() const { return isTf32 ? 1 : 2; }
   /// Registers of a lane for a piece of the filter: pairs, or elements of tf32.
