@@ -95,13 +95,14 @@ static bool isFilterWorthTrying(const ConvProblem &conv,
          traffic.countWorkspace() > filter;
 }
 
-/// Whether TMA tiles, which checkAll() allows, may store the result with channels
-/// first. Of strided backward data they have pixels that are no neighbours.
+/// Whether TMA tiles, which checkAll() allows, may store the result with
+/// channels first. Of strided backward data they have pixels that are no
+/// neighbours.
 static bool canStoreResult(const ConvProblem &conv,
                            const ConvertedTraffic &traffic,
                            const GpuTarget &target) {
-  const bool isOfStrideOne = conv.direction == Direction::Forward ||
-                             getVolume(conv.stride) == 1;
+  const bool isOfStrideOne =
+      conv.direction == Direction::Forward || getVolume(conv.stride) == 1;
   return target.wgmmaSharedBytes > 0 && traffic.isResultTransposed() &&
          conv.direction != Direction::BackwardWeights && isOfStrideOne;
 }
@@ -182,10 +183,10 @@ static void addCandidates(const Algorithm &algorithm, const ConvProblem &conv,
   for (const Candidate &candidate : algorithm.getCandidates(inner, target))
     if (transposed != Transposed::Operands ||
         storesChannelsFirst(candidate.tile, conv))
-      candidates.push_back({{std::string(kName),
-                             std::string(getPrefix(transposed)) +
-                                 candidate.tile.toText()},
-                            candidate.cost + transposing});
+      candidates.push_back(
+          {{std::string(kName),
+            std::string(getPrefix(transposed)) + candidate.tile.toText()},
+           candidate.cost + transposing});
 }
 
 std::vector<Candidate>
@@ -271,8 +272,8 @@ LogicalResult ChannelsLast::build(Operation *primitive,
   if (!conv)
     return primitive->emitOpError("is no convolution");
   const Transposed transposed = parseTransposed(config.parameters);
-  ErrorOr<TileConfig> tile = parseTileConfig(
-      config.parameters.substr(getPrefix(transposed).size()));
+  ErrorOr<TileConfig> tile =
+      parseTileConfig(config.parameters.substr(getPrefix(transposed).size()));
   const Algorithm *inner = tile ? findAlgorithm(*tile) : nullptr;
   if (!inner || !llvm::is_contained(getInnerAlgorithms(), inner))
     return conv.emitOpError()

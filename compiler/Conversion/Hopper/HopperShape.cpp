@@ -239,7 +239,8 @@ static HopperShape makeShape(TileProgram &program, const GpuTarget &target,
       .wavesN = waves[1],
       .halo = halo,
       .isSwapped = program.mma.getLanes() == dnn::TileDim::M,
-      .isColumnMajor = isColumnMajor(TileProgram::getView(program.store.getView())),
+      .isColumnMajor =
+          isColumnMajor(TileProgram::getView(program.store.getView())),
       .promote =
           static_cast<int64_t>(program.pipeline.getPromote().value_or(0))};
   if (shape.isSwapped)
