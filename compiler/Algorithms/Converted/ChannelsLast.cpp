@@ -113,7 +113,7 @@ static bool storesChannelsFirst(const TileConfig &config,
                                 const ConvProblem &conv) {
   constexpr int kBlock = 64;
   ErrorOr<GemmTile> tile = parseGemmTile(config);
-  return tile && tile->isTma && tile->splits == 1 && tile->n >= kBlock &&
+  return tile && tile->isTma && tile->n >= kBlock &&
          !(tile->isSwapped && conv.epilogue.bias);
 }
 
@@ -258,10 +258,10 @@ static LogicalResult checkPrefix(dnn::ConvOp conv, Transposed transposed,
                                                 : "' does not store");
   ErrorOr<GemmTile> tile = parseGemmTile(inner);
   if (transposed == Transposed::Operands &&
-      (!tile || !tile->isTma || tile->splits > 1))
+      (!tile || !tile->isTma))
     return conv.emitOpError("is stored with channels first, which 'nhwc-")
            << getPrefix(transposed)
-           << "' does with tiles of igemm with TMA and without splits";
+           << "' does with tiles of igemm with TMA";
   return success();
 }
 
