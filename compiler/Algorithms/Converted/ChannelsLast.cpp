@@ -95,26 +95,37 @@ static bool isFilterWorthTrying(const ConvProblem &conv,
          traffic.countWorkspace() > filter;
 }
 
-/// Whether TMA tiles, which checkAll() allows, may store the result with
-/// channels first. Of strided backward data they have pixels that are no
-/// neighbours.
+/// Whether TMA tiles may store the result with channels first. Of strided
+/// backward data they have pixels that are no neighbours.
 static bool canStoreResult(const ConvProblem &conv,
                            const ConvertedTraffic &traffic,
                            const GpuTarget &target) {
   const bool isOfStrideOne =
       conv.direction == Direction::Forward || getVolume(conv.stride) == 1;
   return target.wgmmaSharedBytes > 0 && traffic.isResultTransposed() &&
-         conv.direction != Direction::BackwardWeights && isOfStrideOne;
+         conv.direction != Direction::BackwardWeights && isOfStrideOne &&
+         traffic.countWorkspace() < ConvertedTraffic::kMostWorkspace;
 }
 
-/// Whether a tile of the same problem with channels last can store such a
-/// result: 64 columns at a time.
-static bool storesChannelsFirst(const TileConfig &config,
-                                const ConvProblem &conv) {
-  constexpr int kBlock = 64;
+/// What stores such a result like `config` one with channels last; none if it
+/// cannot: 64 columns are stored at once, and the epilogue reads tensors of the
+/// result's shape where channels are rows of wgmma, others where they are
+/// columns.
+static std::optional<TileConfig> storeChannelsFirst(const TileConfig &config,
+                                                    const ConvProblem &conv) {
+  constexpr int kBlock = 64, kLeastRows = 128;
   ErrorOr<GemmTile> tile = parseGemmTile(config);
-  return tile && tile->isTma && tile->n >= kBlock &&
-         !(tile->isSwapped && conv.epilogue.bias);
+  if (!tile || !tile->isTma || tile->n < kBlock)
+    return std::nullopt;
+  if ((conv.epilogue.beta || conv.epilogue.residual) && tile->splits == 1) {
+    // Products of fewer columns would wait for shared memory.
+    if (tile->n % kBlock != 0 || tile->m / tile->wavesM < kLeastRows)
+      return std::nullopt;
+    tile->isSwapped = true;
+  }
+  if (tile->isSwapped && conv.epilogue.bias)
+    return std::nullopt;
+  return tile->toConfig();
 }
 
 /// Whether all tensors that are channels first can be transposed.
@@ -143,7 +154,8 @@ Status ChannelsLast::check(const Problem &problem,
   if (isFilterWorthTrying(*conv, traffic, target) &&
       getImplicitGemm().check(filter, target).isOk())
     return Status::ok();
-  if (Status status = checkAll(*conv, traffic); !status.isOk())
+  if (Status status = checkAll(*conv, traffic);
+      !status.isOk() && !canStoreResult(*conv, traffic, target))
     return status;
   const Problem inner(getInnerProblem(*conv, Transposed::All));
   std::string reasons;
@@ -180,13 +192,16 @@ static void addCandidates(const Algorithm &algorithm, const ConvProblem &conv,
   if (!algorithm.check(inner, target).isOk())
     return;
   const double transposing = estimateClocks(conv, transposed, target);
-  for (const Candidate &candidate : algorithm.getCandidates(inner, target))
-    if (transposed != Transposed::Operands ||
-        storesChannelsFirst(candidate.tile, conv))
+  for (const Candidate &candidate : algorithm.getCandidates(inner, target)) {
+    std::optional<TileConfig> tile = candidate.tile;
+    if (transposed == Transposed::Operands)
+      tile = storeChannelsFirst(candidate.tile, conv);
+    if (tile)
       candidates.push_back(
           {{std::string(kName),
-            std::string(getPrefix(transposed)) + candidate.tile.toText()},
+            std::string(getPrefix(transposed)) + tile->toText()},
            candidate.cost + transposing});
+  }
 }
 
 std::vector<Candidate>
@@ -195,14 +210,13 @@ ChannelsLast::getCandidates(const Problem &problem,
   const ConvProblem &conv = *problem.getConv();
   const ConvertedTraffic traffic(conv, /*splits=*/false);
   std::vector<Candidate> candidates;
-  const bool isAll = checkAll(conv, traffic).isOk();
-  if (isAll)
+  if (checkAll(conv, traffic).isOk())
     for (const Algorithm *algorithm : getInnerAlgorithms())
       addCandidates(*algorithm, conv, Transposed::All, target, candidates);
   if (isFilterWorthTrying(conv, traffic, target))
     addCandidates(getImplicitGemm(), conv, Transposed::Filter, target,
                   candidates);
-  if (isAll && canStoreResult(conv, traffic, target))
+  if (canStoreResult(conv, traffic, target))
     addCandidates(getImplicitGemm(), conv, Transposed::Operands, target,
                   candidates);
   return candidates;
@@ -257,11 +271,9 @@ static LogicalResult checkPrefix(dnn::ConvOp conv, Transposed transposed,
            << (transposed == Transposed::Filter ? "' does not transpose alone"
                                                 : "' does not store");
   ErrorOr<GemmTile> tile = parseGemmTile(inner);
-  if (transposed == Transposed::Operands &&
-      (!tile || !tile->isTma))
+  if (transposed == Transposed::Operands && (!tile || !tile->isTma))
     return conv.emitOpError("is stored with channels first, which 'nhwc-")
-           << getPrefix(transposed)
-           << "' does with tiles of igemm with TMA";
+           << getPrefix(transposed) << "' does with tiles of igemm with TMA";
   return success();
 }
 

@@ -658,9 +658,9 @@ TEST(ChooseTile, TransposesWhatDoesNotCoalesce) {
 }
 
 // Tiles of TMA store results with channels first, in every type that wgmma
-// multiplies; a bias is one value a column of these. Backward weights have the
-// filter as their result, the pixels that a tile of strided backward data has
-// are no neighbours, and tensors of the result's shape come by rows.
+// multiplies, and with a bias or a residual, but not with both. Backward
+// weights have the filter as their result, and the pixels that a tile of
+// strided backward data has are no neighbours.
 TEST(ChooseTile, StoresChannelsFirst) {
   const GpuTarget &target = *findTarget("sm_90");
   auto storesChannelsFirst = [&](const ConvProblem &p) {
@@ -679,6 +679,8 @@ TEST(ChooseTile, StoresChannelsFirst) {
   EXPECT_TRUE(storesChannelsFirst(p));
   p.epilogue.residual = true;
   EXPECT_FALSE(storesChannelsFirst(p));
+  p.epilogue.bias = false;
+  EXPECT_TRUE(storesChannelsFirst(p));
   EXPECT_FALSE(
       storesChannelsFirst(makeChannelsFirst(Direction::BackwardWeights)));
   p = makeChannelsFirst(Direction::BackwardData);
