@@ -109,8 +109,7 @@ static bool canStoreResult(const ConvProblem &conv,
 
 /// What stores such a result like `config` one with channels last; none if it
 /// cannot: 64 columns are stored at once, and the epilogue reads tensors of the
-/// result's shape where channels are rows of wgmma, others where they are
-/// columns.
+/// result's shape where channels are rows of wgmma.
 static std::optional<TileConfig> storeChannelsFirst(const TileConfig &config,
                                                     const ConvProblem &conv) {
   constexpr int kBlock = 64, kLeastRows = 128;
@@ -123,8 +122,6 @@ static std::optional<TileConfig> storeChannelsFirst(const TileConfig &config,
       return std::nullopt;
     tile->isSwapped = true;
   }
-  if (tile->isSwapped && conv.epilogue.bias)
-    return std::nullopt;
   return tile->toConfig();
 }
 

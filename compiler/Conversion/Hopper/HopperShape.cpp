@@ -70,17 +70,17 @@ static bool movesAlongRows(Value extra) {
   });
 }
 
-/// Tensors of an epilogue come as sums are staged: those of the result's shape
-/// into rows of the warp itself, others beside sums whose columns they have.
+/// Tensors of the result's shape come as sums of swapped operands are staged:
+/// into rows of the warp itself, and none twice.
 static LogicalResult checkColumnExtras(TileProgram &program,
                                        const HopperShape &shape) {
-  for (Value extra : program.store.getExtras())
-    if (movesAlongRows(extra) != shape.isSwapped)
-      return program.store.emitOpError(
-          "has a column-major result, whose epilogue has tensors of its shape "
-          "with lanes along m, and of one value a column without");
-  if (shape.isSwapped && !program.store.getExtras().empty() &&
-      shape.getRows() % shape.getStoreRows() != 0)
+  if (!llvm::any_of(program.store.getExtras(), movesAlongRows))
+    return success();
+  if (!shape.isSwapped)
+    return program.store.emitOpError(
+        "has a column-major result, whose epilogue reads tensors of its shape "
+        "with lanes along m");
+  if (shape.getRows() % shape.getStoreRows() != 0)
     return program.store.emitOpError()
            << "reads tensors of its shape, and needs multiples of "
            << shape.getStoreRows() << " rows for each consumer, but has "

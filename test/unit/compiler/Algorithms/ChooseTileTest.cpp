@@ -678,8 +678,6 @@ TEST(ChooseTile, StoresChannelsFirst) {
   p.epilogue.bias = true;
   EXPECT_TRUE(storesChannelsFirst(p));
   p.epilogue.residual = true;
-  EXPECT_FALSE(storesChannelsFirst(p));
-  p.epilogue.bias = false;
   EXPECT_TRUE(storesChannelsFirst(p));
   EXPECT_FALSE(
       storesChannelsFirst(makeChannelsFirst(Direction::BackwardWeights)));
