@@ -107,14 +107,25 @@ static bool canStoreResult(const ConvProblem &conv,
          traffic.countWorkspace() < ConvertedTraffic::kMostWorkspace;
 }
 
+/// The product that `config`, of igemm or, forward, of packed, computes; none
+/// if it is not one of TMA.
+static std::optional<GemmTile> findTmaProduct(const TileConfig &config,
+                                              bool isForward) {
+  const bool isPacked = isForward && config.algorithm == getPacked().getName();
+  ErrorOr<GemmTile> tile =
+      parseGemmTile(isPacked ? TileConfig{"igemm", config.parameters} : config);
+  return tile && tile->isTma ? std::optional(*tile) : std::nullopt;
+}
+
 /// What stores such a result like `config` one with channels last; none if it
 /// cannot: 64 columns are stored at once, and the epilogue reads tensors of the
 /// result's shape where channels are rows of wgmma.
 static std::optional<TileConfig> storeChannelsFirst(const TileConfig &config,
                                                     const ConvProblem &conv) {
   constexpr int kBlock = 64, kLeastRows = 128;
-  ErrorOr<GemmTile> tile = parseGemmTile(config);
-  if (!tile || !tile->isTma || tile->n < kBlock)
+  std::optional<GemmTile> tile =
+      findTmaProduct(config, conv.direction == Direction::Forward);
+  if (!tile || tile->n < kBlock)
     return std::nullopt;
   if ((conv.epilogue.beta || conv.epilogue.residual) && tile->splits == 1) {
     // Products of fewer columns would wait for shared memory.
@@ -122,7 +133,7 @@ static std::optional<TileConfig> storeChannelsFirst(const TileConfig &config,
       return std::nullopt;
     tile->isSwapped = true;
   }
-  return tile->toConfig();
+  return TileConfig{config.algorithm, tile->toConfig().parameters};
 }
 
 /// Whether all tensors that are channels first can be transposed.
@@ -214,8 +225,8 @@ ChannelsLast::getCandidates(const Problem &problem,
     addCandidates(getImplicitGemm(), conv, Transposed::Filter, target,
                   candidates);
   if (canStoreResult(conv, traffic, target))
-    addCandidates(getImplicitGemm(), conv, Transposed::Operands, target,
-                  candidates);
+    for (const Algorithm *algorithm : {&getImplicitGemm(), &getPacked()})
+      addCandidates(*algorithm, conv, Transposed::Operands, target, candidates);
   return candidates;
 }
 
@@ -267,10 +278,11 @@ static LogicalResult checkPrefix(dnn::ConvOp conv, Transposed transposed,
            << getPrefix(transposed)
            << (transposed == Transposed::Filter ? "' does not transpose alone"
                                                 : "' does not store");
-  ErrorOr<GemmTile> tile = parseGemmTile(inner);
-  if (transposed == Transposed::Operands && (!tile || !tile->isTma))
+  const bool isForward = conv.getDirection() == dnn::ConvDirection::Forward;
+  if (transposed == Transposed::Operands && !findTmaProduct(inner, isForward))
     return conv.emitOpError("is stored with channels first, which 'nhwc-")
-           << getPrefix(transposed) << "' does with tiles of igemm with TMA";
+           << getPrefix(transposed)
+           << "' does with tiles of igemm with TMA, or, forward, of packed";
   return success();
 }
 

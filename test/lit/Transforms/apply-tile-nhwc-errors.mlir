@@ -9,7 +9,7 @@
 // RUN: not dnn-opt --problem conv-fwd-f16-nchw,nchw,nchw-n2c64h14w14-k64y3x3-p1x1-s1x1-d1x1-g1 --target gfx942 --tile nhwc-operands-igemm-m64n64k32-w1x2-b2-mfma32 --stop-after gpu 2>&1 | FileCheck %s --check-prefix=TILE
 
 // STORED: has the filter as its result, which 'nhwc-operands-' does not store
-// TILE: is stored with channels first, which 'nhwc-operands-' does with tiles of igemm with TMA
+// TILE: is stored with channels first, which 'nhwc-operands-' does with tiles of igemm with TMA, or, forward, of packed
 // RESULT: has the filter as its result, which 'nhwc-w-' does not transpose alone
 // INNER: but 'nhwc-' is followed by a tile of igemm, stem, groups or packed
 
