@@ -95,25 +95,45 @@ static bool isFilterWorthTrying(const ConvProblem &conv,
          traffic.countWorkspace() > filter;
 }
 
-/// Whether TMA tiles, which checkAll() allows, may store the result with channels
-/// first. Of strided backward data they have pixels that are no neighbours.
+/// Whether TMA tiles may store the result with channels first. Of strided
+/// backward data they have pixels that are no neighbours.
 static bool canStoreResult(const ConvProblem &conv,
                            const ConvertedTraffic &traffic,
                            const GpuTarget &target) {
-  const bool isOfStrideOne = conv.direction == Direction::Forward ||
-                             getVolume(conv.stride) == 1;
+  const bool isOfStrideOne =
+      conv.direction == Direction::Forward || getVolume(conv.stride) == 1;
   return target.wgmmaSharedBytes > 0 && traffic.isResultTransposed() &&
-         conv.direction != Direction::BackwardWeights && isOfStrideOne;
+         conv.direction != Direction::BackwardWeights && isOfStrideOne &&
+         traffic.countWorkspace() < ConvertedTraffic::kMostWorkspace;
 }
 
-/// Whether a tile of the same problem with channels last can store such a
-/// result: 64 columns at a time.
-static bool storesChannelsFirst(const TileConfig &config,
-                                const ConvProblem &conv) {
-  constexpr int kBlock = 64;
-  ErrorOr<GemmTile> tile = parseGemmTile(config);
-  return tile && tile->isTma && tile->splits == 1 && tile->n >= kBlock &&
-         !(tile->isSwapped && conv.epilogue.bias);
+/// The product that `config`, of igemm or, forward, of packed, computes; none
+/// if it is not one of TMA.
+static std::optional<GemmTile> findTmaProduct(const TileConfig &config,
+                                              bool isForward) {
+  const bool isPacked = isForward && config.algorithm == getPacked().getName();
+  ErrorOr<GemmTile> tile =
+      parseGemmTile(isPacked ? TileConfig{"igemm", config.parameters} : config);
+  return tile && tile->isTma ? std::optional(*tile) : std::nullopt;
+}
+
+/// What stores such a result like `config` one with channels last; none if it
+/// cannot: 64 columns are stored at once, and the epilogue reads tensors of the
+/// result's shape where channels are rows of wgmma.
+static std::optional<TileConfig> storeChannelsFirst(const TileConfig &config,
+                                                    const ConvProblem &conv) {
+  constexpr int kBlock = 64, kLeastRows = 128;
+  std::optional<GemmTile> tile =
+      findTmaProduct(config, conv.direction == Direction::Forward);
+  if (!tile || tile->n < kBlock)
+    return std::nullopt;
+  if ((conv.epilogue.beta || conv.epilogue.residual) && tile->splits == 1) {
+    // Products of fewer columns would wait for shared memory.
+    if (tile->n % kBlock != 0 || tile->m / tile->wavesM < kLeastRows)
+      return std::nullopt;
+    tile->isSwapped = true;
+  }
+  return TileConfig{config.algorithm, tile->toConfig().parameters};
 }
 
 /// Whether all tensors that are channels first can be transposed.
@@ -142,7 +162,8 @@ Status ChannelsLast::check(const Problem &problem,
   if (isFilterWorthTrying(*conv, traffic, target) &&
       getImplicitGemm().check(filter, target).isOk())
     return Status::ok();
-  if (Status status = checkAll(*conv, traffic); !status.isOk())
+  if (Status status = checkAll(*conv, traffic);
+      !status.isOk() && !canStoreResult(*conv, traffic, target))
     return status;
   const Problem inner(getInnerProblem(*conv, Transposed::All));
   std::string reasons;
@@ -179,13 +200,16 @@ static void addCandidates(const Algorithm &algorithm, const ConvProblem &conv,
   if (!algorithm.check(inner, target).isOk())
     return;
   const double transposing = estimateClocks(conv, transposed, target);
-  for (const Candidate &candidate : algorithm.getCandidates(inner, target))
-    if (transposed != Transposed::Operands ||
-        storesChannelsFirst(candidate.tile, conv))
-      candidates.push_back({{std::string(kName),
-                             std::string(getPrefix(transposed)) +
-                                 candidate.tile.toText()},
-                            candidate.cost + transposing});
+  for (const Candidate &candidate : algorithm.getCandidates(inner, target)) {
+    std::optional<TileConfig> tile = candidate.tile;
+    if (transposed == Transposed::Operands)
+      tile = storeChannelsFirst(candidate.tile, conv);
+    if (tile)
+      candidates.push_back(
+          {{std::string(kName),
+            std::string(getPrefix(transposed)) + tile->toText()},
+           candidate.cost + transposing});
+  }
 }
 
 std::vector<Candidate>
@@ -194,16 +218,15 @@ ChannelsLast::getCandidates(const Problem &problem,
   const ConvProblem &conv = *problem.getConv();
   const ConvertedTraffic traffic(conv, /*splits=*/false);
   std::vector<Candidate> candidates;
-  const bool isAll = checkAll(conv, traffic).isOk();
-  if (isAll)
+  if (checkAll(conv, traffic).isOk())
     for (const Algorithm *algorithm : getInnerAlgorithms())
       addCandidates(*algorithm, conv, Transposed::All, target, candidates);
   if (isFilterWorthTrying(conv, traffic, target))
     addCandidates(getImplicitGemm(), conv, Transposed::Filter, target,
                   candidates);
-  if (isAll && canStoreResult(conv, traffic, target))
-    addCandidates(getImplicitGemm(), conv, Transposed::Operands, target,
-                  candidates);
+  if (canStoreResult(conv, traffic, target))
+    for (const Algorithm *algorithm : {&getImplicitGemm(), &getPacked()})
+      addCandidates(*algorithm, conv, Transposed::Operands, target, candidates);
   return candidates;
 }
 
@@ -255,12 +278,11 @@ static LogicalResult checkPrefix(dnn::ConvOp conv, Transposed transposed,
            << getPrefix(transposed)
            << (transposed == Transposed::Filter ? "' does not transpose alone"
                                                 : "' does not store");
-  ErrorOr<GemmTile> tile = parseGemmTile(inner);
-  if (transposed == Transposed::Operands &&
-      (!tile || !tile->isTma || tile->splits > 1))
+  const bool isForward = conv.getDirection() == dnn::ConvDirection::Forward;
+  if (transposed == Transposed::Operands && !findTmaProduct(inner, isForward))
     return conv.emitOpError("is stored with channels first, which 'nhwc-")
            << getPrefix(transposed)
-           << "' does with tiles of igemm with TMA and without splits";
+           << "' does with tiles of igemm with TMA, or, forward, of packed";
   return success();
 }
 
@@ -271,8 +293,8 @@ LogicalResult ChannelsLast::build(Operation *primitive,
   if (!conv)
     return primitive->emitOpError("is no convolution");
   const Transposed transposed = parseTransposed(config.parameters);
-  ErrorOr<TileConfig> tile = parseTileConfig(
-      config.parameters.substr(getPrefix(transposed).size()));
+  ErrorOr<TileConfig> tile =
+      parseTileConfig(config.parameters.substr(getPrefix(transposed).size()));
   const Algorithm *inner = tile ? findAlgorithm(*tile) : nullptr;
   if (!inner || !llvm::is_contained(getInnerAlgorithms(), inner))
     return conv.emitOpError()

@@ -69,8 +69,8 @@ static dnn::RolesAttr getRoles(MLIRContext *context, const GemmTile &tile) {
                                              : dnn::ConsumerOrder::Cooperative);
 }
 
-/// Tiles of TMA say themselves along which side a lane holds neighbours: results
-/// are staged, whatever lies together in memory.
+/// Tiles of TMA say themselves along which side a lane holds neighbours:
+/// results are staged, whatever lies together in memory.
 static dnn::TileDim getLanes(const GemmTile &tile, const GemmViews &views) {
   if (!tile.isTma)
     return views.lanes;
@@ -121,8 +121,7 @@ static Value createPipeline(OpBuilder &b, Location loc, GemmViews views,
   Value next = dnn::TileMmaOp::create(
       b, loc, tileD, compute->getArgument(0), compute->getArgument(1),
       compute->getArgument(2), tile.mma,
-      ArrayRef<int64_t>{tile.wavesM, tile.wavesN},
-      getLanes(tile, views));
+      ArrayRef<int64_t>{tile.wavesM, tile.wavesN}, getLanes(tile, views));
   dnn::YieldOp::create(b, loc, next);
   return pipeline.getResult();
 }

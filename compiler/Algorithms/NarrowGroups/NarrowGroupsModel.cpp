@@ -17,13 +17,29 @@
 
 using namespace tessera;
 
-static constexpr int64_t kPixelBytes = 144, kAlignment = 1024;
+static constexpr int64_t kAlignment = 1024;
 static constexpr int64_t kFragment = 16; ///< The pixels of an mma.sync.
 
 /// Whether each block of 8 output channels reads input channels of its own,
 /// which no other block reads.
 static bool hasOwnPieces(const ConvProblem &p) {
   return p.inChannels / p.groups <= 8;
+}
+
+/// A pixel's bytes in shared memory (ImageTile.h).
+static int64_t getPixelBytes(const ConvProblem &p) {
+  constexpr int64_t kChunk = 16;
+  return NarrowTile::kBlock * getByteSize(p.dataType) + kChunk;
+}
+
+/// Pieces that an ldmatrix brings, and an mma.sync multiplies.
+static int64_t countAtOnce(const ConvProblem &p) {
+  return p.dataType == DataType::F32 ? 1 : 2;
+}
+
+/// Registers of a thread for a piece of the filter, of two cells.
+static int64_t countFilterRegisters(const ConvProblem &p) {
+  return 4 / countAtOnce(p);
 }
 
 namespace {
@@ -73,21 +89,22 @@ static void measureRun(const ConvProblem &p, const NarrowTile &tile,
   work.loadedPixels =
       static_cast<double>((advance * tile.run + kept) * columns) / tile.run;
   work.sharedBytes =
-      kAlignment + slots * columns * kPixelBytes + work.filterBytes;
+      kAlignment + slots * columns * getPixelBytes(p) + work.filterBytes;
   work.fragments = tile.height * llvm::divideCeilSigned(tile.width, kFragment);
   // Two blocks of 8 channels share what they read, unless a group has at most 8
   // channels. Then only the odd pieces of both are read together.
   const int64_t pieces = work.pieces / dims[0].filter;
+  const int64_t atOnce = countAtOnce(p), reads = pieces / atOnce;
   const int64_t readsOfLine =
-      hasOwnPieces(p) ? pieces / 2 * 2 + pieces % 2 : pieces / 2;
+      hasOwnPieces(p) ? reads * 2 + pieces % atOnce : reads;
   work.reads = static_cast<double>(readsOfLine * lines) / tile.height;
-  work.products = 2.0 * llvm::divideCeilSigned(pieces, 2) * dims[0].filter;
+  work.products = 2.0 * llvm::divideCeilSigned(pieces, atOnce) * dims[0].filter;
   // About as many as ptxas allocates: more for more lines, but at most 128,
   // with which two workgroups of 256 threads fit, if the filter leaves that
   // many.
-  work.registers =
-      std::min<int64_t>(22 + 3 * work.pieces + 8 * tile.height,
-                        std::max<int64_t>(128, 56 + 3 * work.pieces));
+  const int64_t filter = (countFilterRegisters(p) + 1) * work.pieces;
+  work.registers = std::min<int64_t>(22 + filter + 8 * tile.height,
+                                     std::max<int64_t>(128, 56 + filter));
 }
 
 static NarrowWork measure(const ConvProblem &p, const NarrowTile &tile) {
@@ -104,11 +121,12 @@ static NarrowWork measure(const ConvProblem &p, const NarrowTile &tile) {
   const int64_t perGroup = p.inChannels / p.groups;
   const int64_t taps = dims[0].filter * dims[1].filter;
   work.pieces = taps * std::max<int64_t>(1, perGroup / 8);
-  work.filterBytes = taps * perGroup * NarrowTile::kBlock * 2;
-  const int64_t windowBytes = windowPixels * kPixelBytes;
+  work.filterBytes =
+      taps * perGroup * NarrowTile::kBlock * getByteSize(p.dataType);
+  const int64_t windowBytes = windowPixels * getPixelBytes(p);
   work.sharedBytes =
       kAlignment +
-      (isWeights ? std::max(2 * (windowBytes + work.pixels * kPixelBytes),
+      (isWeights ? std::max(2 * (windowBytes + work.pixels * getPixelBytes(p)),
                             (tile.waves - 1) *
                                 llvm::divideCeilSigned(work.pieces, 2) *
                                 kAccumulatorBytes)
@@ -120,11 +138,16 @@ static NarrowWork measure(const ConvProblem &p, const NarrowTile &tile) {
                 llvm::divideCeilSigned(lines, tile.run) * tile.run *
                 llvm::divideCeilSigned(getResultLength(p, dims[1]), tile.width);
   work.fragments = llvm::divideCeilSigned(work.pixels, kFragment);
-  const auto pairs =
-      static_cast<double>(llvm::divideCeilSigned(work.pieces, 2));
-  work.reads = (hasOwnPieces(p) ? 2 : 1) * pairs + (isWeights ? 1 : 0);
+  // Of backward weights an instruction has two pieces, but tf32 only half of
+  // the pixels; what lanes load of these counts as ldmatrix of as many bytes.
+  const int64_t halves = 2 / countAtOnce(p);
+  const auto pairs = static_cast<double>(
+      isWeights ? halves * llvm::divideCeilSigned(work.pieces, 2)
+                : llvm::divideCeilSigned(work.pieces, countAtOnce(p)));
+  work.reads = (hasOwnPieces(p) ? 2 : 1) * pairs +
+               static_cast<double>(isWeights ? halves : 0);
   work.products = 2 * pairs;
-  work.registers = 48 + work.pieces * (isWeights ? 4 : 2);
+  work.registers = 48 + work.pieces * (isWeights ? 4 : countFilterRegisters(p));
   if (tile.run > 1)
     measureRun(p, tile, work);
   return work;
@@ -163,8 +186,8 @@ static double countBusy(const NarrowWork &work, const GpuTarget &target,
 /// The clocks that reading one image and writing the other takes the chip.
 static double countMemory(const ConvProblem &p, const GpuTarget &target,
                           const NarrowRates &rates) {
-  return 2.0 *
-         static_cast<double>(p.getInputElements() + p.getOutputElements()) /
+  return static_cast<double>((p.getInputElements() + p.getOutputElements()) *
+                             getByteSize(p.dataType)) /
          (rates.memoryBytes * target.computeUnits);
 }
 
@@ -190,8 +213,9 @@ static double estimateWeights(const ConvProblem &p, const NarrowTile &tile,
                               const GpuTarget &target,
                               const NarrowRates &rates) {
   const double perSm = static_cast<double>(work.blocks) / target.computeUnits;
-  const double l2 =
-      perSm * work.loadedPixels * NarrowTile::kBlock * 2 / rates.l2Bytes;
+  const double l2 = perSm * work.loadedPixels * NarrowTile::kBlock *
+                    static_cast<double>(getByteSize(p.dataType)) /
+                    rates.l2Bytes;
   const auto iterations =
       static_cast<double>(llvm::divideCeilSigned(work.blocks, workgroups));
   const double alone =
@@ -237,7 +261,9 @@ static double estimateImages(const ConvProblem &p, const NarrowTile &tile,
                             ? 0
                             : static_cast<double>(work.filterBytes) / tile.run;
   const double copies = blocks / target.computeUnits *
-                        (work.loadedPixels * NarrowTile::kBlock * 2 + filter) /
+                        (work.loadedPixels * NarrowTile::kBlock *
+                             static_cast<double>(getByteSize(p.dataType)) +
+                         filter) /
                         rates.copyBytes;
   const double busy = countBusy(work, target, rates);
   const double alone = estimateAlone(

@@ -260,7 +260,8 @@ std::vector<Candidate> tessera::getPackedCandidates(const ConvProblem &conv,
   return candidates;
 }
 
-/// Whether `conv` meets the conditions that check() has for a problem.
+/// Whether `conv` meets the conditions that check() has for a problem. A
+/// forward result may have channels first, which tiles of TMA store as well.
 static bool isPackable(dnn::ConvOp conv) {
   auto isPacked = [](Value tensor) {
     auto type = cast<MemRefType>(tensor.getType());
@@ -274,8 +275,10 @@ static bool isPackable(dnn::ConvOp conv) {
          (element.isF16() || element.isBF16() || element.isF32()) &&
          isChannelsLast(conv.getXLayout()) &&
          isChannelsLast(conv.getWLayout()) &&
-         isChannelsLast(conv.getYLayout()) && isPacked(conv.getX()) &&
-         isPacked(conv.getW()) && isPacked(conv.getY());
+         (isChannelsLast(conv.getYLayout()) ||
+          conv.getDirection() == dnn::ConvDirection::Forward) &&
+         isPacked(conv.getX()) && isPacked(conv.getW()) &&
+         isPacked(conv.getY());
 }
 
 LogicalResult Packed::build(Operation *primitive, const TileConfig &config,

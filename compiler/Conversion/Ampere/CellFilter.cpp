@@ -2,6 +2,7 @@
 
 #include "compiler/Conversion/Ampere/CellFilter.h"
 #include "compiler/Conversion/Common/GlobalBuffer.h"
+#include "compiler/Conversion/Nvidia/WarpMatrix.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -79,7 +80,8 @@ FailureOr<CellFilter> CellFilter::match(dnn::TileLoadOp load,
   auto view = load.getView().getDefiningOp<dnn::ViewOp>();
   auto type = cast<MemRefType>(view.getSource().getType());
   ViewAccess access(view);
-  if (!hasPackedStrides(type) || access.getElementBytes() != 2 ||
+  if (!hasPackedStrides(type) ||
+      access.getElementBytes() != (cells.isTf32 ? 4 : 2) ||
       access.getTensorBytes() > kOutOfRange || !access.fitsInt32() ||
       type.getDimSize(0) % kBlockChannels ||
       view.getCoords().getRanks()[1] != 2 ||
@@ -89,15 +91,15 @@ FailureOr<CellFilter> CellFilter::match(dnn::TileLoadOp load,
                   view.getCoords().getFirstDim(2) + kTapDims,
                   cells.groupChannels))
     return load.emitOpError()
-           << "is copied by cp_async, which needs a packed filter of 16-bit "
-              "elements, at most 2 GiB, as blocks of "
+           << "is copied by cp_async, which needs a packed filter of the "
+              "image's type, at most 2 GiB, as blocks of "
            << kBlockChannels
            << " output channels, two dimensions of taps, and what is not of "
               "one "
               "group outside of the filter";
   const int64_t blocks = type.getDimSize(0) / kBlockChannels;
   return CellFilter(std::move(access), cells,
-                    type.getNumElements() / blocks * 2);
+                    type.getNumElements() / blocks * access.getElementBytes());
 }
 
 void CellFilter::copy(Emitter &e, const ImageCopy &to, Value group) const {
@@ -157,24 +159,30 @@ CellFilter::Place CellFilter::locate(Emitter &e, const Forms &row,
   return place;
 }
 
+/// What is at `place` of a tap, as an integer; zero where there is nothing.
+Value CellFilter::readElement(Emitter &e, const Place &place, int64_t tapBytes,
+                              unsigned bits, Value shared) const {
+  Value bytes =
+      e.select(place.valid, e.add(place.bytes, tapBytes), e.constant(0));
+  Value pointer = LLVM::GEPOp::create(e.b, e.loc, shared.getType(),
+                                      e.b.getI8Type(), shared, bytes);
+  Type type = e.b.getIntegerType(bits);
+  Value value = LLVM::LoadOp::create(e.b, e.loc, type, pointer, bits / 8);
+  return e.select(place.valid, value,
+                  e.constant(cast<TypedAttr>(e.b.getZeroAttr(type))));
+}
+
 /// The two elements of a lane in a register; zeros where there are none.
 Value CellFilter::readPair(Emitter &e, ArrayRef<Place> pair, int64_t tapBytes,
                            Value shared) const {
-  auto load = [&](const Place &place, unsigned bits) -> Value {
-    Value bytes =
-        e.select(place.valid, e.add(place.bytes, tapBytes), e.constant(0));
-    Value pointer = LLVM::GEPOp::create(e.b, e.loc, shared.getType(),
-                                        e.b.getI8Type(), shared, bytes);
-    Type type = e.b.getIntegerType(bits);
-    Value value = LLVM::LoadOp::create(e.b, e.loc, type, pointer, bits / 8);
-    return e.select(place.valid, value,
-                    e.constant(cast<TypedAttr>(e.b.getZeroAttr(type))));
-  };
   if (hasPairs())
-    return load(pair[0], 32);
+    return readElement(e, pair[0], tapBytes, 32, shared);
   Type i32 = e.b.getI32Type();
-  Value low = arith::ExtUIOp::create(e.b, e.loc, i32, load(pair[0], 16));
-  Value high = arith::ExtUIOp::create(e.b, e.loc, i32, load(pair[1], 16));
+  auto load = [&](const Place &place) -> Value {
+    return arith::ExtUIOp::create(e.b, e.loc, i32,
+                                  readElement(e, place, tapBytes, 16, shared));
+  };
+  Value low = load(pair[0]), high = load(pair[1]);
   high = arith::ShLIOp::create(e.b, e.loc, high, e.constant(16));
   return arith::OrIOp::create(e.b, e.loc, low, high);
 }
@@ -188,18 +196,27 @@ SmallVector<SmallVector<Value>> CellFilter::read(Emitter &e,
     Value row = e.add(e.add(e.mul(warp, kWarpChannels), cell * kCellChannels),
                       place.row);
     Forms forms = access.getSpace(1).evaluate(e, row);
-    Value first = e.add(
-        e.mul(cells.emitFirstChunk(e, warp, cell), kCellChannels), place.pair);
+    // A lane has neighbours, or elements of both halves of a piece.
+    const int64_t apart = cells.isTf32 ? kCellChannels / 2 : 1;
+    Value first =
+        e.add(e.mul(cells.emitFirstChunk(e, warp, cell), kCellChannels),
+              cells.isTf32 ? e.remu(place.lane, 4) : place.pair);
     SmallVector<std::array<Place, 2>> pairs;
     for (int64_t chunk = 0; chunk < cells.countChunks(); ++chunk) {
       Value channel = e.add(first, chunk * kCellChannels);
       pairs.push_back(
-          {locate(e, forms, channel), locate(e, forms, e.add(channel, 1))});
+          {locate(e, forms, channel), locate(e, forms, e.add(channel, apart))});
     }
     for (int64_t i = 0; i < cells.countPieces(); ++i) {
-      Piece piece = cells.getPiece(i);
-      registers[cell].push_back(
-          readPair(e, pairs[piece.chunk], getTapBytes(piece.tap), shared));
+      const auto [tap, chunk] = cells.getPiece(i);
+      const int64_t tapBytes = getTapBytes(tap);
+      if (!cells.isTf32) {
+        registers[cell].push_back(readPair(e, pairs[chunk], tapBytes, shared));
+        continue;
+      }
+      for (const Place &element : pairs[chunk])
+        registers[cell].push_back(
+            roundToTf32(e, readElement(e, element, tapBytes, 32, shared)));
     }
   }
   return registers;

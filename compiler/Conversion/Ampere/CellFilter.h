@@ -30,8 +30,8 @@ public:
 
   /// Begins to copy the filter of `group`.
   void copy(Emitter &e, const ImageCopy &to, mlir::Value group) const;
-  /// B of mma.sync for [cell][piece], of the warp with channels from 16 *
-  /// `warp` on.
+  /// B of mma.sync for [cell][piece and register], of the warp with channels
+  /// from 16 * `warp` on.
   llvm::SmallVector<llvm::SmallVector<mlir::Value>>
   read(Emitter &e, const LanePlace &place, mlir::Value warp,
        mlir::Value shared) const;
@@ -48,6 +48,8 @@ private:
     mlir::Value bytes, valid;
   };
   Place locate(Emitter &e, const Forms &row, mlir::Value channel) const;
+  mlir::Value readElement(Emitter &e, const Place &place, int64_t tapBytes,
+                          unsigned bits, mlir::Value shared) const;
   mlir::Value readPair(Emitter &e, llvm::ArrayRef<Place> pair, int64_t tapBytes,
                        mlir::Value shared) const;
   int64_t getTapBytes(int64_t tap) const;

@@ -67,20 +67,23 @@ private:
 } // namespace
 
 /// A of mma.sync: pieces `piece` and, if there is one, the next, of 16 pixels;
-/// `pixel` is where the lane's lies. A piece alone is the first half.
+/// `pixel` is where the lane's lies. A piece alone is the first half, or, of
+/// tf32, both.
 SmallVector<Value> ImagesWriter::readPieces(Value pixel, int64_t cell,
                                             int64_t piece) {
   const CellTile &cells = plan.cells;
-  const bool isPair = piece + 1 < cells.countPieces();
+  const bool isPair = !cells.isTf32 && piece + 1 < cells.countPieces();
   const int64_t bytes = cells.getPieceBytes(piece, plan.image);
-  const int64_t step =
-      isPair ? cells.getPieceBytes(piece + 1, plan.image) - bytes : 0;
+  const int64_t step = isPair
+                           ? cells.getPieceBytes(piece + 1, plan.image) - bytes
+                       : cells.isTf32 ? ImageTile::kChunkBytes
+                                      : 0;
   Value second = e.mul(e.divu(k.place.lane, kFragment), step);
   Value chunk =
-      e.mul(cells.emitFirstChunk(e, warpN, cell), ImageTile::kChunkBytes);
+      e.mul(cells.emitFirstChunk(e, warpN, cell), plan.image.getPieceBytes());
   Value place = e.add(e.add(e.add(pixel, chunk), second), bytes);
-  SmallVector<Value> a = readMatrices(e, k.getShared(place), false);
-  if (!isPair)
+  SmallVector<Value> a = readFragment(e, cells, k.getShared(place));
+  if (!isPair && !cells.isTf32)
     a.truncate(2);
   return a;
 }
@@ -89,13 +92,14 @@ CellSums ImagesWriter::multiply(Value pixel) {
   const CellTile &cells = plan.cells;
   Type element = k.program.loadM.getType().getElementType();
   CellSums sums = makeZeroSums(e);
-  for (int64_t piece = 0; piece < cells.countPieces(); piece += 2) {
+  const int64_t atOnce = cells.countAtOnce();
+  for (int64_t piece = 0; piece < cells.countPieces(); piece += atOnce) {
     SmallVector<Value> a;
     for (int64_t cell = 0; cell < kCells; ++cell) {
       if (a.empty() || cells.hasOwnPieces())
         a = readPieces(pixel, cell, piece);
       ArrayRef<Value> b = filter[cell];
-      b = b.slice(piece, std::min<size_t>(2, b.size() - piece));
+      b = b.drop_front(piece * cells.countFilterRegisters()).take_front(2);
       sums[cell] = multiplyMatrices(e, element, a, b, sums[cell]);
     }
   }

@@ -1,6 +1,7 @@
 //===- CellOperands.cpp - What narrow groups are multiplied of ------------===//
 
 #include "compiler/Conversion/Ampere/CellOperands.h"
+#include "compiler/Conversion/Nvidia/WarpMatrix.h"
 
 using namespace mlir;
 using namespace tessera;
@@ -29,10 +30,20 @@ FailureOr<CellOperands> CellOperands::match(TileProgram &program) {
                  image->countTaps());
   if (failed(cells))
     return failure();
+  cells->isTf32 = program.loadM.getType().getElementType().isF32();
   FailureOr<CellFilter> filter = CellFilter::match(program.loadN, *cells);
   if (failed(filter))
     return failure();
   return CellOperands{*image, *cells, std::move(*filter)};
+}
+
+SmallVector<Value> tessera::readFragment(Emitter &e, const CellTile &cells,
+                                         Value pointer) {
+  SmallVector<Value> a = readMatrices(e, pointer, /*isTransposed=*/false);
+  if (cells.isTf32)
+    for (Value &value : a)
+      value = roundToTf32(e, value);
+  return a;
 }
 
 bool CellOperands::fitTiles(TileProgram &program) const {

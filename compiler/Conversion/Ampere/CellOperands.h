@@ -31,6 +31,11 @@ struct CellOperands {
   static constexpr int64_t kMostPixelWarps = 8;
 };
 
+/// A of mma.sync, four registers, of 16 pixels: what ldmatrix reads where the
+/// lanes point, rounded if it is tf32.
+llvm::SmallVector<mlir::Value> readFragment(Emitter &e, const CellTile &cells,
+                                            mlir::Value pointer);
+
 } // namespace tessera
 
 #endif // TESSERA_COMPILER_CONVERSION_AMPERE_CELLOPERANDS_H

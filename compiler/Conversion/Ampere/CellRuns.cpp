@@ -48,7 +48,8 @@ struct Plan {
 };
 
 /// What one ldmatrix brings of a line: two pieces from `piece` on of `cell`, or
-/// of both where they meet the same; or one piece of each.
+/// of both where they meet the same; or one piece of each. Of tf32 it is one
+/// piece of `cell`, or of both.
 struct LineRead {
   int64_t piece;
   std::optional<int64_t> cell;
@@ -90,15 +91,17 @@ private:
 /// An odd piece that is left of a cell's own goes with the other cell's.
 SmallVector<LineRead> RunsWriter::listReads() const {
   const int64_t pieces = plan.countLinePieces();
+  const int64_t atOnce = plan.cells.countAtOnce();
+  const bool isPair = atOnce > 1;
   SmallVector<LineRead> reads;
-  for (int64_t piece = 0; piece + 1 < pieces; piece += 2) {
+  for (int64_t piece = 0; piece + atOnce <= pieces; piece += atOnce) {
     if (!plan.cells.hasOwnPieces())
-      reads.push_back({piece, std::nullopt, /*isPair=*/true});
+      reads.push_back({piece, std::nullopt, isPair});
     else
       for (int64_t cell = 0; cell < kCells; ++cell)
-        reads.push_back({piece, cell, /*isPair=*/true});
+        reads.push_back({piece, cell, isPair});
   }
-  if (pieces % 2 != 0)
+  if (pieces % atOnce != 0)
     reads.push_back({pieces - 1, std::nullopt, /*isPair=*/false});
   return reads;
 }
@@ -112,10 +115,9 @@ SmallVector<Value> RunsWriter::read(const LineRead &read, Value place) {
                   : ImageTile::kChunkBytes;
   Value second = e.mul(e.divu(k.place.lane, kFragment), step);
   Value chunk = e.mul(cells.emitFirstChunk(e, warpN, read.cell.value_or(0)),
-                      ImageTile::kChunkBytes);
-  return readMatrices(
-      e, k.getShared(e.add(e.add(place, e.add(chunk, second)), bytes)),
-      /*isTransposed=*/false);
+                      plan.getImage().getPieceBytes());
+  return readFragment(
+      e, cells, k.getShared(e.add(e.add(place, e.add(chunk, second)), bytes)));
 }
 
 /// Adds what `read` contributes to a line of results that meets it by line
@@ -127,9 +129,12 @@ void RunsWriter::multiply(const LineRead &read, int64_t tapLine, ValueRange a,
   for (int64_t cell = 0; cell < kCells; ++cell) {
     if (read.cell.value_or(cell) != cell)
       continue;
+    const int64_t registers = plan.cells.countFilterRegisters();
     ArrayRef<Value> b =
-        ArrayRef(filter[cell]).slice(first, read.isPair ? 2 : 1);
-    ValueRange own = read.isPair ? a : a.slice(2 * cell, 2);
+        ArrayRef(filter[cell])
+            .slice(first * registers, read.isPair ? 2 : registers);
+    const bool isShared = !read.isPair && !plan.cells.isTf32;
+    ValueRange own = isShared ? a.slice(2 * cell, 2) : a;
     sums[cell] = multiplyMatrices(e, element, own, b, sums[cell]);
   }
 }
@@ -158,7 +163,7 @@ void RunsWriter::emitFragment(Value fragment, Value slot) {
   if (!isFull)
     column =
         arith::MinUIOp::create(e.b, e.loc, column, e.constant(image.width - 1));
-  Value columnBytes = e.mul(column, image.columnStep * ImageTile::kPixelBytes);
+  Value columnBytes = e.mul(column, image.columnStep * image.getPixelBytes());
   Value row = e.add(first, k.place.row);
   CellStore store(k, scalars, warpN, row);
   SmallVector<Value> valid(2);

@@ -2,9 +2,9 @@
 //
 // A warp has 16 neighbouring channels of the result, two *cells* of 8: as many
 // as one mma.sync has columns. The channels of the other tensor that they meet
-// are *pieces* of 8 channels of one tap, as long as half a reduction of
-// mma.sync: nothing is multiplied that belongs to another group, unless a group
-// has less than 8 channels.
+// are *pieces* of 8 channels of one tap: half a reduction of mma.sync of 16-bit
+// elements, a whole one of tf32. So nothing is multiplied that belongs to
+// another group, unless a group has less than 8 channels.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +15,8 @@
 
 namespace tessera {
 
-inline constexpr int64_t kCells = 2, kCellChannels = 8;
+inline constexpr int64_t kCells = 2;
+inline constexpr int64_t kCellChannels = ImageTile::kPieceChannels;
 inline constexpr int64_t kWarpChannels = kCells * kCellChannels;
 inline constexpr int64_t kWarpSize = 32;
 /// Warps that share the channels of a block.
@@ -31,7 +32,14 @@ struct Piece {
 struct CellTile {
   int64_t taps = 1;
   int64_t groupChannels = 8;
+  bool isTf32 = false;
 
+  /// Of one instruction.
+  int64_t getReduction() const { return isTf32 ? 8 : 16; }
+  /// Pieces that an instruction multiplies, and that an ldmatrix brings.
+  int64_t countAtOnce() const { return isTf32 ? 1 : 2; }
+  /// Registers of a lane for a piece of the filter: pairs, or elements of tf32.
+  int64_t countFilterRegisters() const { return isTf32 ? 2 : 1; }
   /// Whether the cells of a warp have a group each, or more.
   bool hasOwnPieces() const { return groupChannels <= kCellChannels; }
   int64_t countChunks() const {
@@ -44,7 +52,7 @@ struct CellTile {
   /// Bytes from a pixel to piece `i` of it, without emitFirstChunk().
   int64_t getPieceBytes(int64_t i, const ImageTile &image) const {
     return image.getTapBytes(getPiece(i).tap) +
-           getPiece(i).chunk * ImageTile::kChunkBytes;
+           getPiece(i).chunk * image.getPieceBytes();
   }
   /// The chunk of 64 channels at which the pieces of cell `cell` begin, of the
   /// warp with channels from 16 * `warp` on.

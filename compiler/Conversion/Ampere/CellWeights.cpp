@@ -5,7 +5,9 @@
 // meet. Several warps may have the same channels and share the pixels, which
 // leaves fewer parts than as many workgroups would; at last one of them adds
 // their sums. Both factors are transposed on their way out of shared memory:
-// the pieces are rows, the channels columns, and 16 pixels a reduction.
+// the pieces are rows, the channels columns, and 16 pixels a reduction. Of
+// tf32, which no ldmatrix transposes, 8 pixels are one, and lanes load their
+// elements.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,8 +24,7 @@ using namespace mlir;
 using namespace tessera;
 
 namespace {
-constexpr int64_t kPixels = 16; ///< Of one instruction.
-constexpr int64_t kSums = 4;    ///< Of one instruction, in a lane.
+constexpr int64_t kSums = 4; ///< Of one instruction, in a lane.
 constexpr int64_t kBuffers = 2;
 constexpr int64_t kMostSharing = 2; ///< Warps, of the pixels of a block.
 /// One sum of each lane of the warps that share a block of channels out.
@@ -108,7 +109,16 @@ private:
   Sums multiply(Value fragment, Value block, const Sums &sums);
   SmallVector<Value> emitMasks(Value fragment, Value block);
   Value emitIsPixel(Value pixel, ArrayRef<Value> origin);
-  SmallVector<Value> readPieces(Value pixel, int64_t cell, int64_t pair);
+  /// Where a lane's pixels lie: two of tf32, neighbours; of 16 bits those that
+  /// it points ldmatrix to.
+  struct PixelPlaces {
+    SmallVector<Value> input, output;
+  };
+  PixelPlaces locatePixels(Value fragment, Value buffer);
+  Value loadRounded(Value place);
+  SmallVector<Value> readChannels(const PixelPlaces &places);
+  SmallVector<Value> readPieces(const PixelPlaces &places, int64_t cell,
+                                int64_t pair);
   Value getSumPlace(Value sharer, int64_t sum);
   void addShares(const Sums &sums);
   void store(const Sums &sums);
@@ -136,20 +146,84 @@ WeightsWriter::loop(Value begin, Value end, int64_t step, const Sums &sums,
   return Sums(loop.getResults());
 }
 
-/// A of mma.sync, transposed: pieces 2 `pair` and the next, of 16 pixels. Of
-/// the last piece without a next, what the second half gives is not stored.
-SmallVector<Value> WeightsWriter::readPieces(Value pixel, int64_t cell,
-                                             int64_t pair) {
+/// Which pixel of tf32 is which k is ours to say, if both factors agree: lanes
+/// with two neighbours meet all banks.
+WeightsWriter::PixelPlaces WeightsWriter::locatePixels(Value fragment,
+                                                       Value buffer) {
+  const int64_t results = plan.output.countResults();
+  const int64_t perInstruction = plan.cells.getReduction();
+  auto locate = [&](const ImageTile &image, Value lanePixel) {
+    Value pixel = e.add(e.mul(fragment, perInstruction), lanePixel);
+    if (results % perInstruction != 0)
+      pixel =
+          arith::MinUIOp::create(e.b, e.loc, pixel, e.constant(results - 1));
+    return e.add(image.emitResultBytes(e, pixel), buffer);
+  };
+  Value lane = k.place.lane;
+  if (!plan.cells.isTf32) {
+    // B: pixels 0 to 7 and 8 to 15. A: both pieces of pixels 0 to 7, then of
+    // the others.
+    Value rows = e.add(e.remu(lane, 8), e.mul(e.divu(lane, 16), 8));
+    return {{locate(plan.input, rows)},
+            {locate(plan.output, e.remu(lane, 16))}};
+  }
+  PixelPlaces places;
+  for (int64_t i : {0, 1}) {
+    Value pixel = e.add(k.place.pair, i);
+    places.input.push_back(locate(plan.input, pixel));
+    places.output.push_back(locate(plan.output, pixel));
+  }
+  return places;
+}
+
+Value WeightsWriter::loadRounded(Value place) {
+  Value word =
+      LLVM::LoadOp::create(e.b, e.loc, e.b.getI32Type(), k.getShared(place), 4);
+  return roundToTf32(e, word);
+}
+
+/// B of mma.sync: both registers of the first cell, then of the second.
+SmallVector<Value> WeightsWriter::readChannels(const PixelPlaces &places) {
+  const ImageTile &output = plan.output;
+  if (!plan.cells.isTf32) {
+    Value chunk = e.add(e.mul(warp, kCells), e.divu(k.place.lane, 16));
+    Value place = e.add(places.output[0], e.mul(chunk, output.getPieceBytes()));
+    return readMatrices(e, k.getShared(e.add(place, plan.input.getBytes())),
+                        /*isTransposed=*/true);
+  }
+  Value channel = e.add(e.mul(warp, kWarpChannels), k.place.row);
+  SmallVector<Value> b;
+  for (int64_t cell = 0; cell < kCells; ++cell)
+    for (Value pixel : places.output)
+      b.push_back(loadRounded(
+          e.add(e.add(pixel, e.mul(channel, output.elementBytes)),
+                plan.input.getBytes() + cell * output.getPieceBytes())));
+  return b;
+}
+
+/// A of mma.sync, transposed: pieces 2 `pair` and the next. Of the last piece
+/// without a next, what the second half gives is not stored.
+SmallVector<Value> WeightsWriter::readPieces(const PixelPlaces &places,
+                                             int64_t cell, int64_t pair) {
   const CellTile &cells = plan.cells;
+  const ImageTile &input = plan.input;
   const int64_t first = 2 * pair;
   const int64_t last = std::min(first + 1, cells.countPieces() - 1);
-  const int64_t bytes = cells.getPieceBytes(first, plan.input);
-  const int64_t step = cells.getPieceBytes(last, plan.input) - bytes;
-  Value second = e.mul(e.remu(e.divu(k.place.lane, 8), 2), step);
+  const int64_t bytes = cells.getPieceBytes(first, input);
+  const int64_t step = cells.getPieceBytes(last, input) - bytes;
   Value chunk =
-      e.mul(cells.emitFirstChunk(e, warp, cell), ImageTile::kChunkBytes);
-  Value place = e.add(e.add(e.add(pixel, chunk), second), bytes);
-  return readMatrices(e, k.getShared(place), /*isTransposed=*/true);
+      e.mul(cells.emitFirstChunk(e, warp, cell), input.getPieceBytes());
+  if (!cells.isTf32) {
+    Value second = e.mul(e.remu(e.divu(k.place.lane, 8), 2), step);
+    Value place = e.add(e.add(e.add(places.input[0], chunk), second), bytes);
+    return readMatrices(e, k.getShared(place), /*isTransposed=*/true);
+  }
+  chunk = e.add(chunk, e.mul(k.place.row, input.elementBytes));
+  SmallVector<Value> a;
+  for (Value pixel : places.input)
+    for (int64_t piece : {bytes, bytes + step})
+      a.push_back(loadRounded(e.add(e.add(pixel, chunk), piece)));
+  return a;
 }
 
 /// Whether pixel `pixel` of the block is one of the image. `origin`: of the
@@ -162,8 +236,8 @@ Value WeightsWriter::emitIsPixel(Value pixel, ArrayRef<Value> origin) {
                 e.ult(column, o.numColumns));
 }
 
-/// Ones in the halves of a register that belong to a pixel, for the lane's
-/// first and second register of both factors: zeros must multiply zeros.
+/// Ones where a register belongs to a pixel (of 16 bits, its halves), for the
+/// lane's first and second register of both factors: zeros must multiply zeros.
 SmallVector<Value> WeightsWriter::emitMasks(Value fragment, Value block) {
   if (plan.isEven)
     return {};
@@ -172,13 +246,16 @@ SmallVector<Value> WeightsWriter::emitMasks(Value fragment, Value block) {
   for (auto [form, other, constant] :
        llvm::zip(origin, o.blockSpace.evaluate(e, block), o.constants))
     form = e.add(e.add(form, other), constant);
-  Value first = e.add(e.mul(fragment, kPixels), k.place.pair);
+  Value first = e.add(e.mul(fragment, plan.cells.getReduction()), k.place.pair);
+  auto mask = [&](int64_t pixel, int64_t ones) {
+    return e.select(emitIsPixel(e.add(first, pixel), origin), e.constant(ones),
+                    e.constant(0));
+  };
+  if (plan.cells.isTf32)
+    return {mask(0, -1), mask(1, -1)};
   SmallVector<Value> masks;
   for (int64_t half : {0, 8}) {
-    Value low = e.select(emitIsPixel(e.add(first, half), origin),
-                         e.constant(0xffff), e.constant(0));
-    Value high = e.select(emitIsPixel(e.add(first, half + 1), origin),
-                          e.constant(-0x10000), e.constant(0));
+    Value low = mask(half, 0xffff), high = mask(half + 1, -0x10000);
     masks.push_back(arith::OrIOp::create(e.b, e.loc, low, high));
   }
   return masks;
@@ -192,36 +269,18 @@ static void applyMask(Emitter &e, Value &value, ArrayRef<Value> masks,
 
 WeightsWriter::Sums WeightsWriter::multiply(Value fragment, Value block,
                                             const Sums &sums) {
-  const ImageTile &output = plan.output;
   SmallVector<Value> masks = emitMasks(fragment, block);
-  auto locate = [&](const ImageTile &image, Value lanePixel) {
-    Value pixel = e.add(e.mul(fragment, kPixels), lanePixel);
-    if (output.countResults() % kPixels != 0)
-      pixel = arith::MinUIOp::create(e.b, e.loc, pixel,
-                                     e.constant(output.countResults() - 1));
-    return image.emitResultBytes(e, pixel);
-  };
-  // B: pixels 0 to 7 and 8 to 15 of the first cell, then of the second.
-  Value lane = k.place.lane;
-  Value chunk = e.add(e.mul(warp, kCells), e.divu(lane, kPixels));
-  Value buffer = getBuffer(block);
-  Value place = e.add(e.add(locate(output, e.remu(lane, kPixels)), buffer),
-                      e.mul(chunk, ImageTile::kChunkBytes));
-  SmallVector<Value> b =
-      readMatrices(e, k.getShared(e.add(place, plan.input.getBytes())), true);
+  const PixelPlaces places = locatePixels(fragment, getBuffer(block));
+  SmallVector<Value> b = readChannels(places);
   for (auto [i, value] : llvm::enumerate(b))
     applyMask(e, value, masks, i % 2);
-  // A: both pieces of pixels 0 to 7, then of the others.
-  Value pixel = locate(plan.input,
-                       e.add(e.remu(lane, 8), e.mul(e.divu(lane, kPixels), 8)));
-  pixel = e.add(pixel, buffer);
   Type element = k.program.loadM.getType().getElementType();
   Sums next = sums;
   for (int64_t pair = 0; pair < plan.countPairs(); ++pair) {
     SmallVector<Value> a;
     for (int64_t cell = 0; cell < kCells; ++cell) {
       if (a.empty() || plan.cells.hasOwnPieces()) {
-        a = readPieces(pixel, cell, pair);
+        a = readPieces(places, cell, pair);
         for (auto [i, value] : llvm::enumerate(a))
           applyMask(e, value, masks, i / 2);
       }
@@ -259,8 +318,8 @@ void WeightsWriter::putBlock(const BlockChunks &chunks, Value block) {
 
 WeightsWriter::Sums WeightsWriter::emitFragments(Value block,
                                                  const Sums &begin) {
-  const int64_t fragments =
-      llvm::divideCeilSigned(plan.output.countResults(), kPixels);
+  const int64_t fragments = llvm::divideCeilSigned(plan.output.countResults(),
+                                                   plan.cells.getReduction());
   return loop(share, e.constant(fragments), plan.sharing, begin,
               [&](Value fragment, const Sums &carried) {
                 return multiply(fragment, block, carried);
@@ -406,6 +465,7 @@ static FailureOr<Plan> makePlan(TileProgram &program, const GpuTarget &target) {
   FailureOr<CellTile> cells = matchResult(program, input->countTaps());
   if (failed(cells))
     return failure();
+  cells->isTf32 = program.loadM.getType().getElementType().isF32();
   ArrayRef<int64_t> waves = program.mma.getWaves();
   ArrayRef<int64_t> tile = program.tiles.getTile();
   const int64_t columns = input->countTaps() * kBlockChannels;
@@ -424,7 +484,7 @@ static FailureOr<Plan> makePlan(TileProgram &program, const GpuTarget &target) {
   ArrayRef<int64_t> reduce = pipeline.getReduce();
   const int64_t blocks = std::accumulate(reduce.begin(), reduce.end() - 2,
                                          int64_t(1), std::multiplies<>());
-  const bool isEven = output->countResults() % kPixels == 0 &&
+  const bool isEven = output->countResults() % cells->getReduction() == 0 &&
                       output->numLines % output->height == 0 &&
                       output->numColumns % output->width == 0;
   return Plan{*input,

@@ -83,16 +83,17 @@ AccessSpace ImageView::makeSpace(unsigned first, unsigned last) const {
 
 /// Whether copies of 16 bytes reach all of the tensor, and begin at multiples.
 static bool isCopied(const ImageView &view, const ViewAccess &access) {
-  constexpr int64_t kUnit = 8; // Elements of 16 bytes.
-  if (view.type.getElementTypeBitWidth() != 16 || view.strides.back() != 1 ||
+  constexpr int64_t kBytes = 16;
+  const int64_t element = access.getElementBytes(), unit = kBytes / element;
+  if ((element != 2 && element != 4) || view.strides.back() != 1 ||
       access.getTensorBytes() > kOutOfRange || !access.fitsInt32())
     return false;
-  return llvm::all_of(ArrayRef(view.strides).drop_back(),
-                      [](int64_t stride) { return stride % kUnit == 0; }) &&
-         view.exprs[Channel].constant % kUnit == 0 &&
+  auto isWhole = [=](int64_t elements) { return elements % unit == 0; };
+  return llvm::all_of(ArrayRef(view.strides).drop_back(), isWhole) &&
+         isWhole(view.exprs[Channel].constant) &&
          llvm::all_of(ArrayRef(view.exprs[Channel].factors)
                           .take_front(view.coords.getFirstDim(1)),
-                      [](int64_t factor) { return factor % kUnit == 0; });
+                      isWhole);
 }
 
 FailureOr<ImageTile> tessera::matchImageTile(dnn::TileLoadOp load,
@@ -109,10 +110,11 @@ FailureOr<ImageTile> tessera::matchImageTile(dnn::TileLoadOp load,
       view.coords.getRanks()[other] <= taps || !isCopied(view, access))
     return load.emitOpError(
         "is copied by cp_async, which needs a view of blocks of pixels of an "
-        "image of 16-bit elements, at most 2 GiB, with channels last in whole "
-        "16 bytes");
+        "image of elements of 16 or 32 bits, at most 2 GiB, with channels last "
+        "in whole 16 bytes");
   const unsigned line = getEnd(pixels) - 2, column = line + 1;
   ImageTile tile;
+  tile.elementBytes = access.getElementBytes();
   tile.height = view.sizes[line];
   tile.width = view.sizes[column];
   tile.lineStep = view.getStep(line, Line);
@@ -154,12 +156,12 @@ FailureOr<ImageTile> tessera::matchImageTile(dnn::TileLoadOp load,
 
 Value ImageTile::emitResultBytes(Emitter &e, Value result) const {
   Value line = e.divu(result, width), column = e.remu(result, width);
-  return e.add(e.mul(line, lineStep * countColumns() * kPixelBytes),
-               e.mul(column, columnStep * kPixelBytes));
+  return e.add(e.mul(line, lineStep * countColumns() * getPixelBytes()),
+               e.mul(column, columnStep * getPixelBytes()));
 }
 
 static int64_t countChunks(const ImageTile &t) {
-  return t.countLines() * t.countColumns() * ImageTile::kPixelChunks;
+  return t.countLines() * t.countColumns() * t.countPixelChunks();
 }
 
 int64_t tessera::countThreadChunks(const ImageTile &tile, int64_t threads) {
@@ -175,16 +177,16 @@ struct ChunkWalk {
   const ImageCopy &copy;
 
   Value getChunkBytes() const {
-    return e.mul(e.remu(copy.thread, ImageTile::kPixelChunks),
+    return e.mul(e.remu(copy.thread, tile.countPixelChunks()),
                  ImageTile::kChunkBytes);
   }
   Value getPixel(int64_t first) const {
-    return e.divu(e.add(copy.thread, first), ImageTile::kPixelChunks);
+    return e.divu(e.add(copy.thread, first), tile.countPixelChunks());
   }
   /// Where in shared memory the chunk lies that is `first` behind a thread's.
   Value getTarget(int64_t first) const {
     Value place =
-        e.add(e.mul(getPixel(first), ImageTile::kPixelBytes), getChunkBytes());
+        e.add(e.mul(getPixel(first), tile.getPixelBytes()), getChunkBytes());
     return LLVM::GEPOp::create(e.b, e.loc, copy.shared.getType(),
                                e.b.getI8Type(), copy.shared, place);
   }

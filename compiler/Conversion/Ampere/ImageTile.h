@@ -1,8 +1,8 @@
 //===- ImageTile.h - A block of an image in shared memory ------*- C++ -*--===//
 //
 // 64 channels of the pixels that a block of results sees, each pixel once. A
-// pixel has 144 bytes: 128 and 16 more, so that the 16-byte chunks of eight
-// neighbouring pixels lie in different banks, and a tap is a constant.
+// pixel has 16 bytes more than its channels, so that the 16-byte chunks of
+// eight neighbouring pixels lie in different banks, and a tap is a constant.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,9 +18,10 @@ inline constexpr int64_t kBlockChannels = 64;
 
 /// Plain data; made by matchImageTile().
 struct ImageTile {
-  static constexpr int64_t kPixelBytes = 144, kChunkBytes = 16;
-  static constexpr int64_t kPixelChunks = 8;
+  static constexpr int64_t kChunkBytes = 16; ///< Of a copy.
+  static constexpr int64_t kPieceChannels = 8;
 
+  int64_t elementBytes = 2;
   int64_t height = 0, width = 0; ///< Of the block, in results.
   /// Lines and columns of the image from one result to the next, and from one
   /// tap to the next.
@@ -41,14 +42,21 @@ struct ImageTile {
   }
   int64_t countTaps() const { return tapLines * tapColumns; }
   int64_t countResults() const { return height * width; }
+  int64_t getPixelBytes() const {
+    return kBlockChannels * elementBytes + kChunkBytes;
+  }
+  int64_t countPixelChunks() const {
+    return kBlockChannels * elementBytes / kChunkBytes;
+  }
+  int64_t getPieceBytes() const { return kPieceChannels * elementBytes; }
   int64_t getBytes() const {
-    return countLines() * countColumns() * kPixelBytes;
+    return countLines() * countColumns() * getPixelBytes();
   }
   /// Of tap `tap` from the pixel of a result, in shared memory.
   int64_t getTapBytes(int64_t tap) const {
     return (tap / tapColumns * tapLineStep * countColumns() +
             tap % tapColumns * tapColumnStep) *
-           kPixelBytes;
+           getPixelBytes();
   }
   /// Where the first tap of result `result`, an i32, lies in shared memory.
   mlir::Value emitResultBytes(Emitter &e, mlir::Value result) const;

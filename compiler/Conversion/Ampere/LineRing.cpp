@@ -28,15 +28,15 @@ void LineCopy::emit(Value line, Value slot, int64_t count) const {
   const ImageTile &image = ring.image;
   Value size = e.constant(e.b.getI64IntegerAttr(image.tensorBytes));
   CheckedMemory memory = e.device.makeMemory(e, copy.pointer, size);
-  Value chunk = e.mul(e.remu(copy.thread, ImageTile::kPixelChunks),
+  Value chunk = e.mul(e.remu(copy.thread, image.countPixelChunks()),
                       ImageTile::kChunkBytes);
-  const int64_t pass = copy.threads / ImageTile::kPixelChunks;
+  const int64_t pass = copy.threads / image.countPixelChunks();
   for (int64_t first = 0; first < image.countColumns(); first += pass) {
-    Value column = e.add(e.divu(copy.thread, ImageTile::kPixelChunks), first);
+    Value column = e.add(e.divu(copy.thread, image.countPixelChunks()), first);
     Value isInside = e.ult(e.add(base[2], column), image.numColumns);
     Value offset =
         e.add(e.add(base[0], e.mul(column, image.columnBytes)), chunk);
-    Value target = e.add(e.mul(column, ImageTile::kPixelBytes), chunk);
+    Value target = e.add(e.mul(column, image.getPixelBytes()), chunk);
     auto copyLines = [&] {
       for (int64_t i = 0; i < count; ++i) {
         Value next = e.add(line, i);

@@ -25,7 +25,7 @@ struct LineRing {
     return image.countLines() + ahead * getAdvance();
   }
   int64_t getLineBytes() const {
-    return image.countColumns() * ImageTile::kPixelBytes;
+    return image.countColumns() * image.getPixelBytes();
   }
   int64_t getBytes() const { return countSlots() * getLineBytes(); }
   /// The place of what would be at `bytes`, which are less than two rings, if

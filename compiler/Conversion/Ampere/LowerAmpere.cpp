@@ -85,10 +85,13 @@ tessera::emitCellKernel(TileProgram &program, const DeviceOps &device,
 /// What both kinds have in common: whole blocks of channels, and a store that
 /// is theirs.
 static LogicalResult checkProgram(TileProgram &program) {
-  if (program.mma.getInstruction() != "mma8")
+  const bool isF32 = program.loadM.getType().getElementType().isF32();
+  const StringRef instruction = isF32 ? "mma8_tf32" : "mma8";
+  if (program.mma.getInstruction() != instruction)
     return program.mma.emitOpError()
            << "names '" << program.mma.getInstruction()
-           << "', but tiles that cp_async copies are multiplied by 'mma8'";
+           << "', but tiles that cp_async copies are multiplied by '"
+           << instruction << "'";
   if (program.store.getAtomic())
     return program.store.emitOpError(
         "adds atomically, but what cp_async copies is stored");

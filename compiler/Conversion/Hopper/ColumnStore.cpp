@@ -37,7 +37,8 @@ static std::optional<SmallVector<int64_t>> countKept(const ViewAccess &access) {
 
 /// Runs that a staged row of `elements` can have a part of, wherever it begins.
 static int64_t countTouched(const ResultMap::Runs &runs, int64_t elements) {
-  return runs.outer.empty() ? 1 : (runs.length + elements - 2) / runs.length + 1;
+  return runs.outer.empty() ? 1
+                            : (runs.length + elements - 2) / runs.length + 1;
 }
 
 std::optional<ResultMap> tessera::makeColumnMajorMap(dnn::TileStoreOp store,
@@ -92,8 +93,7 @@ void ColumnStore::appendRun(Value run, SmallVector<Value> &coordinates) const {
 
 void ColumnStore::emitCopies(Value buffer, int64_t row, int64_t column) {
   Value first = e.add(place.row, row);
-  Value channel =
-      e.add(e.add(place.column, column), e.mul(warp, kStoreRows));
+  Value channel = e.add(e.add(place.column, column), e.mul(warp, kStoreRows));
   Value run = runs.outer.empty() ? e.constant(0) : e.divu(first, runs.length);
   Value begin = runs.outer.empty() ? first : e.remu(first, runs.length);
   for (int64_t i = 0; i < countTouched(runs, elements); ++i) {
@@ -105,9 +105,9 @@ void ColumnStore::emitCopies(Value buffer, int64_t row, int64_t column) {
       copyBox(buffer, coordinates);
       continue;
     }
-    Value reaches = arith::CmpIOp::create(
-        e.b, e.loc, arith::CmpIPredicate::ugt, e.add(begin, elements),
-        e.constant(i * runs.length));
+    Value reaches = arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::ugt,
+                                          e.add(begin, elements),
+                                          e.constant(i * runs.length));
     emitIf(e, reaches, [&] { copyBox(buffer, coordinates); });
   }
 }

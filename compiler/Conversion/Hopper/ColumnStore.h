@@ -16,9 +16,9 @@
 
 namespace tessera {
 
-/// The map of a column-major result of which rows of `storeRowBytes` are staged;
-/// none where pixels, lines or channels are at distances that no map can say, or
-/// where runs are so short that lanes store them as well.
+/// The map of a column-major result of which rows of `storeRowBytes` are
+/// staged; none where pixels, lines or channels are at distances that no map
+/// can say, or where runs are so short that lanes store them as well.
 std::optional<ResultMap> makeColumnMajorMap(dnn::TileStoreOp store,
                                             KernelArg tensor,
                                             int64_t storeRowBytes);

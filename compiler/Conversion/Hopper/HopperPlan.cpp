@@ -1,9 +1,9 @@
 //===- HopperPlan.cpp - What is known before a kernel is written ----------===//
 
 #include "compiler/Conversion/Hopper/HopperPlan.h"
-#include "compiler/Conversion/Hopper/ColumnStore.h"
 #include "compiler/Conversion/Common/KernelFunction.h"
 #include "compiler/Conversion/Common/ViewAccess.h"
+#include "compiler/Conversion/Hopper/ColumnStore.h"
 #include "compiler/Conversion/Hopper/StreamedReads.h"
 
 using namespace mlir;

@@ -62,15 +62,30 @@ static bool isColumnMajor(dnn::ViewOp result) {
          access.getSpace(1).getInnermostStep();
 }
 
-/// Per-channel tensors do not move along the rows.
-static bool hasElementTensors(dnn::TileStoreOp store) {
-  return llvm::any_of(store.getExtras(), [](Value extra) {
-    const AccessSpace rows =
-        ViewAccess(TileProgram::getView(extra)).getSpace(1);
-    return llvm::any_of(rows.coefs, [](const auto &form) {
-      return llvm::any_of(form, [](int64_t factor) { return factor != 0; });
-    });
+/// Whether a tensor of the epilogue has values of its own along the rows.
+static bool movesAlongRows(Value extra) {
+  const AccessSpace rows = ViewAccess(TileProgram::getView(extra)).getSpace(1);
+  return llvm::any_of(rows.coefs, [](const auto &form) {
+    return llvm::any_of(form, [](int64_t factor) { return factor != 0; });
   });
+}
+
+/// Tensors of the result's shape come as sums of swapped operands are staged:
+/// into rows of the warp itself, and none twice.
+static LogicalResult checkColumnExtras(TileProgram &program,
+                                       const HopperShape &shape) {
+  if (!llvm::any_of(program.store.getExtras(), movesAlongRows))
+    return success();
+  if (!shape.isSwapped)
+    return program.store.emitOpError(
+        "has a column-major result, whose epilogue reads tensors of its shape "
+        "with lanes along m");
+  if (shape.getRows() % shape.getStoreRows() != 0)
+    return program.store.emitOpError()
+           << "reads tensors of its shape, and needs multiples of "
+           << shape.getStoreRows() << " rows for each consumer, but has "
+           << shape.getRows();
+  return success();
 }
 
 /// What leaves column by column: blocks of 64 columns and 128 bytes of rows.
@@ -78,16 +93,11 @@ static LogicalResult checkColumnMajor(TileProgram &program,
                                       const HopperShape &shape) {
   if (!shape.isColumnMajor)
     return success();
-  if (hasElementTensors(program.store) ||
-      (shape.isSwapped && !program.store.getExtras().empty()))
-    return program.store.emitOpError(
-        "has a column-major result, for whose epilogue wgmma has no tensors "
-        "but those of one value a column, without lanes along m");
   if (shape.getColumns() < kWgmmaRows)
     return program.store.emitOpError()
            << "has a column-major result, and needs " << kWgmmaRows
            << " columns or more, but has " << shape.getColumns();
-  return success();
+  return checkColumnExtras(program, shape);
 }
 
 /// What leaves exchanged sums can do: transpose 16-bit results of whole blocks
@@ -99,7 +109,7 @@ static LogicalResult checkExchanged(TileProgram &program,
   constexpr int64_t kResultBytes = 2;
   if ((shape.stagesTransposed() && shape.resultBytes != kResultBytes) ||
       shape.wavesN > 1 || shape.preparesB ||
-      !program.store.getExtras().empty())
+      (!shape.isColumnMajor && !program.store.getExtras().empty()))
     return program.mma.emitOpError(
         "has lanes along m, which wgmma has for results of 16 bits without "
         "further tensors, and consumers that share rows");
@@ -244,7 +254,8 @@ static HopperShape makeShape(TileProgram &program, const GpuTarget &target,
       .wavesN = waves[1],
       .halo = halo,
       .isSwapped = program.mma.getLanes() == dnn::TileDim::M,
-      .isColumnMajor = isColumnMajor(TileProgram::getView(program.store.getView())),
+      .isColumnMajor =
+          isColumnMajor(TileProgram::getView(program.store.getView())),
       .promote =
           static_cast<int64_t>(program.pipeline.getPromote().value_or(0))};
   if (shape.isSwapped)

@@ -224,8 +224,8 @@ SumStore KernelWriter::makeStore() {
       mapEpilogueScalars(e, store.getEpilogue(), e.b.getF32Type(),
                          [&](Value scalar) { return getScalar(scalar); });
   return SumStore(e, shape, store, makeWayOut(groupWarp, lane),
-                  std::move(extras),
-                  staging, {consumer, groupWarp, lane}, std::move(scalars));
+                  std::move(extras), staging, {consumer, groupWarp, lane},
+                  std::move(scalars));
 }
 
 void KernelWriter::emitConsumer() {

@@ -28,69 +28,119 @@ static void unpackPair(Emitter &e, Value bits, Type element,
 
 namespace {
 /// Does not depend on rows.
-class ChannelExtra final : public StoreExtra {
+class ChannelExtra : public StoreExtra {
 public:
+  /// `first` is the lane's first channel of those that are staged at once.
   ChannelExtra(Emitter &e, const HopperShape &shape, dnn::ViewOp view,
-               Value pointer, Value lane)
+               Value pointer, Value first)
       : e(e), shape(shape), access(view), pointer(pointer),
-        extents(view.getType().getShape()),
-        firstColumn(e.mul(e.andi(lane, 3), 2)) {}
+        extents(view.getType().getShape()), first(first) {}
 
   void begin(const ResultTile &tile) override;
-  Values fetch(int64_t row, int64_t column) override;
-  Values unpack(const Values &fetched, int64_t row, int64_t column,
-                Value buffer) override;
 
-private:
+protected:
+  /// The channels from `column` on: `width` of them.
+  Value load(int64_t column, int64_t width) const;
+  /// One that was loaded alone, as f32.
+  Value unpackElement(Value bits) const;
+
   Emitter &e;
   const HopperShape &shape;
   ViewAccess access;
+  std::optional<StoreView> view;
+
+private:
   Value pointer;
   ArrayRef<int64_t> extents;
-  Value firstColumn; ///< Of the lane, in each 8.
-  std::optional<StoreView> view;
+  Value first;
+};
+
+/// Channels are columns of wgmma: a lane has two of each 8.
+class ColumnChannels final : public ChannelExtra {
+public:
+  ColumnChannels(Emitter &e, const HopperShape &shape, dnn::ViewOp view,
+                 Value pointer, Value lane)
+      : ChannelExtra(e, shape, view, pointer, e.mul(e.andi(lane, 3), 2)) {}
+
+  Values fetch(int64_t row, int64_t column) override;
+  Values unpack(const Values &fetched, int64_t row, int64_t column,
+                Value buffer) override;
+};
+
+/// Channels are rows of wgmma: a lane has two in all.
+class RowChannels final : public ChannelExtra {
+public:
+  RowChannels(Emitter &e, const HopperShape &shape, dnn::ViewOp view,
+              Value pointer, Value warp, Value lane)
+      : ChannelExtra(e, shape, view, pointer,
+                     e.add(e.mul(warp, kStoreRows), e.shru(lane, 2))) {}
+
+  Values fetch(int64_t row, int64_t column) override;
+  Values unpack(const Values &fetched, int64_t row, int64_t column,
+                Value buffer) override;
 };
 } // namespace
 
 void ChannelExtra::begin(const ResultTile &tile) {
   GlobalBuffer buffer = makeBuffer(e, access, pointer, tile.group, tile.row);
   view.emplace(e, access, std::move(buffer),
-               StoreSide{2, extents[2], shape.tileN, firstColumn, tile.column},
+               StoreSide{2, extents[2], shape.tileN, first, tile.column},
                StoreSide{1, extents[1], shape.tileM, e.constant(0), tile.row});
 }
 
-ChannelExtra::Values ChannelExtra::fetch(int64_t, int64_t column) {
+Value ChannelExtra::load(int64_t column, int64_t width) const {
+  StorePlace anyRow = view->locateQ(0, /*isAnywhere=*/true);
+  return view->load(view->locateP(column), anyRow, width);
+}
+
+Value ChannelExtra::unpackElement(Value bits) const {
+  Type element = access.getElementType();
+  Value value = arith::BitcastOp::create(e.b, e.loc, element, bits);
+  if (!element.isF32())
+    value = arith::ExtFOp::create(e.b, e.loc, e.b.getF32Type(), value);
+  return value;
+}
+
+ChannelExtra::Values ColumnChannels::fetch(int64_t, int64_t column) {
   constexpr int64_t kPair = 2, kFragment = 8;
   const int64_t width = view->getWidth(kPair);
-  StorePlace anyRow = view->locateQ(0, /*isAnywhere=*/true);
   Values fetched;
   for (int64_t i = 0; i < shape.getStoreColumns(); i += kFragment)
     for (int64_t j = 0; j < kPair; j += width)
-      fetched.push_back(
-          view->load(view->locateP(column + i + j), anyRow, width));
+      fetched.push_back(load(column + i + j, width));
   return fetched;
 }
 
 /// Of 16 columns a lane has a pair in two rows, then the other pair.
-ChannelExtra::Values ChannelExtra::unpack(const Values &fetched, int64_t,
-                                          int64_t, Value) {
+ChannelExtra::Values ColumnChannels::unpack(const Values &fetched, int64_t,
+                                            int64_t, Value) {
   Type element = access.getElementType();
   Values pairs;
-  for (Value value : fetched) {
-    if (value.getType() !=
-        e.b.getIntegerType(element.getIntOrFloatBitWidth())) {
+  for (Value value : fetched)
+    if (value.getType() == e.b.getIntegerType(element.getIntOrFloatBitWidth()))
+      pairs.push_back(unpackElement(value));
+    else
       unpackPair(e, value, element, pairs);
-      continue;
-    }
-    value = arith::BitcastOp::create(e.b, e.loc, element, value);
-    if (!element.isF32())
-      value = arith::ExtFOp::create(e.b, e.loc, e.b.getF32Type(), value);
-    pairs.push_back(value);
-  }
   Values values;
   for (size_t i = 0; i < pairs.size(); i += 2)
     for (int64_t row = 0; row < 2; ++row)
       values.append({pairs[i], pairs[i + 1]});
+  return values;
+}
+
+ChannelExtra::Values RowChannels::fetch(int64_t, int64_t column) {
+  constexpr int64_t kBelow = 8;
+  return {load(column, 1), load(column + kBelow, 1)};
+}
+
+/// Of each 8 columns a lane has a pair in one row and a pair in the other.
+ChannelExtra::Values RowChannels::unpack(const Values &fetched, int64_t,
+                                         int64_t, Value) {
+  constexpr int64_t kFragment = 8;
+  Value upper = unpackElement(fetched[0]), lower = unpackElement(fetched[1]);
+  Values values;
+  for (int64_t i = 0; i < shape.getStagedElements(); i += kFragment)
+    values.append({upper, upper, lower, lower});
   return values;
 }
 
@@ -179,7 +229,9 @@ tessera::makeStoreExtra(Emitter &e, const HopperShape &shape, dnn::ViewOp view,
       return llvm::any_of(form, [](int64_t factor) { return factor != 0; });
     });
   };
-  if (!isMoved(1))
-    return std::make_unique<ChannelExtra>(e, shape, view, pointer, lane);
-  return std::make_unique<ElementExtra>(e, shape, view, pointer, warp, lane);
+  if (isMoved(1))
+    return std::make_unique<ElementExtra>(e, shape, view, pointer, warp, lane);
+  if (shape.isSwapped)
+    return std::make_unique<RowChannels>(e, shape, view, pointer, warp, lane);
+  return std::make_unique<ColumnChannels>(e, shape, view, pointer, lane);
 }

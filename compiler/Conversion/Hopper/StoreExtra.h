@@ -4,7 +4,8 @@
 // that nothing is rounded but the result. There its tensors must come, too:
 //
 // - one value a channel (bias): each lane loads the two neighbours that it has
-//   of every 8 columns; L1 has them for all rows but the first;
+//   of every 8 columns; L1 has them for all rows but the first. With swapped
+//   operands a lane has two channels alone;
 // - one value an element (residual, the old result): loaded so, 4 lanes would
 //   share 16 bytes of a row. It comes as the result goes instead: whole rows to
 //   the staging buffer, and from there by ldmatrix, which undoes stmatrix, or,

@@ -22,9 +22,9 @@ static SmallVector<Value> getTurnedOffsets(Emitter &e, Value warp, Value lane) {
   return {getStagedOffset(e, row, column, kBytes)};
 }
 
-/// Of f32, which stmatrix does not take, where a lane puts the first of its sums:
-/// a pair in its row, and a pair in the row 8 below. Staged rows have the rows of
-/// two warps.
+/// Of f32, which stmatrix does not take, where a lane puts the first of its
+/// sums: a pair in its row, and a pair in the row 8 below. Staged rows have the
+/// rows of two warps.
 static SmallVector<Value> getTurnedPairOffsets(Emitter &e, Value warp,
                                                Value lane) {
   constexpr int64_t kBytes = 4;
@@ -146,9 +146,10 @@ void SumStore::turnSums(Value sums, int64_t column, int64_t first,
   }
 }
 
-/// Puts 64 columns of wgmma, from `column` on, into the buffers of the warpgroup
-/// as rows, 16 each, `bufferBytes` behind the first of each warp: of the rows of
-/// all warps, or, of f32, of the two that have what is staged from `row` on.
+/// Puts 64 columns of wgmma, from `column` on, into the buffers of the
+/// warpgroup as rows, 16 each, `bufferBytes` behind the first of each warp: of
+/// the rows of all warps, or, of f32, of the two that have what is staged from
+/// `row` on.
 void SumStore::stageTransposed(Value sums, int64_t row, int64_t column,
                                const Fetched &extraValues,
                                int64_t bufferBytes) {
@@ -156,8 +157,8 @@ void SumStore::stageTransposed(Value sums, int64_t row, int64_t column,
   auto stage = [&] {
     for (int64_t warp = 0; warp < kWarps; ++warp) {
       const int64_t bytes = warp * shape.stagers * kBuffer + bufferBytes;
-      auto turn = element.isF32() ? &SumStore::turnSums
-                                  : &SumStore::turnMatrices;
+      auto turn =
+          element.isF32() ? &SumStore::turnSums : &SumStore::turnMatrices;
       (this->*turn)(sums, column, warp * kPieceSums, extraValues,
                     addBytes(e, staging, e.constant(bytes)));
     }
@@ -168,9 +169,9 @@ void SumStore::stageTransposed(Value sums, int64_t row, int64_t column,
     stage();
   } else {
     Value pair = e.shru(thread.warp, 1);
-    Value isStaged =
-        arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq, pair,
-                              e.constant(row % kWgmmaRows / kStoreRows / warps));
+    Value isStaged = arith::CmpIOp::create(
+        e.b, e.loc, arith::CmpIPredicate::eq, pair,
+        e.constant(row % kWgmmaRows / kStoreRows / warps));
     emitIf(e, isStaged, stage);
   }
   // Each warp's copies read what others wrote.

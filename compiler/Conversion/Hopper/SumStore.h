@@ -8,8 +8,9 @@
 //
 // Of exchanged products a warp has 16 columns of all rows. It writes them,
 // transposed, to the buffers of all warps of its warpgroup, which wait for each
-// other before and behind that. So are the rows of a result that is column-major,
-// while exchanged products are staged for that as they are.
+// other before and behind that. So are the rows of a result that is
+// column-major, while products of swapped operands are staged for that as they
+// are.
 //
 //===----------------------------------------------------------------------===//
 

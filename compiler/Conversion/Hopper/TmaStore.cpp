@@ -97,10 +97,10 @@ std::optional<ResultMap> tessera::makeResultMap(dnn::TileStoreOp store,
   if (!isPlain(spaces[0]) || !isPlain(spaces[1]) || (!taps && !hasPlainColumns))
     return std::nullopt;
   ArrayRef<int64_t> columns = spaces[2].sizes;
-  const int64_t size = !taps                       ? extents[2]
-                       : access.getNumForms() == 2 ? access.getBound(1)
-                                                   : columns.front() *
-                                                         columns.back();
+  int64_t size = extents[2];
+  if (taps)
+    size = access.getNumForms() == 2 ? access.getBound(1)
+                                     : columns.front() * columns.back();
   std::optional<TensorMap> map =
       beginResultMap(access, tensor, size, storeRowBytes);
   const size_t tap = columns.size() - 2;

@@ -1,6 +1,7 @@
 //===- WarpMatrix.cpp - The matrix instructions of a warp -----------------===//
 
 #include "compiler/Conversion/Nvidia/WarpMatrix.h"
+#include "compiler/Conversion/Common/DeviceOps.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -41,6 +42,11 @@ void tessera::writeMatrices(Emitter &e, Value pointer, ArrayRef<Value> words,
       NVVM::LdStMatrixEltType::B16);
 }
 
+Value tessera::roundToTf32(Emitter &e, Value word) {
+  Value value = LLVM::BitcastOp::create(e.b, e.loc, e.b.getF32Type(), word);
+  return callIntrinsic(e, "llvm.nvvm.f2tf32.rna", e.b.getI32Type(), {value});
+}
+
 SmallVector<Value> tessera::multiplyMatrices(Emitter &e, Type element,
                                              ValueRange a, ValueRange b,
                                              ValueRange c) {
@@ -49,6 +55,8 @@ SmallVector<Value> tessera::multiplyMatrices(Emitter &e, Type element,
   std::optional<Types> types;
   if (element.isBF16())
     types = {NVVM::MMATypes::bf16, NVVM::MMATypes::bf16};
+  if (element.isF32())
+    types = {NVVM::MMATypes::tf32, NVVM::MMATypes::tf32};
   // Of f16 the op wants pairs.
   auto convert = [&](ValueRange registers) {
     SmallVector<Value> values(registers);
@@ -58,12 +66,13 @@ SmallVector<Value> tessera::multiplyMatrices(Emitter &e, Type element,
                                         value);
     return values;
   };
-  constexpr int64_t kSums = 4, kPerRegister = 8;
+  constexpr int64_t kSums = 4;
+  const int64_t perRegister = element.isF32() ? 4 : 8;
   auto sums = LLVM::LLVMStructType::getLiteral(
       e.b.getContext(), SmallVector<Type>(kSums, e.b.getF32Type()));
   Value product = NVVM::MmaOp::create(
       e.b, e.loc, sums, convert(a), convert(b), c,
-      ArrayRef<int64_t>{16, 8, kPerRegister * static_cast<int64_t>(b.size())},
+      ArrayRef<int64_t>{16, 8, perRegister * static_cast<int64_t>(b.size())},
       std::nullopt, std::nullopt, types, kLayouts);
   return unpack(e, product, kSums);
 }

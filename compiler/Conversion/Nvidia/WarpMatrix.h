@@ -28,9 +28,13 @@ llvm::SmallVector<mlir::Value> readMatrices(Emitter &e, mlir::Value pointer,
 void writeMatrices(Emitter &e, mlir::Value pointer,
                    mlir::ArrayRef<mlir::Value> words, bool isTransposed);
 
-/// c + the 16 rows of a times the 8 columns of b: 16 bits an element,
-/// reductions of 8 (two registers of a, one of b) or 16 (four and two), four
-/// sums of f32.
+/// The f32 in a register of 32 bits, rounded to tf32; mma.sync would cut it
+/// off.
+mlir::Value roundToTf32(Emitter &e, mlir::Value word);
+
+/// c + the 16 rows of a times the 8 columns of b, four sums of f32. Of 16 bits
+/// an element reductions are of 8 (two registers of a, one of b) or 16 (four
+/// and two), of f32 that is rounded to tf32 half of that.
 llvm::SmallVector<mlir::Value> multiplyMatrices(Emitter &e, mlir::Type element,
                                                 mlir::ValueRange a,
                                                 mlir::ValueRange b,

@@ -6,11 +6,10 @@
 // RUN: not dnn-opt --problem "convfp16 -n 2 -c 64 -H 14 -W 14 -k 64 -y 3 -x 3 -F 4" --target gfx942 --tile nhwc-w-igemm-m64n64k32-w1x2-b2-mfma32 --stop-after gpu 2>&1 | FileCheck %s --check-prefix=RESULT
 
 // RUN: not dnn-opt --problem conv-wrw-f16-nchw,nchw,nchw-n2c64h14w14-k64y3x3-p1x1-s1x1-d1x1-g1 --target sm_90 --tile nhwc-operands-igemm-m128n64k64-w1x1-p4-wgmma --stop-after gpu 2>&1 | FileCheck %s --check-prefix=STORED
-// RUN: not dnn-opt --problem conv-fwd-f16-nchw,nchw,nchw-n2c64h14w14-k64y3x3-p1x1-s1x1-d1x1-g1 --target sm_90 --tile nhwc-operands-igemm-m128n64k64-w1x1-p4-wgmma-s3 --stop-after gpu 2>&1 | FileCheck %s --check-prefix=TILE
 // RUN: not dnn-opt --problem conv-fwd-f16-nchw,nchw,nchw-n2c64h14w14-k64y3x3-p1x1-s1x1-d1x1-g1 --target gfx942 --tile nhwc-operands-igemm-m64n64k32-w1x2-b2-mfma32 --stop-after gpu 2>&1 | FileCheck %s --check-prefix=TILE
 
 // STORED: has the filter as its result, which 'nhwc-operands-' does not store
-// TILE: is stored with channels first, which 'nhwc-operands-' does with tiles of igemm with TMA and without splits
+// TILE: is stored with channels first, which 'nhwc-operands-' does with tiles of igemm with TMA, or, forward, of packed
 // RESULT: has the filter as its result, which 'nhwc-w-' does not transpose alone
 // INNER: but 'nhwc-' is followed by a tile of igemm, stem, groups or packed
 

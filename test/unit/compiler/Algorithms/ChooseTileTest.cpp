@@ -657,6 +657,35 @@ TEST(ChooseTile, TransposesWhatDoesNotCoalesce) {
   EXPECT_EQ(ranked->front().tile.algorithm, "igemm");
 }
 
+// Tiles of TMA store results with channels first, in every type that wgmma
+// multiplies, and with a bias or a residual, but not with both. Backward
+// weights have the filter as their result, and the pixels that a tile of
+// strided backward data has are no neighbours.
+TEST(ChooseTile, StoresChannelsFirst) {
+  const GpuTarget &target = *findTarget("sm_90");
+  auto storesChannelsFirst = [&](const ConvProblem &p) {
+    return chooseTile(p, target)->toText().starts_with("nhwc-operands-igemm-");
+  };
+  for (DataType type : {DataType::F16, DataType::F32})
+    for (Direction direction : {Direction::Forward, Direction::BackwardData}) {
+      ConvProblem p = makeChannelsFirst(direction);
+      p.dataType = type;
+      if (type == DataType::F32)
+        p.mathType = MathType::Tf32;
+      EXPECT_TRUE(storesChannelsFirst(p)) << getName(type);
+    }
+  ConvProblem p = makeChannelsFirst(Direction::Forward);
+  p.epilogue.bias = true;
+  EXPECT_TRUE(storesChannelsFirst(p));
+  p.epilogue.residual = true;
+  EXPECT_TRUE(storesChannelsFirst(p));
+  EXPECT_FALSE(
+      storesChannelsFirst(makeChannelsFirst(Direction::BackwardWeights)));
+  p = makeChannelsFirst(Direction::BackwardData);
+  p.stride = {2, 2};
+  EXPECT_FALSE(storesChannelsFirst(p));
+}
+
 // Forward, each lane's element of an NCHW filter is in a line of its own, and
 // whole lines pass through L1. Backward data reads neighbouring filters, and
 // what holds CDNA3 up, the addresses, CDNA2's matrix unit of half the speed can
