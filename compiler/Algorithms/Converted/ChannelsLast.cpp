@@ -20,6 +20,8 @@
 
 #include <array>
 
+#include <numeric>
+
 using namespace mlir;
 using namespace tessera;
 
@@ -129,7 +131,8 @@ static std::optional<TileConfig> storeChannelsFirst(const TileConfig &config,
     return std::nullopt;
   if ((conv.epilogue.beta || conv.epilogue.residual) && tile->splits == 1) {
     // Products of fewer columns would wait for shared memory.
-    if (tile->n % kBlock != 0 || tile->m / tile->wavesM < kLeastRows)
+    if (tile->n % kBlock != 0 || tile->m / tile->wavesM < kLeastRows ||
+        tile->promote > 0)
       return std::nullopt;
     tile->isSwapped = true;
   }
@@ -192,6 +195,26 @@ static double estimateClocks(const ConvProblem &conv, Transposed transposed,
   return 0;
 }
 
+/// What lanes take that store a result with channels first, where TMA cannot
+/// (docs/design/0026-column-major-results.md): neighbours in a halo's lines one
+/// by one, else as many at a time as divide the pixels of an image. Elements a
+/// clock are an estimate.
+static double estimateLaneStores(const ConvProblem &conv,
+                                 const TileConfig &config,
+                                 const GpuTarget &target) {
+  constexpr int64_t kStaged = 64, kMostAtOnce = 8;
+  constexpr double kLaneStores = 10;
+  const bool isForward = conv.direction == Direction::Forward;
+  const int64_t pixels = getVolume(isForward ? conv.getOutput() : conv.in);
+  const std::optional<GemmTile> tile = findTmaProduct(config, isForward);
+  const bool hasHalo = tile && tile->halo > 0;
+  if (!hasHalo && pixels % kStaged == 0)
+    return 0;
+  const int64_t atOnce = hasHalo ? 1 : std::gcd(pixels, kMostAtOnce);
+  return static_cast<double>(conv.getResultLengths().getElements()) /
+         (kLaneStores * static_cast<double>(atOnce) * target.computeUnits);
+}
+
 /// Appends the tiles of `algorithm` for `conv` with transposed tensors.
 static void addCandidates(const Algorithm &algorithm, const ConvProblem &conv,
                           Transposed transposed, const GpuTarget &target,
@@ -204,11 +227,14 @@ static void addCandidates(const Algorithm &algorithm, const ConvProblem &conv,
     std::optional<TileConfig> tile = candidate.tile;
     if (transposed == Transposed::Operands)
       tile = storeChannelsFirst(candidate.tile, conv);
+    const double stored = transposed == Transposed::Operands && tile
+                              ? estimateLaneStores(conv, *tile, target)
+                              : 0;
     if (tile)
       candidates.push_back(
           {{std::string(kName),
             std::string(getPrefix(transposed)) + tile->toText()},
-           candidate.cost + transposing});
+           candidate.cost + transposing + stored});
   }
 }
 

@@ -179,9 +179,11 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
            << ", but has " << shape->tileN;
   a->setRounded(!shape->splitsF32);
   b->setRounded(!shape->splitsF32);
-  auto makeMap = shape->isColumnMajor ? makeColumnMajorMap : makeResultMap;
   std::optional<ResultMap> result =
-      makeMap(program.store, *nameD, shape->storeRowBytes);
+      shape->isColumnMajor
+          ? makeColumnMajorMap(program.store, *nameD, shape->storeRowBytes,
+                               shape->getStagedRowStep())
+          : makeResultMap(program.store, *nameD, shape->storeRowBytes);
   if (failed(checkRowTensors(program, /*storesRows=*/!result)))
     return failure();
   ArrayRef<int64_t> counts = program.tiles.getCounts();

@@ -14,6 +14,8 @@
 
 #include "llvm/Support/MathExtras.h"
 
+#include <numeric>
+
 namespace tessera {
 
 /// The instruction of factors of f16 and bf16, and of f32 rounded to tf32.
@@ -161,6 +163,14 @@ struct HopperShape {
   }
   int64_t getPieceRow(int64_t piece) const {
     return std::min(piece * getStoreRows(), getRows() - getStoreRows());
+  }
+
+  /// What the first row of every piece of every tile is a multiple of.
+  int64_t getStagedRowStep() const {
+    int64_t step = std::gcd(tileM, getRows());
+    for (int64_t piece = 0; piece < countRowPieces(); ++piece)
+      step = std::gcd(step, getPieceRow(piece));
+    return step;
   }
 
   /// Whether the sums leave a thread registers for what an epilogue reads.

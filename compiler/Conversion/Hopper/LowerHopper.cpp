@@ -196,8 +196,7 @@ std::unique_ptr<WayOut> KernelWriter::makeWayOut(Value groupWarp, Value lane) {
   const bool hasGroups = program.tiles.getCounts()[0] > 1;
   if (plan.result && shape.isColumnMajor)
     return std::make_unique<ColumnStore>(
-        e, getMap(Result), hasGroups, plan.result->runs,
-        shape.getStagedElements(), groupWarp, lane);
+        e, getMap(Result), hasGroups, plan.result->runs, groupWarp, lane);
   if (plan.result)
     return std::make_unique<TmaStore>(e, getMap(Result), hasGroups,
                                       plan.result->columns, groupWarp, lane);

@@ -148,7 +148,7 @@ void TmaStore::copyBox(Value buffer, ValueRange coordinates) {
       NVVM::TMAStoreMode::TILE, /*predicate=*/Value());
 }
 
-void TmaStore::emitCopies(Value buffer, int64_t row, int64_t column) {
+void TmaStore::emitCopy(Value buffer, int64_t row, int64_t column) {
   SmallVector<Value> coordinates = {e.add(place.column, column)};
   if (columns.tap > 0)
     coordinates = splitColumn(coordinates[0]);
@@ -166,7 +166,7 @@ void TmaStore::copyOut(Value buffer, int64_t row, int64_t column) {
                                  NVVM::SharedSpace::shared_cta));
   emitWarpSync(e);
   emitIf(e, isFirstLane, [&] {
-    emitCopies(buffer, row, column);
+    emitCopy(buffer, row, column);
     NVVM::CpAsyncBulkCommitGroupOp::create(e.b, e.loc);
   });
 }

@@ -56,8 +56,8 @@ public:
   void finish() override;
 
 protected:
-  /// For the one lane: the copies of a buffer.
-  virtual void emitCopies(mlir::Value buffer, int64_t row, int64_t column);
+  /// For the one lane: the copy of a buffer.
+  virtual void emitCopy(mlir::Value buffer, int64_t row, int64_t column);
   void copyBox(mlir::Value buffer, mlir::ValueRange coordinates);
 
   Emitter &e;
