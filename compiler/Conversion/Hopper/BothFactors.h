@@ -13,7 +13,7 @@ public:
       : context(context), e(context.e), plan(context.plan), shape(plan.shape),
         ring(e, context.shared, shape.getOffsetBarriers(), shape.stages,
              shape.countReaders(),
-             shape.countPreparers()) {}
+             shape.preparesB ? HopperShape::kPreparers : 0) {}
 
   void initialize() override { ring.initialize(); }
   unsigned countCopiers() const override { return 1; }

@@ -8,11 +8,19 @@
 using namespace mlir;
 using namespace tessera;
 
-void FragmentFeed::prepareStage(Value stage, Value parity) {
-  ring.awaitFull({stage, parity});
+RingPlace FragmentFeed::prepareTile(const ResultTile &tile,
+                                    const RingPlace &begin) {
+  Value steps = plan.walk.countSteps(e, tile.group);
+  auto loop =
+      scf::ForOp::create(e.b, e.loc, e.constant(0), steps, e.constant(1),
+                         ValueRange{begin.stage, begin.parity});
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPointToStart(loop.getBody());
+  RingPlace at{loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
+  ring.awaitFull(at);
   prepare(
       addBytes(e, context.shared,
-               e.add(e.mul(stage, shape.getBytesB()), shape.getOffsetB())));
+               e.add(e.mul(at.stage, shape.getBytesB()), shape.getOffsetB())));
   // What was written is read by wgmma, not by threads.
   NVVM::FenceProxyOp::create(
       e.b, e.loc, NVVM::ProxyKind::async_shared,
@@ -20,31 +28,10 @@ void FragmentFeed::prepareStage(Value stage, Value parity) {
                                  NVVM::SharedSpace::shared_cta));
   emitWarpSync(e);
   emitIf(e, e.ult(getLane(), 1),
-         [&] { emitArrival(e, ring.getReady(stage)); });
-}
-
-StepFeed::Place FragmentFeed::prepareTile(const ResultTile &tile,
-                                          const Place &begin) {
-  Value steps = plan.walk.countSteps(e, tile.group);
-  auto loop = scf::ForOp::create(e.b, e.loc, e.constant(0), steps,
-                                 e.constant(1), begin);
-  OpBuilder::InsertionGuard guard(e.b);
-  e.b.setInsertionPointToStart(loop.getBody());
-  RingPlace at{loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
-  Value turn = loop.getRegionIterArg(2);
-  if (shape.countPreparers() > 1) {
-    prepareStage(at.stage, at.parity);
-  } else {
-    Value isMine = arith::CmpIOp::create(
-        e.b, e.loc, arith::CmpIPredicate::eq, turn, context.warp);
-    emitIf(e, isMine, [&] { prepareStage(at.stage, at.parity); });
-  }
+         [&] { emitArrival(e, ring.getReady(at.stage)); });
   RingPlace next = ring.advance(at);
-  Value later =
-      e.select(e.ult(turn, HopperShape::kPreparers), e.add(turn, 1),
-               e.constant(1));
-  scf::YieldOp::create(e.b, e.loc, ValueRange{next.stage, next.parity, later});
-  return llvm::to_vector_of<Value>(loop.getResults());
+  scf::YieldOp::create(e.b, e.loc, ValueRange{next.stage, next.parity});
+  return {loop.getResult(0), loop.getResult(1)};
 }
 
 /// While a consumer loads its fragments, the products of the others run.

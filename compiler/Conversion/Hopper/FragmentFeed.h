@@ -19,11 +19,11 @@ public:
   using BothFactors::BothFactors;
 
   bool prepares() const override { return true; }
-  Place prepareTile(const ResultTile &tile, const Place &begin) override;
+  RingPlace prepareTile(const ResultTile &tile,
+                        const RingPlace &begin) override;
 
 protected:
-  /// A warp's share of the changes to the B of a stage, `buffer`; all of them if
-  /// warps take turns.
+  /// A warp's share of the changes to the B of a stage, `buffer`.
   virtual void prepare(mlir::Value buffer) = 0;
   /// Loads A from the stage at `at`, waits until its B is ready, and issues
   /// the products as one group. The sums.
@@ -34,8 +34,6 @@ protected:
   llvm::SmallVector<mlir::Value>
   emitSteps(Wgmma &wgmma, mlir::Value steps, RingPlace &place,
             llvm::function_ref<void()> onIssued) override;
-
-  void prepareStage(mlir::Value stage, mlir::Value parity);
 
   /// The lane, and the warp's number in its warpgroup.
   mlir::Value getLane() { return e.andi(context.thread, 31); }

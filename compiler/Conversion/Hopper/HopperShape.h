@@ -134,11 +134,6 @@ struct HopperShape {
     return getOffsetHaloBarriers() + 2 * halo.buffers * kBarrierBytes +
            kSharedAlignment;
   }
-  /// Warps that change the B of one stage: all of them, or, of terms, which take
-  /// a warp longer than a step, each in its turn.
-  int64_t countPreparers() const {
-    return !preparesB ? 0 : splitsF32 ? 1 : kPreparers;
-  }
   /// Whether consumers issue their products in turns (StepFeed.h).
   bool takesTurns() const {
     return isPingPong || (splitsF32 && consumers > 1);

@@ -140,10 +140,12 @@ void KernelWriter::emitCopier(unsigned copier) {
 }
 
 void KernelWriter::emitPreparer() {
-  forEachTile(workgroup, plan.workgroups,
-              {e.constant(0), e.constant(0), e.constant(1)},
-              [&](Value tile, const StepFeed::Place &place) {
-                return feed->prepareTile(locateTile(tile), place);
+  StepFeed::Place begin = {e.constant(0), e.constant(0)};
+  forEachTile(workgroup, plan.workgroups, begin,
+              [&](Value tile, StepFeed::Place place) -> StepFeed::Place {
+                RingPlace end =
+                    feed->prepareTile(locateTile(tile), {place[0], place[1]});
+                return {end.stage, end.parity};
               });
 }
 

@@ -24,11 +24,14 @@ private:
 };
 } // namespace
 
+/// The free warps share out the pieces, two at a time.
 void SplitFeed::prepare(Value buffer) {
+  constexpr int64_t kAtOnce = TermWriter::kPiecesAtOnce;
   TermWriter writer(e, shape, plan.b.isTransposed(), getLane());
+  Value first = e.mul(e.add(context.warp, -1), kAtOnce);
   auto loop = scf::ForOp::create(
-      e.b, e.loc, e.constant(0), e.constant(writer.countPieces()),
-      e.constant(TermWriter::kPiecesAtOnce), ValueRange{});
+      e.b, e.loc, first, e.constant(writer.countPieces()),
+      e.constant(kAtOnce * HopperShape::kPreparers), ValueRange{});
   OpBuilder::InsertionGuard guard(e.b);
   e.b.setInsertionPointToStart(loop.getBody());
   writer.emit(buffer, loop.getInductionVar());

@@ -34,10 +34,6 @@ public:
   };
   virtual ~StepFeed() = default;
 
-  /// Where somebody is in the rings: for a consumer, a stage and a parity of
-  /// each.
-  using Place = llvm::SmallVector<mlir::Value>;
-
   /// For one thread, before anybody else looks.
   virtual void initialize() = 0;
 
@@ -53,12 +49,13 @@ public:
   /// Whether the producer's other warps change B once it has been copied, and
   /// their share of a tile from a place of the ring on.
   virtual bool prepares() const { return false; }
-  /// Their place in the ring is a stage, its parity, and the warp whose turn it
-  /// is, 1 at the begin.
-  virtual Place prepareTile(const ResultTile &tile, const Place &begin) {
+  virtual RingPlace prepareTile(const ResultTile &tile,
+                                  const RingPlace &begin) {
     return begin;
   }
 
+  /// Where a consumer is in the rings: a stage and a parity of each.
+  using Place = llvm::SmallVector<mlir::Value>;
   virtual Place getBegin() = 0;
   /// The sums of a tile of `group` from `place` on, which is moved behind it.
   /// Calls `onIssued` where all products have been issued.
