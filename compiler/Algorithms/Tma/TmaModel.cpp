@@ -113,7 +113,7 @@ GemmTile TmaShape::getTile(const ConvProblem &problem, int splits) const {
              : problem.allowsTf32() ? "wgmma_tf32"
                                     : "wgmma";
   // Accumulators do not round to nearest, and small terms come before large ones
-  // only within a step (docs/design/0026-splits-in-registers.md).
+  // only within a step (docs/design/0027-splits-in-registers.md).
   tile.promote = splitsF32(problem) ? 1 : 0;
   tile.isTma = true;
   tile.isPingPong = isPingPong;

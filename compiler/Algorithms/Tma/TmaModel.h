@@ -101,7 +101,7 @@ int getFewestColumns(int64_t columns);
 const TmaRates &getTmaRates(const ConvProblem &problem);
 
 /// Whether `problem` is of f32 that may not be rounded, which is split into
-/// terms of bf16 (docs/design/0026-splits-in-registers.md).
+/// terms of bf16 (docs/design/0027-splits-in-registers.md).
 bool splitsF32(const ConvProblem &problem);
 /// Whether `shape` can split f32. If columns lie together in memory they come in
 /// blocks of 64.

@@ -1,7 +1,7 @@
 //===- SplitFactors.h - f32 factors in terms of bf16 -----------*- C++ -*--===//
 //
 // An f32 is the sum of three bf16, so six products of bf16 are one of f32 to
-// 2^-24 (docs/design/0026-splits-in-registers.md). TMA brings f32. A consumer
+// 2^-24 (docs/design/0027-splits-in-registers.md). TMA brings f32. A consumer
 // loads the fragments of A and splits them in registers; free warps of the
 // producer's group split B, and write its terms where it lay and behind that.
 //
