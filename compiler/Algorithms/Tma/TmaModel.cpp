@@ -159,9 +159,10 @@ bool tessera::fitsSplits(const TmaShape &shape, bool hasColumnBlocks) {
          shape.countAccumulators() <= mostAccumulators;
 }
 
-double tessera::getSplitClocks(const TmaShape &shape) {
-  constexpr double kColumn = 8;
-  return kColumn * shape.n;
+double tessera::getSplitClocks(const TmaShape &shape, bool hasRowBlocks) {
+  constexpr double kStep = 450, kRowBlocks = 250, kSharedSm = 0.6;
+  const double clocks = kStep + (hasRowBlocks ? kRowBlocks : 0);
+  return shape.isSmall() ? kSharedSm * clocks : clocks;
 }
 
 /// Six products of 16 bits for two of tf32.

@@ -202,7 +202,8 @@ static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
   const TmaTraffic traffic = getTraffic(p, gemm, shape, busy);
   double step = getStepClocks(shape, traffic, rates);
   if (splitsF32(p))
-    step = std::max(step, getSplitClocks(shape));
+    step += getSplitClocks(shape, p.direction == Direction::BackwardData &&
+                                      p.xLayout == Layout::NCHW);
   if (shape.halo > 0 && p.hasDepth())
     step *= rates.deepHalo;
   const double stored = getStoreClocks(shape, rates) *

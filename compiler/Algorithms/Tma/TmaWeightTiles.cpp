@@ -256,7 +256,7 @@ static double estimateClocks(const ConvProblem &p, const WeightsGemm &gemm,
   if (p.allowsTf32())
     products = std::max(products, steps * getTf32Clocks(shape, rates));
   if (splitsF32(p))
-    products = std::max(products, steps * getSplitClocks(shape));
+    products += steps * getSplitClocks(shape, p.yLayout == Layout::NHWC);
   // f32 has twice the bytes.
   const double stored = getStoreClocks(shape, rates.step) *
                         (splits > 1 || p.dataType == DataType::F32 ? 2 : 1);
