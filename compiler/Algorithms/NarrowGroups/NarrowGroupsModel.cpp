@@ -383,13 +383,16 @@ static void addWeights(const ConvProblem &p, NarrowTile tile,
 std::vector<Candidate> tessera::getNarrowCandidates(const ConvProblem &p,
                                                     const GpuTarget &target,
                                                     const NarrowRates &rates) {
-  constexpr int64_t kMostWidth = 64, kMostHeight = 16;
+  constexpr int64_t kMostHeight = 16;
+  // Backward weights has two blocks of both images in shared memory.
+  const bool isWeights = p.direction == Direction::BackwardWeights;
+  const int64_t mostWidth = isWeights && p.dataType == DataType::F32 ? 32 : 64;
   const std::array<ConvDim, 2> dims = getImage(p);
   const int64_t height = getResultLength(p, dims[0]);
   const int64_t width = getResultLength(p, dims[1]);
   NarrowTile tile;
   tile.width = static_cast<int>(
-      llvm::divideCeilSigned(width, llvm::divideCeilSigned(width, kMostWidth)));
+      llvm::divideCeilSigned(width, llvm::divideCeilSigned(width, mostWidth)));
   std::vector<Candidate> candidates;
   for (int64_t h = 1; h <= std::min(height, kMostHeight); ++h) {
     // Only heights that divide the image as evenly as their number of blocks
@@ -399,7 +402,7 @@ std::vector<Candidate> tessera::getNarrowCandidates(const ConvProblem &p,
       continue;
     for (int waves : {1, 2}) {
       tile.waves = waves;
-      if (p.direction == Direction::BackwardWeights)
+      if (isWeights)
         addWeights(p, tile, target, rates, candidates);
       else if (tile.getPixels() % waves == 0) {
         addImages(p, tile, target, rates, candidates);
