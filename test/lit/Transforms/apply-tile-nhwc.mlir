@@ -6,17 +6,17 @@
 // RUN: dnn-opt --problem conv-fwd-f16-nchw,nchw,nchw-n2c64h14w14-k64y3x3-p1x1-s1x1-d1x1-g1 --target sm_90 --tile nhwc-operands-igemm-m128n64k64-w1x1-p4-wgmma --stop-after tiled | FileCheck %s --check-prefix=FORWARD
 // RUN: dnn-opt --problem conv-bwd-f16-nchw,nchw,nchw-n2c64h14w14-k64y3x3-p1x1-s1x1-d1x1-g1 --target sm_90 --tile nhwc-operands-igemm-m128n64k64-w1x1-p4-wgmma --stop-after tiled | FileCheck %s --check-prefix=DATA
 
-// RUN: dnn-opt --problem conv-fwd-f16-nchw,nchw,nchw-n2c64h14w14-k64y3x3-p1x1-s1x1-d1x1-g1 --target sm_90 --tile nhwc-operands-igemm-m128n64k64-w1x1-p4-wgmma-s3 --stop-after gpu | FileCheck %s --check-prefix=SPLITS
+// RUN: dnn-opt --problem conv-fwd-f16-nchw,nchw,nchw-n2c64h16w16-k64y3x3-p1x1-s1x1-d1x1-g1 --target sm_90 --tile nhwc-operands-igemm-m128n64k64-w1x1-p4-wgmma-s3 --stop-after gpu | FileCheck %s --check-prefix=SPLITS
 
 // Splits are in the workspace with channels first, as the launch that adds them
 // stores the result.
-// SPLITS: dnn.tensor_maps = ["workspace+301056:f16:im2col:{{[^"]*}}", "workspace+{{[^"]*}}", "workspace:f32:tiled:196,64,3,2:784,100352,50176:32,16,1,1:1,1,1,1"]
+// SPLITS: dnn.tensor_maps = ["workspace+393216:f16:im2col:{{[^"]*}}", "workspace+{{[^"]*}}", "workspace:f32:tiled:256,64,3,2:1024,131072,65536:32,16,1,1:1,1,1,1"]
 // SPLITS: gpu.func @{{.*}}_sum(
 
-// RUN: dnn-opt --problem conv-fwd-f16-nchw,nchw,nchw-n2c3h56w56-k64y7x7-p3x3-s2x2-d1x1-g1 --target sm_90 --tile nhwc-operands-packed-m128n64k64-w1x1-p4-wgmma --stop-after gpu | FileCheck %s --check-prefix=PACKED
+// RUN: dnn-opt --problem conv-fwd-f16-nchw,nchw,nchw-n2c3h64w64-k64y7x7-p3x3-s2x2-d1x1-g1 --target sm_90 --tile nhwc-operands-packed-m128n64k64-w1x1-p4-wgmma --stop-after gpu | FileCheck %s --check-prefix=PACKED
 
 // Packed pixels are rows like others.
-// PACKED: "y:f16:tiled:784,64,2:1568,100352:64,16,1:1,1,1"
+// PACKED: "y:f16:tiled:1024,64,2:2048,131072:64,16,1:1,1,1"
 
 // Both operands are transposed, and the result is stored with channels first:
 // its columns are 196 elements apart.
