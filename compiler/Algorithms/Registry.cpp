@@ -10,10 +10,10 @@ using namespace tessera;
 std::span<const Algorithm *const> tessera::getAlgorithms() {
   static const std::array kAlgorithms = {
       &getImplicitGemm(), &getStem(),         &getNarrowGroups(),
-      &getPacked(),       &getChannelsLast(), &getSplitF32(),
-      &getDepthwise(),    &getToeplitz(),     &getWinograd(),
-      &getGeneralConv(),  &getPool(),         &getPoolSplit(),
-      &getRowWiseMap(),   &getRows(),         &getRowWiseSplit(),
+      &getPacked(),       &getChannelsLast(), &getDepthwise(),
+      &getToeplitz(),     &getWinograd(),     &getGeneralConv(),
+      &getPool(),         &getPoolSplit(),    &getRowWiseMap(),
+      &getRows(),         &getRowWiseSplit(),
   };
   return kAlgorithms;
 }

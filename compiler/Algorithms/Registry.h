@@ -14,7 +14,6 @@ const Algorithm &getGeneralConv();
 const Algorithm &getImplicitGemm();
 const Algorithm &getNarrowGroups();
 const Algorithm &getPacked();
-const Algorithm &getSplitF32();
 const Algorithm &getStem();
 const Algorithm &getToeplitz();
 const Algorithm &getWinograd();

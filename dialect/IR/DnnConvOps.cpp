@@ -190,8 +190,9 @@ static LogicalResult verifyTypes(ConvOp op) {
   const Type type = inputs[0].type.getElementType();
   const Type other = inputs[1].type.getElementType();
   const Type written = result.type.getElementType();
-  const bool isI8 = type.isInteger(8), isShort = type.isF16() || type.isBF16();
-  if (!isShort && !type.isF32() && !type.isF64() && !isI8) /*conv_c4*/
+  const bool isI8 = type.isInteger(8);
+  if (!type.isF16() && !type.isBF16() && !type.isF32() && !type.isF64() &&
+      !isI8) /*conv_c4*/
     return op.emitOpError() << "needs elements of type f16, bf16, f32, f64 or "
                                "i8, but "
                             << inputs[0].name << " has " << type;
@@ -206,13 +207,12 @@ static LogicalResult verifyTypes(ConvOp op) {
   if (op.getTf32() && !type.isF32()) /*conv_c25*/
     return op.emitOpError()
            << "needs elements of f32 to allow tf32, but has " << type;
-  const bool isWide = written.isF32() && (isShort || isI8);
-  if (!isWide && (isI8 ? !written.isInteger(32) : written != type)) /*conv_c19*/
+  if (isI8 ? !written.isInteger(32) && !written.isF32()
+           : written != type) /*conv_c19*/
     return op.emitOpError()
            << "needs " << result.name << " of type "
            << (isI8 ? "i32 or f32"
-                    : "of " + inputs[0].name + " and " + inputs[1].name +
-                          (isShort ? ", or f32" : ""))
+                    : "of " + inputs[0].name + " and " + inputs[1].name)
            << ", but " << inputs[0].name << " has " << type << " and "
            << result.name << " has " << written;
   return success();

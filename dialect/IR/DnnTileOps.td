@@ -109,7 +109,7 @@ def PipelineOp : Dnn_Op<"pipeline", [SingleBlock]> {
     With `promote` the accumulators of matrix instructions, which round less well
     than an addition of f32 does, sum up so many steps at most; then they are
     added to sums of f32 in registers, and begin anew
-    (docs/design/0024-f32-by-splits.md).
+    (docs/design/0027-splits-in-registers.md).
 
     Example:
     ```mlir

@@ -80,16 +80,14 @@ Value tessera::setArgumentType(Value argument, MemRefType type) {
   return argument;
 }
 
-Value tessera::reshapeArgument(Value argument, ArrayRef<int64_t> shape,
-                               ArrayRef<int64_t> strides) {
+Value tessera::reshapeArgument(Value argument, ArrayRef<int64_t> shape) {
   auto type = cast<MemRefType>(argument.getType());
   SmallVector<int64_t> given, packed(shape.size(), 1);
   int64_t offset = 0;
   (void)type.getStridesAndOffset(given, offset);
   for (size_t d = shape.size() - 1; d > 0; --d)
     packed[d - 1] = packed[d] * shape[d];
-  auto layout = StridedLayoutAttr::get(
-      type.getContext(), offset, strides.empty() ? ArrayRef(packed) : strides);
+  auto layout = StridedLayoutAttr::get(type.getContext(), offset, packed);
   return setArgumentType(argument,
                          MemRefType::get(shape, type.getElementType(), layout));
 }

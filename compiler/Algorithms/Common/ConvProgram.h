@@ -84,10 +84,10 @@ bool hasPackedStrides(mlir::MemRefType type);
 /// do not notice, because a kernel receives only the address.
 mlir::Value setArgumentType(mlir::Value argument, mlir::MemRefType type);
 
-/// Gives an argument of a kernel function another shape behind the same offset,
-/// packed unless there are `strides`.
-mlir::Value reshapeArgument(mlir::Value argument, llvm::ArrayRef<int64_t> shape,
-                            llvm::ArrayRef<int64_t> strides = {});
+/// Gives an argument of a kernel function another shape, packed, behind the
+/// same offset.
+mlir::Value reshapeArgument(mlir::Value argument,
+                            llvm::ArrayRef<int64_t> shape);
 
 /// Gives a packed argument of a kernel function a one-dimensional type.
 mlir::Value flattenArgument(mlir::Value argument);

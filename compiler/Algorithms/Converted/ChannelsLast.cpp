@@ -160,7 +160,7 @@ Status ChannelsLast::check(const Problem &problem,
   for (Layout layout : {conv->xLayout, conv->wLayout, conv->yLayout})
     if (layout != Layout::NHWC && layout != Layout::NCHW)
       return notSupported("transposes packed tensors");
-  const ConvertedTraffic traffic(*conv, /*splits=*/false);
+  const ConvertedTraffic traffic(*conv);
   const Problem filter(getInnerProblem(*conv, Transposed::Filter));
   if (isFilterWorthTrying(*conv, traffic, target) &&
       getImplicitGemm().check(filter, target).isOk())
@@ -183,7 +183,7 @@ Status ChannelsLast::check(const Problem &problem,
 /// What the launches take that transpose.
 static double estimateClocks(const ConvProblem &conv, Transposed transposed,
                              const GpuTarget &target) {
-  const ConvertedTraffic traffic(conv, /*splits=*/false);
+  const ConvertedTraffic traffic(conv);
   switch (transposed) {
   case Transposed::All:
     return traffic.estimateClocks(target);
@@ -242,7 +242,7 @@ std::vector<Candidate>
 ChannelsLast::getCandidates(const Problem &problem,
                             const GpuTarget &target) const {
   const ConvProblem &conv = *problem.getConv();
-  const ConvertedTraffic traffic(conv, /*splits=*/false);
+  const ConvertedTraffic traffic(conv);
   std::vector<Candidate> candidates;
   if (checkAll(conv, traffic).isOk())
     for (const Algorithm *algorithm : getInnerAlgorithms())

@@ -15,7 +15,7 @@ using namespace tessera;
 /// A tensor that is channels first as matrices, channels by pixels.
 static Matrices getMatrices(MemRefType type) {
   const int64_t batch = type.getDimSize(0), channels = type.getDimSize(1);
-  return {{batch}, channels, type.getNumElements() / batch / channels};
+  return {batch, channels, type.getNumElements() / batch / channels};
 }
 
 /// Whether the transposed matrices are the same memory.
@@ -23,37 +23,22 @@ static bool isSame(const Matrices &matrices) {
   return matrices.rows == 1 || matrices.columns == 1;
 }
 
-static dnn::Layout getLayout(dnn::ConvOp conv, const OpOperand &operand) {
-  return &operand == &conv.getXMutable()   ? conv.getXLayout()
-         : &operand == &conv.getWMutable() ? conv.getWLayout()
-                                           : conv.getYLayout();
-}
-
-/// A tensor of `type` and `layout` with channels last; split, with all copies.
-static MemRefType getPackedType(MemRefType type, dnn::Layout layout,
-                                const std::optional<ElementSplit> &split) {
+/// A tensor of `type`, which is channels first, with channels last.
+static MemRefType getPackedType(MemRefType type) {
   SmallVector<int64_t> shape(type.getShape());
-  if (layout != dnn::Layout::NHWC)
-    std::rotate(shape.begin() + 1, shape.begin() + 2, shape.end());
-  if (!split)
-    return MemRefType::get(shape, type.getElementType());
-  (split->isOuter ? shape.front() : shape.back()) *= kTermProducts;
-  return MemRefType::get(shape, BFloat16Type::get(type.getContext()));
+  std::rotate(shape.begin() + 1, shape.begin() + 2, shape.end());
+  return MemRefType::get(shape, type.getElementType());
 }
 
 ConvertedTensor::ConvertedTensor(dnn::ConvOp conv, OpOperand &operand,
-                                 StringRef suffix,
-                                 std::optional<ElementSplit> split)
+                                 StringRef suffix)
     : function(conv->getParentOfType<func::FuncOp>()),
       isResult(&conv.getResultOperand() == &operand), suffix(suffix),
-      split(split),
       original(cast<BlockArgument>(operand.get()).getArgNumber()) {
   auto type = cast<MemRefType>(operand.get().getType());
-  const dnn::Layout layout = getLayout(conv, operand);
   matrices = getMatrices(type);
-  isTransposed = layout != dnn::Layout::NHWC && !isSame(matrices);
-  packed = getPackedType(type, layout, split);
-  if (!split && !isTransposed) {
+  packed = getPackedType(type);
+  if (isSame(matrices)) {
     setArgumentType(function.getArgument(original), packed);
     if (isResult)
       for (Value extra : conv.getExtras())
@@ -102,10 +87,8 @@ void ConvertedTensor::addKernel(dnn::ConvOp conv) const {
   if (isResult)
     emitTranspose(kernel, copy, given,
                   {matrices.batch, matrices.columns, matrices.rows});
-  else if (isTransposed)
-    emitTranspose(kernel, given, copy, matrices, split);
   else
-    emitSplit(kernel, given, copy, *split);
+    emitTranspose(kernel, given, copy, matrices);
 }
 
 LogicalResult tessera::checkConverted(dnn::ConvOp conv, StringRef name,

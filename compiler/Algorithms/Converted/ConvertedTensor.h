@@ -5,17 +5,18 @@
 
 #include "compiler/Algorithms/Algorithm.h"
 #include "compiler/Algorithms/Converted/TransposeKernel.h"
+#include "dialect/IR/Dnn.h"
+
+#include <optional>
 
 namespace tessera {
 
-/// A tensor of a convolution that is computed with channels last. If its memory
-/// is not so already, or if its elements are split, a copy in the workspace
-/// takes its place.
+/// A tensor, given with channels first, of a convolution that is computed with
+/// channels last. If that is other memory, a copy in the workspace replaces it.
 class ConvertedTensor {
 public:
   ConvertedTensor(dnn::ConvOp conv, mlir::OpOperand &operand,
-                  mlir::StringRef suffix,
-                  std::optional<ElementSplit> split = std::nullopt);
+                  mlir::StringRef suffix);
 
   /// Moves the copy behind `bytes` of the workspace, and `bytes` behind it.
   void allocate(int64_t &bytes);
@@ -28,12 +29,10 @@ private:
   mlir::func::FuncOp function;
   bool isResult;
   mlir::StringRef suffix;
-  std::optional<ElementSplit> split;
   unsigned original;                 ///< Its argument.
   std::optional<unsigned> workspace; ///< The argument of the copy.
   Matrices matrices;                 ///< As it is given.
-  bool isTransposed;
-  mlir::MemRefType packed; ///< With channels last.
+  mlir::MemRefType packed;           ///< With channels last.
 };
 
 /// Fails with an error if a tensor of `conv` is not packed, or if a result that

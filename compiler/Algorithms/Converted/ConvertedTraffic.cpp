@@ -1,7 +1,6 @@
 //===- ConvertedTraffic.cpp - What launches that convert move -------------===//
 
 #include "compiler/Algorithms/Converted/ConvertedTraffic.h"
-#include "compiler/Algorithms/Converted/ElementSplit.h"
 #include "compiler/Algorithms/ImplicitGemm/GemmCost.h"
 
 using namespace tessera;
@@ -26,20 +25,16 @@ static size_t getResultIndex(Direction direction) {
                                                 : 1;
 }
 
-ConvertedTraffic::ConvertedTraffic(const ConvProblem &conv, bool splits)
+ConvertedTraffic::ConvertedTraffic(const ConvProblem &conv)
     : result(getResultIndex(conv.direction)) {
   const Layout layouts[] = {conv.xLayout, conv.wLayout, conv.yLayout};
   const TensorLengths lengths[] = {
       conv.getInputLengths(), conv.getFilterLengths(), conv.getOutputLengths()};
   for (size_t i = 0; i < tensors.size(); ++i) {
-    const int64_t elements = lengths[i].getElements();
     const int64_t bytes =
-        elements *
+        lengths[i].getElements() *
         getByteSize(i == result ? conv.getResultType() : conv.dataType);
-    if (splits && i != result)
-      tensors[i] = {bytes,
-                    elements * kTermProducts * getByteSize(DataType::BF16)};
-    else if (isTransposed(layouts[i], lengths[i]))
+    if (isTransposed(layouts[i], lengths[i]))
       tensors[i] = {bytes, bytes};
   }
 }

@@ -11,10 +11,10 @@
 namespace tessera {
 
 /// What is read and written to bring the tensors of a convolution into the
-/// workspace with channels last, and, where they are split, as copies of bf16.
+/// workspace with channels last.
 class ConvertedTraffic {
 public:
-  ConvertedTraffic(const ConvProblem &conv, bool splits);
+  explicit ConvertedTraffic(const ConvProblem &conv);
 
   /// Offsets into a workspace have 31 bits.
   static constexpr int64_t kMostWorkspace = int64_t(1) << 31;

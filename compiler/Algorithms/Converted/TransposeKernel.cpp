@@ -1,4 +1,4 @@
-//===- TransposeKernel.cpp - Launches that convert tensors ----------------===//
+//===- TransposeKernel.cpp - A launch that transposes matrices ------------===//
 //
 // A workgroup moves a tile through LDS: it loads rows and stores columns, both
 // with neighbouring threads at neighbouring addresses, and up to 16 bytes a
@@ -18,32 +18,6 @@ using namespace mlir;
 using namespace tessera;
 
 static constexpr int64_t kThreads = 256, kAccessBytes = 16, kBankBytes = 4;
-
-/// The matrices of each group.
-static Matrices separateGroups(const Matrices &matrices,
-                               const ElementSplit &split) {
-  const int64_t batch = matrices.batch.front(), groups = split.groups;
-  if (split.isOuter)
-    return {{groups, batch / groups}, matrices.rows, matrices.columns};
-  return {{batch, groups}, matrices.rows / groups, matrices.columns};
-}
-
-/// Makes `target` [batch, columns, copies, rows], where the copies of a group
-/// are innermost but for its rows, or outermost.
-static void reshapeCopies(BlockArgument target, const Matrices &separated,
-                          bool isOuter) {
-  const auto &[batch, rows, columns] = separated;
-  const int64_t first = batch[0], second = batch[1];
-  const int64_t size = rows * columns;
-  SmallVector<int64_t> strides;
-  if (isOuter)
-    strides = {kTermProducts * second * size, size, rows, second * size, 1};
-  else
-    strides = {second * kTermProducts * size, kTermProducts * rows,
-               second * kTermProducts * rows, rows, 1};
-  reshapeArgument(target, {first, second, columns, kTermProducts, rows},
-                  strides);
-}
 
 namespace {
 struct TileShape {
@@ -100,36 +74,22 @@ struct TileWalk {
     return {p.div(number, perLine), p.mul(p.rem(number, perLine), width)};
   }
 };
-
-/// The tile of a workgroup in the matrices.
-struct Corner {
-  PointBuilder::Values batch;
-  Value row, column;
-
-  PointBuilder::Values locate(ArrayRef<Value> inMatrix) const {
-    PointBuilder::Values coordinates = batch;
-    coordinates.append(inMatrix.begin(), inMatrix.end());
-    return coordinates;
-  }
-};
 } // namespace
 
 static void loadTile(PointBuilder &p, Value source, Value shared,
-                     const Corner &corner, Value thread, const TileWalk &walk,
+                     ValueRange corner, Value thread, const TileWalk &walk,
                      const TileLayout &layout) {
   struct Loaded {
     Value row, column, block;
   };
   // All loads are under way before the first is waited for.
   SmallVector<Loaded> loaded;
-  const int64_t dim = static_cast<int64_t>(corner.batch.size()) + 1;
   for (int64_t iteration = 0; iteration < walk.countIterations(); ++iteration) {
     auto [row, column] = walk.locate(p, thread, iteration);
-    loaded.push_back(
-        {row, column,
-         p.loadBlock(source, dim, walk.width,
-                     corner.locate({p.add(corner.row, row),
-                                    p.add(corner.column, column)}))});
+    loaded.push_back({row, column,
+                      p.loadBlock(source, 2, walk.width,
+                                  {corner[0], p.add(corner[1], row),
+                                   p.add(corner[2], column)})});
   }
   const int64_t width = layout.getWriteWidth(walk.width);
   for (const Loaded &part : loaded)
@@ -138,29 +98,17 @@ static void loadTile(PointBuilder &p, Value source, Value shared,
                     layout.locate(p, part.row, p.add(part.column, first)));
 }
 
-/// Stores columns: as they are, or a copy of each term.
 static void storeTile(PointBuilder &p, Value shared, Value target,
-                      const Corner &corner, Value thread, const TileWalk &walk,
-                      const TileLayout &layout,
-                      const std::optional<ElementSplit> &split) {
-  const int64_t dim = static_cast<int64_t>(corner.batch.size()) + 1;
+                      ValueRange corner, Value thread, const TileWalk &walk,
+                      const TileLayout &layout) {
   for (int64_t iteration = 0; iteration < walk.countIterations(); ++iteration) {
     auto [column, row] = walk.locate(p, thread, iteration);
     PointBuilder::Values elements;
     for (int64_t i = 0; i < walk.width; ++i)
       elements.push_back(
           p.loadShared(shared, 1, layout.locate(p, p.add(row, i), column)));
-    Value block = p.makeBlock(elements);
-    Value toColumn = p.add(corner.column, column);
-    Value toRow = p.add(corner.row, row);
-    if (!split) {
-      p.storeBlock(block, target, dim, corner.locate({toColumn, toRow}));
-      continue;
-    }
-    for (auto [copy, term] :
-         llvm::enumerate(splitElements(p, block, split->isSecond)))
-      p.storeBlock(term, target, dim + 1,
-                   corner.locate({toColumn, p.index(copy), toRow}));
+    p.storeBlock(p.makeBlock(elements), target, 2,
+                 {corner[0], p.add(corner[2], column), p.add(corner[1], row)});
   }
 }
 
@@ -177,66 +125,31 @@ static TileShape chooseTile(const Matrices &matrices, int64_t elementBytes) {
 }
 
 void tessera::emitTranspose(func::FuncOp kernel, BlockArgument source,
-                            BlockArgument target, const Matrices &all,
-                            const std::optional<ElementSplit> &split) {
-  const Matrices matrices = split ? separateGroups(all, *split) : all;
-  const auto &[batch, rows, columns] = matrices;
-  auto shape = SmallVector<int64_t>(batch.begin(), batch.end());
-  shape.append({rows, columns});
-  reshapeArgument(source, shape);
-  if (split)
-    reshapeCopies(target, matrices, split->isOuter);
-  else
-    reshapeArgument(target, {batch.front(), columns, rows});
+                            BlockArgument target, const Matrices &matrices) {
+  const auto [batch, rows, columns] = matrices;
+  reshapeArgument(source, {batch, rows, columns});
+  reshapeArgument(target, {batch, columns, rows});
   auto type = cast<MemRefType>(source.getType());
-  auto targetType = cast<MemRefType>(target.getType());
   const int64_t bytes = type.getElementTypeBitWidth() / 8;
   const int64_t unit = kAccessBytes / bytes;
   const TileShape tile = chooseTile(matrices, bytes);
-  const TileWalk loads{tile, tile.columns,
-                       getAccessWidth(type, type.getRank() - 1, unit)};
+  const TileWalk loads{tile, tile.columns, getAccessWidth(type, 2, unit)};
   const TileWalk stores{
       tile, tile.rows,
-      getAccessWidth(targetType, targetType.getRank() - 1, unit)};
+      getAccessWidth(cast<MemRefType>(target.getType()), 2, unit)};
   const TileLayout layout{tile, stores.width, bytes};
 
   OpBuilder b(kernel.getBody().front().getTerminator());
   PointBuilder p(b, kernel.getLoc());
-  auto points = SmallVector<int64_t>(batch.begin(), batch.end());
-  points.append({llvm::divideCeilSigned(columns, tile.columns),
-                 llvm::divideCeilSigned(rows, tile.rows), kThreads});
-  ValueRange point = p.forEachPoint(points, kThreads);
-  const size_t first = batch.size();
-  const Corner corner{PointBuilder::Values(point.take_front(first)),
-                      p.mul(point[first + 1], tile.rows),
-                      p.mul(point[first], tile.columns)};
-  Value thread = point.back();
+  ValueRange point =
+      p.forEachPoint({batch, llvm::divideCeilSigned(columns, tile.columns),
+                      llvm::divideCeilSigned(rows, tile.rows), kThreads},
+                     kThreads);
+  PointBuilder::Values corner = {point[0], p.mul(point[2], tile.rows),
+                                 p.mul(point[1], tile.columns)};
+  Value thread = point[3];
   Value shared = p.makeShared(type.getElementType(), {layout.countElements()});
   loadTile(p, source, shared, corner, thread, loads, layout);
   p.barrier();
-  storeTile(p, shared, target, corner, thread, stores, layout, split);
-}
-
-void tessera::emitSplit(func::FuncOp kernel, BlockArgument source,
-                        BlockArgument target, const ElementSplit &split) {
-  auto type = cast<MemRefType>(source.getType());
-  const int64_t elements = type.getNumElements();
-  // Elements that follow each other in all copies.
-  const int64_t channels =
-      cast<MemRefType>(target.getType()).getShape().back() / kTermProducts;
-  const int64_t run = (split.isOuter ? elements : channels) / split.groups;
-  reshapeArgument(source, {elements / run, run});
-  reshapeArgument(target, {elements / run, kTermProducts, run});
-  const int64_t width = getAccessWidth(
-      cast<MemRefType>(target.getType()), 2,
-      getAccessWidth(cast<MemRefType>(source.getType()), 1,
-                     kAccessBytes / (type.getElementTypeBitWidth() / 8)));
-  OpBuilder b(kernel.getBody().front().getTerminator());
-  PointBuilder p(b, kernel.getLoc());
-  ValueRange point = p.forEachPoint({elements / run, run / width}, kThreads);
-  Value first = p.mul(point[1], width);
-  Value block = p.loadBlock(source, 1, width, {point[0], first});
-  for (auto [copy, term] :
-       llvm::enumerate(splitElements(p, block, split.isSecond)))
-    p.storeBlock(term, target, 2, {point[0], p.index(copy), first});
+  storeTile(p, shared, target, corner, thread, stores, layout);
 }

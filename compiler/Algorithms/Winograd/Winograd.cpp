@@ -169,8 +169,8 @@ std::vector<Candidate> Winograd::getCandidates(const Problem &problem,
   const ConvProblem &conv = *problem.getConv();
   std::vector<Candidate> candidates;
   for (const WinogradGeometry &g : getGeometries(conv)) {
-    // F(4x4, 3x3) is less exact than a sum of f32, and tensor cores that are as
-    // exact ('bf16x6') are about as fast.
+    // F(4x4, 3x3) is less exact than a sum of f32, and tensor cores that split
+    // f32 are as exact as that, and about as fast.
     if (g.outputs > 2 && target.wgmmaSharedBytes > 0)
       continue;
     const double transforms = estimateTransforms(g, conv, target);

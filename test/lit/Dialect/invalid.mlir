@@ -300,12 +300,12 @@ func.func @conv_c18_backward_data(%x: memref<2x9x11x8xf16, strided<[792, 88, 8, 
 
 // -----
 
-// A result of another type would be rounded twice.
-func.func @conv_c19(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xbf16>) {
-  // expected-error @below {{'dnn.conv' op needs y of type of x and w, or f32, but x has 'f16' and y has 'bf16'}}
+// A result of another width would be rounded twice or not at all.
+func.func @conv_c19(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf32>) {
+  // expected-error @below {{'dnn.conv' op needs y of type of x and w, but x has 'f16' and y has 'f32'}}
   dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
       pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
-      : memref<2x9x11x8xf16>, memref<16x3x3x8xf16>, memref<2x9x11x16xbf16>
+      : memref<2x9x11x8xf16>, memref<16x3x3x8xf16>, memref<2x9x11x16xf32>
   return
 }
 

@@ -133,27 +133,31 @@ TEST(ChooseTile, UsesTf32WhereItIsAllowed) {
   EXPECT_EQ(choose("sm_80", MathType::Exact), "fma");
 }
 
-// Where wgmma multiplies bf16, exact f32 is split into it: the accumulators are
-// promoted, and leave registers for that. Without a workspace it is not.
+// Where wgmma multiplies bf16, exact f32 is split into it: each step's
+// accumulators are promoted, and leave registers for that. With channels last
+// that takes no workspace.
 TEST(ChooseTile, SplitsExactF32) {
   ConvProblem p = makeLayer();
   p.dataType = DataType::F32;
+  p.forbidsWinograd = true;
   const GpuTarget &target = *findTarget("sm_90");
-  for (Layout layout : {Layout::NHWC, Layout::NCHW})
-    for (Direction direction : {Direction::Forward, Direction::BackwardData,
-                                Direction::BackwardWeights}) {
-      p.xLayout = p.wLayout = p.yLayout = layout;
-      p.direction = direction;
-      const TileConfig tile = *chooseTile(p, target);
-      EXPECT_EQ(tile.algorithm, "bf16x6");
-      const GemmTile inner = *parseGemmTile(*parseTileConfig(tile.parameters));
-      EXPECT_EQ(inner.promote, 4);
-      EXPECT_LE(inner.m * inner.n / (inner.wavesM * inner.wavesN), 96 * 128);
-      EXPECT_NE(chooseTile(Problem(p).asWithoutWorkspace(), target)->algorithm,
-                "bf16x6");
-    }
-  p.epilogue.residual = true;
-  EXPECT_NE(chooseTile(p, target)->algorithm, "bf16x6");
+  auto splits = [&](const Problem &problem) {
+    return chooseTile(problem, target)->parameters.find("wgmma_bf16x6") !=
+           std::string::npos;
+  };
+  for (Direction direction : {Direction::Forward, Direction::BackwardData,
+                              Direction::BackwardWeights}) {
+    p.direction = direction;
+    p.xLayout = p.wLayout = p.yLayout = Layout::NHWC;
+    EXPECT_TRUE(splits(Problem(p).asWithoutWorkspace()));
+    const GemmTile tile = *parseGemmTile(*chooseTile(p, target));
+    EXPECT_EQ(tile.mma, "wgmma_bf16x6");
+    EXPECT_EQ(tile.promote, 1);
+    EXPECT_LE(tile.m * tile.n / (tile.wavesM * tile.wavesN), 64 * 128);
+    p.xLayout = p.wLayout = p.yLayout = Layout::NCHW;
+    EXPECT_TRUE(splits(p));
+    EXPECT_FALSE(splits(Problem(p).asWithoutWorkspace()));
+  }
 }
 
 // A pointwise convolution with channels first is read as it is, unless rows of

@@ -171,8 +171,8 @@ TEST(Candidates, OfImageMatricesAreAllLowered) {
     }
 }
 
-// f32 in both layouts, whose copies igemm multiplies.
-TEST(Candidates, OfSplitF32AreAllLowered) {
+// The same holds for f32 that may not be rounded, in both layouts.
+TEST(Candidates, OfExactF32AreAllLowered) {
   test::RandomProblem random;
   SCOPED_TRACE(random.getSeed());
   CompileContext context;
@@ -183,6 +183,8 @@ TEST(Candidates, OfSplitF32AreAllLowered) {
     p.outChannels = p.outChannels / 4 * 4 + 4;
     if (index % 2 == 0)
       p.xLayout = p.wLayout = p.yLayout = Layout::NCHW;
-    ASSERT_NO_FATAL_FAILURE(lowerAll(context, getSplitF32(), p.canonicalize()));
+    p = p.canonicalize();
+    for (const Algorithm *algorithm : {&getImplicitGemm(), &getChannelsLast()})
+      ASSERT_NO_FATAL_FAILURE(lowerAll(context, *algorithm, p));
   }
 }
