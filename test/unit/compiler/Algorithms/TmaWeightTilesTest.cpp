@@ -62,7 +62,24 @@ TEST(TmaWeightTiles, TakesWhatMapsCanDescribe) {
   EXPECT_FALSE(hasTiles(p));
   p = makeLayer();
   p.dataType = DataType::F32;
+  EXPECT_TRUE(hasTiles(p));
+  p.dataType = DataType::F64;
   EXPECT_FALSE(hasTiles(p));
+}
+
+// f32 that is split has 64 rows for each consumer, columns in blocks of 64, and
+// accumulators that begin anew with every step.
+TEST(TmaWeightTiles, SplitsF32) {
+  ConvProblem p = makeLayer();
+  p.dataType = DataType::F32;
+  for (const Candidate &candidate :
+       getTmaWeightCandidates(p, *findTarget("sm_90"))) {
+    const GemmTile tile = *parseGemmTile(candidate.tile);
+    EXPECT_EQ(tile.mma, "wgmma_bf16x6") << candidate.tile.toText();
+    EXPECT_EQ(tile.promote, 1) << candidate.tile.toText();
+    EXPECT_EQ(tile.m, 64 * tile.wavesM) << candidate.tile.toText();
+    EXPECT_EQ(tile.n % 64, 0) << candidate.tile.toText();
+  }
 }
 
 // tf32 has strides of whole 16 bytes with multiples of 4 channels, consumers
