@@ -45,9 +45,9 @@ bool tessera::isImageProduct(const ConvProblem &p, const GpuTarget &target) {
                dim.in == dim.out;
       });
   const bool hasType =
-      isShort(p) || (p.dataType == DataType::F32 &&
-                     (!p.allowsTf32() ||
-                      p.direction == Direction::BackwardWeights));
+      isShort(p) ||
+      (p.dataType == DataType::F32 &&
+       (!p.allowsTf32() || p.direction == Direction::BackwardWeights));
   const Epilogue &epilogue = p.epilogue;
   const int64_t unit = getTmaUnit(p);
   return target.wgmmaSharedBytes > 0 && hasType && isPointwise &&
@@ -109,11 +109,11 @@ GemmTile TmaShape::getTile(const ConvProblem &problem, int splits) const {
   tile.k = stepBytes / static_cast<int>(getByteSize(problem.dataType));
   tile.wavesM = consumers;
   tile.buffers = stages;
-  tile.mma = splitsF32(problem)       ? "wgmma_bf16x6"
+  tile.mma = splitsF32(problem)     ? "wgmma_bf16x6"
              : problem.allowsTf32() ? "wgmma_tf32"
                                     : "wgmma";
-  // Accumulators do not round to nearest, and small terms come before large ones
-  // only within a step (docs/design/0027-splits-in-registers.md).
+  // Accumulators do not round to nearest, and small terms come before large
+  // ones only within a step (docs/design/0027-splits-in-registers.md).
   tile.promote = splitsF32(problem) ? 1 : 0;
   tile.isTma = true;
   tile.isPingPong = isPingPong;
@@ -174,7 +174,7 @@ static constexpr TmaRates makeSplitRates() {
 
 const TmaRates &tessera::getTmaRates(const ConvProblem &problem) {
   static constexpr TmaRates kSplitRates = makeSplitRates();
-  return splitsF32(problem)       ? kSplitRates
+  return splitsF32(problem)     ? kSplitRates
          : problem.allowsTf32() ? kTmaTf32Rates
                                 : kTmaRates;
 }

@@ -103,12 +103,13 @@ const TmaRates &getTmaRates(const ConvProblem &problem);
 /// Whether `problem` is of f32 that may not be rounded, which is split into
 /// terms of bf16 (docs/design/0027-splits-in-registers.md).
 bool splitsF32(const ConvProblem &problem);
-/// Whether `shape` can split f32. If columns lie together in memory they come in
-/// blocks of 64.
+/// Whether `shape` can split f32. If columns lie together in memory they come
+/// in blocks of 64.
 bool fitsSplits(const TmaShape &shape, bool hasColumnBlocks);
 /// Clocks of a step of f32 besides its products, while operands are split. If
 /// rows lie together in memory, their fragments are loaded one by one. Read off
-/// 76 kernels on an H100 (f32-tiles.csv of tools/bench/results/h100/2026-11-23).
+/// 76 kernels on an H100 (f32-tiles.csv of
+/// tools/bench/results/h100/2026-11-23).
 double getSplitClocks(const TmaShape &shape, bool hasRowBlocks);
 
 /// The bytes of x, w and y, each moved once.

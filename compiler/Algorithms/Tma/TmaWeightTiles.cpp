@@ -79,8 +79,8 @@ static int countStages(const TmaShape &shape, const GpuTarget &target,
   constexpr int64_t kHalfSm = 115712; // For each of two workgroups.
   const int64_t staging =
       (shape.isPingPong ? 2 : shape.consumers) * kWarps * kStagingBytes;
-  const int64_t copied = llvm::divideCeilSigned(shape.n, kTmaStep) * kTmaStep *
-                         (isSplit ? 2 : 1);
+  const int64_t copied =
+      llvm::divideCeilSigned(shape.n, kTmaStep) * kTmaStep * (isSplit ? 2 : 1);
   const int64_t available =
       (shape.isSmall() ? kHalfSm : target.wgmmaSharedBytes) - staging - kOthers;
   return static_cast<int>(

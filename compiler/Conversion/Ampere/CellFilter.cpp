@@ -103,8 +103,8 @@ FailureOr<CellFilter> CellFilter::match(dnn::TileLoadOp load,
 }
 
 void CellFilter::copy(Emitter &e, const ImageCopy &to, Value group) const {
-  Value size = e.constant(e.b.getI64IntegerAttr(access.getTensorBytes() -
-                                                access.getFirstBytes()));
+  Value size = e.constant(
+      e.b.getI64IntegerAttr(access.getTensorBytes() - access.getFirstBytes()));
   CheckedMemory memory = e.device.makeMemory(e, to.pointer, size);
   Value begin = access.getSpace(0).evaluate(e, group)[0];
   Value threadBytes = e.mul(to.thread, ImageTile::kChunkBytes);

@@ -146,12 +146,9 @@ AccessSpace ViewAccess::getSpace(unsigned index, unsigned first,
         merged.pop_back();
       merged.push_back(form[d]);
     }
-    mergeNext = next < e &&
-                llvm::all_of(
-                    factors,
-                    [&](const auto &form) {
-                      return form[d] == form[next] * coords.getSizes()[next];
-                    });
+    mergeNext = next < e && llvm::all_of(factors, [&](const auto &form) {
+                  return form[d] == form[next] * coords.getSizes()[next];
+                });
   }
   return space;
 }

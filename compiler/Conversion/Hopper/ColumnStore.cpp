@@ -13,8 +13,8 @@ using namespace tessera;
 //===----------------------------------------------------------------------===//
 
 /// A box cannot begin in front of a dimension, so no staged row may reach from
-/// one run into the next; and each begins at whole 16 bytes. (On an H100 both are
-/// illegal instructions.)
+/// one run into the next; and each begins at whole 16 bytes. (On an H100 both
+/// are illegal instructions.)
 static bool fitRuns(const ResultMap::Runs &runs, int64_t elements,
                     int64_t rowStep, int64_t elementBytes) {
   constexpr int64_t kAlignment = 16;

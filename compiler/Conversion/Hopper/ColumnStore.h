@@ -15,9 +15,9 @@
 namespace tessera {
 
 /// The map of a column-major result of which rows of `storeRowBytes` are
-/// staged, whose first elements are at multiples of `rowStep`; none where pixels
-/// or channels are at distances that no map can say, or where a staged row may
-/// reach into another run.
+/// staged, whose first elements are at multiples of `rowStep`; none where
+/// pixels or channels are at distances that no map can say, or where a staged
+/// row may reach into another run.
 std::optional<ResultMap> makeColumnMajorMap(dnn::TileStoreOp store,
                                             KernelArg tensor,
                                             int64_t storeRowBytes,

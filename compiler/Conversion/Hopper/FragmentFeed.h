@@ -41,9 +41,7 @@ protected:
     return e.andi(context.warp, kWarpgroup / 32 - 1);
   }
   /// The consumer's first row in the tile.
-  mlir::Value getFirstRow() {
-    return e.mul(context.consumer, shape.getRows());
-  }
+  mlir::Value getFirstRow() { return e.mul(context.consumer, shape.getRows()); }
   mlir::Value getBufferA(mlir::Value stage) {
     return addBytes(e, context.shared, e.mul(stage, shape.getBytesA()));
   }

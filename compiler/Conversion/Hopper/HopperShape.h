@@ -135,9 +135,7 @@ struct HopperShape {
            kSharedAlignment;
   }
   /// Whether consumers issue their products in turns (StepFeed.h).
-  bool takesTurns() const {
-    return isPingPong || (splitsF32 && consumers > 1);
-  }
+  bool takesTurns() const { return isPingPong || (splitsF32 && consumers > 1); }
   /// Consumers that read a stage: each, or, in turns, one.
   int64_t countReaders() const { return isPingPong ? 1 : consumers; }
   int64_t getThreads() const { return (consumers + 1) * kWarpgroup; }

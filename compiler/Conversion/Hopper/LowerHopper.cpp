@@ -197,8 +197,8 @@ Value KernelWriter::getScalar(Value scalar) {
 std::unique_ptr<WayOut> KernelWriter::makeWayOut(Value groupWarp, Value lane) {
   const bool hasGroups = program.tiles.getCounts()[0] > 1;
   if (plan.result && shape.isColumnMajor)
-    return std::make_unique<ColumnStore>(
-        e, getMap(Result), hasGroups, plan.result->runs, groupWarp, lane);
+    return std::make_unique<ColumnStore>(e, getMap(Result), hasGroups,
+                                         plan.result->runs, groupWarp, lane);
   if (plan.result)
     return std::make_unique<TmaStore>(e, getMap(Result), hasGroups,
                                       plan.result->columns, groupWarp, lane);
@@ -245,9 +245,9 @@ void KernelWriter::emitConsumer() {
   Value first = workgroup;
   int64_t stride = plan.workgroups;
   if (shape.takesTurns()) {
-    Value isLast = arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq,
-                                         consumer,
-                                         e.constant(shape.consumers - 1));
+    Value isLast =
+        arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq, consumer,
+                              e.constant(shape.consumers - 1));
     emitIf(e, isLast, [&] { emitPassTurn(e, consumer, shape.consumers); });
   }
   if (shape.isPingPong) {
@@ -286,11 +286,11 @@ void KernelWriter::emit() {
   consumer = e.add(group, -1);
   StepFeed::Context context{e,         plan,   shared.pointer, getMap(A),
                             getMap(B), thread, warp,           consumer};
-  feed = plan.halo                ? makeHaloFeed(context)
-         : plan.sliding           ? makeSlidingFeed(context)
-         : shape.splitsF32    ? makeSplitFeed(context)
-         : shape.preparesB    ? makePixelFeed(context)
-                              : makeStepFeed(context);
+  feed = plan.halo         ? makeHaloFeed(context)
+         : plan.sliding    ? makeSlidingFeed(context)
+         : shape.splitsF32 ? makeSplitFeed(context)
+         : shape.preparesB ? makePixelFeed(context)
+                           : makeStepFeed(context);
   emitIf(e, e.ult(thread, 1), [&] {
     for (unsigned map = 0; map < plan.getMaps().size(); ++map)
       NVVM::PrefetchOp::create(e.b, e.loc, nullptr, nullptr,

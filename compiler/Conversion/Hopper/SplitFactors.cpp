@@ -48,14 +48,13 @@ cvt.rn.bf16x2.f32 $3, y, x;
   Type i32 = e.b.getI32Type();
   auto type = LLVM::LLVMStructType::getLiteral(
       e.b.getContext(), SmallVector<Type>(SplitPair::kTerms, i32));
-  Value all =
-      LLVM::InlineAsmOp::create(
-          e.b, e.loc, TypeRange(type), ValueRange{low, high}, kText,
-          "=r,=r,=r,=r,f,f",
-          /*has_side_effects=*/false, /*is_align_stack=*/false,
-          LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(),
-          ArrayAttr())
-          .getRes();
+  Value all = LLVM::InlineAsmOp::create(
+                  e.b, e.loc, TypeRange(type), ValueRange{low, high}, kText,
+                  "=r,=r,=r,=r,f,f",
+                  /*has_side_effects=*/false, /*is_align_stack=*/false,
+                  LLVM::tailcallkind::TailCallKind::None,
+                  LLVM::AsmDialectAttr(), ArrayAttr())
+                  .getRes();
   SplitPair pair;
   for (auto [i, term] : llvm::enumerate(pair.terms))
     term = LLVM::ExtractValueOp::create(e.b, e.loc, all,
@@ -64,8 +63,8 @@ cvt.rn.bf16x2.f32 $3, y, x;
 }
 
 /// Each 8 rows of 128 bytes become 8 rows of 64 bytes of the first term and of
-/// the second; of columns that lie together, each two blocks of 32 become one of
-/// 64 of either. The other two terms are as far behind all of that.
+/// the second; of columns that lie together, each two blocks of 32 become one
+/// of 64 of either. The other two terms are as far behind all of that.
 int64_t tessera::getTermOffset(const HopperShape &shape, SplitPair::Term term,
                                bool isTransposed) {
   const int64_t behind = shape.getBytesB() / 2;
@@ -105,13 +104,11 @@ ChannelFragments::ChannelFragments(Emitter &e, const HopperShape &shape,
   constexpr int64_t kWarpRows = 16, kPairBytes = 8, kEightChunks = 2;
   Value g = e.shru(lane, 2), t = e.andi(lane, 3);
   Value row = e.add(e.add(firstRow, e.mul(warp, kWarpRows)), g);
-  Value begin =
-      e.add(e.mul(row, kRowBytes), e.mul(e.andi(t, 1), kPairBytes));
+  Value begin = e.add(e.mul(row, kRowBytes), e.mul(e.andi(t, 1), kPairBytes));
   Value chunk = e.xori(e.shru(t, 1), g);
   for (int64_t i = 0; i < kEights; ++i)
-    offsets[i] =
-        e.add(begin, e.mul(e.xori(chunk, e.constant(i * kEightChunks)),
-                           kChunkBytes));
+    offsets[i] = e.add(
+        begin, e.mul(e.xori(chunk, e.constant(i * kEightChunks)), kChunkBytes));
 }
 
 SmallVector<Value> ChannelFragments::load(Value buffer) const {
@@ -141,12 +138,12 @@ SmallVector<Value> ChannelFragments::load(Value buffer) const {
 
 /// Lane 4 r + j has a share of row r of a piece.
 ///
-/// Where the reduction lies together, that is the j-th of four 8 k. Rows of terms
-/// have 64 bytes, of which each wgmma reads 32; their chunks are swizzled by
-/// r / 2.
+/// Where the reduction lies together, that is the j-th of four 8 k. Rows of
+/// terms have 64 bytes, of which each wgmma reads 32; their chunks are swizzled
+/// by r / 2.
 ///
-/// Where columns lie together, it is 16 columns, of which half of the lanes read
-/// the last 8 first, so that every 8 lanes read and write all banks.
+/// Where columns lie together, it is 16 columns, of which half of the lanes
+/// read the last 8 first, so that every 8 lanes read and write all banks.
 TermWriter::TermWriter(Emitter &e, const HopperShape &shape, bool isTransposed,
                        Value lane)
     : e(e), shape(shape), isTransposed(isTransposed) {
@@ -200,10 +197,9 @@ void TermWriter::store(Value piece, ArrayRef<SplitPair> pairs) const {
         chunk = LLVM::InsertElementOp::create(
             e.b, e.loc, chunk, pairs[eight * kPairs + i].terms[term],
             e.constant(i));
-      Value place =
-          addBytes(e, addBytes(e, piece, offset),
-                   e.constant(getTermOffset(shape, SplitPair::Term(term),
-                                            isTransposed)));
+      Value place = addBytes(e, addBytes(e, piece, offset),
+                             e.constant(getTermOffset(
+                                 shape, SplitPair::Term(term), isTransposed)));
       LLVM::StoreOp::create(e.b, e.loc, chunk, place,
                             /*alignment=*/kChunkBytes);
     }

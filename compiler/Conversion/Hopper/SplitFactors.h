@@ -5,8 +5,8 @@
 // loads the fragments of A and splits them in registers; free warps of the
 // producer's group split B, and write its terms where it lay and behind that.
 //
-// An f32 that is infinite or no number has but one term, and only in the product
-// of the first terms: times a term of zero it would be no number.
+// An f32 that is infinite or no number has but one term, and only in the
+// product of the first terms: times a term of zero it would be no number.
 //
 //===----------------------------------------------------------------------===//
 
@@ -77,7 +77,8 @@ public:
              mlir::Value lane);
 
   int64_t countPieces() const;
-  /// Splits the pieces `first` (i32) and the one behind it of the B in `buffer`.
+  /// Splits the pieces `first` (i32) and the one behind it of the B in
+  /// `buffer`.
   void emit(mlir::Value buffer, mlir::Value first) const;
   static constexpr int64_t kPiecesAtOnce = 2;
 

@@ -2,9 +2,9 @@
 //
 // The rings of a workgroup, both ends of them: threads that copy walk all
 // tiles, ahead of the consumers, which multiply and give stages back. Each step
-// brings its part of both factors (makeStepFeed; makePixelFeed and makeSplitFeed
-// where B is changed on its way), or pixels come once for all taps, through a ring of
-// their own (makeHaloFeed, makeSlidingFeed).
+// brings its part of both factors (makeStepFeed; makePixelFeed and
+// makeSplitFeed where B is changed on its way), or pixels come once for all
+// taps, through a ring of their own (makeHaloFeed, makeSlidingFeed).
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,7 +50,7 @@ public:
   /// their share of a tile from a place of the ring on.
   virtual bool prepares() const { return false; }
   virtual RingPlace prepareTile(const ResultTile &tile,
-                                  const RingPlace &begin) {
+                                const RingPlace &begin) {
     return begin;
   }
 

@@ -95,8 +95,8 @@ LogicalResult TmaOperand::checkPixels(dnn::TileLoadOp load) {
     return load.emitOpError() << "needs taps of channels that " << blockRows
                               << " divides, but has " << count;
   // Of one tap, what is copied past the tile is not read.
-  const bool isOneTap = count == coords.getExtent(1) &&
-                        map.dataType != DataType::F32;
+  const bool isOneTap =
+      count == coords.getExtent(1) && map.dataType != DataType::F32;
   if (tileRows % blockRows != 0 && !isOneTap)
     return load.emitOpError() << "needs tiles of whole " << blockRows
                               << " channels, but has " << tileRows;

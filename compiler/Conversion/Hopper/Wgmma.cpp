@@ -12,8 +12,8 @@ using namespace tessera;
 static constexpr int64_t kUnit = 16;
 
 /// Swizzled by the `rowBytes` of a row, of which 1, 2 and 3 stand for 128, 64
-/// and 32; then the distance of 8 rows, `stride`. `leading` is that of blocks of
-/// 64 of a transposed factor, and has no meaning for others.
+/// and 32; then the distance of 8 rows, `stride`. `leading` is that of blocks
+/// of 64 of a transposed factor, and has no meaning for others.
 static constexpr int64_t getDescriptorBits(int64_t rowBytes, int64_t leading,
                                            int64_t stride) {
   const int64_t swizzle = rowBytes == 128 ? 1 : rowBytes == 64 ? 2 : 3;
@@ -50,10 +50,9 @@ Wgmma::Wgmma(Emitter &e, const HopperShape &shape, Type element,
       e, addLong(e, address, makeLong(e, getDescriptorBits(rowA, kUnit))), row);
   // Rows of terms are half as long as those of f32, 8 of them as far apart.
   const int64_t bits =
-      transposed.b ? getDescriptorBits(kRowBytes, transposed.blockBytes)
-      : shape.splitsF32
-          ? getDescriptorBits(kRowBytes / 2, kUnit, 8 * kRowBytes)
-          : getDescriptorBits(shape.rowBytes, kUnit);
+      transposed.b      ? getDescriptorBits(kRowBytes, transposed.blockBytes)
+      : shape.splitsF32 ? getDescriptorBits(kRowBytes / 2, kUnit, 8 * kRowBytes)
+                        : getDescriptorBits(shape.rowBytes, kUnit);
   descriptorB =
       addLong(e, address, makeLong(e, bits + shape.getOffsetB() / kUnit));
 }
@@ -140,7 +139,10 @@ Value Wgmma::multiplyFragment(ArrayRef<Value> a, Value b, Value sums,
           (shape.splitsF32 ? "k16.f32.bf16.bf16 " : "k8.f32.tf32.tf32 ") +
           list(0, count) + ", " + list(2 * count, registers) + ", $" +
           std::to_string(2 * count + registers) + ", p, 1, 1" +
-          (!shape.splitsF32 ? "" : transposed.b ? ", 1" : ", 0") + ";\n}";
+          (!shape.splitsF32 ? ""
+           : transposed.b   ? ", 1"
+                            : ", 0") +
+          ";\n}";
   std::string constraints;
   SmallVector<Value> operands;
   for (int64_t i = 0; i < count; ++i) {
@@ -194,8 +196,7 @@ Wgmma::multiplyTerms(Value stage, ArrayRef<SmallVector<SplitPair>> fragments,
   SmallVector<Value> results(sums);
   auto multiplyShare = [&](int64_t share, const TermProduct &product) {
     const int64_t term = getTermOffset(shape, product.b, transposed.b);
-    Value ofB =
-        addLong(e, b, makeLong(e, (share * shareBytes + term) / kUnit));
+    Value ofB = addLong(e, b, makeLong(e, (share * shareBytes + term) / kUnit));
     for (int64_t block = 0; block < shape.blocks; ++block) {
       SmallVector<Value> a;
       for (const SplitPair &pair : fragments[share * shape.blocks + block])

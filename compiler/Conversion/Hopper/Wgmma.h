@@ -58,8 +58,8 @@ public:
   multiplyFragments(mlir::Value stage, llvm::ArrayRef<mlir::Value> fragments,
                     llvm::ArrayRef<mlir::Value> sums, bool isFirst);
   /// The same of f32, of which `fragments` are A's terms: of the first half of
-  /// the reduction all blocks, then of the second. Small products come first, as
-  /// each sum is rounded to what it has grown to.
+  /// the reduction all blocks, then of the second. Small products come first,
+  /// as each sum is rounded to what it has grown to.
   llvm::SmallVector<mlir::Value>
   multiplyTerms(mlir::Value stage,
                 llvm::ArrayRef<llvm::SmallVector<SplitPair>> fragments,

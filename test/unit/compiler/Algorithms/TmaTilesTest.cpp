@@ -185,14 +185,15 @@ static ConvProblem makeVolume(int64_t inputs, int64_t outputs) {
   return p;
 }
 
-// 16, 32 and 96 channels are not multiplied as 64 or 128, in either direction of
-// data, nor with a bias.
+// 16, 32 and 96 channels are not multiplied as 64 or 128, in either direction
+// of data, nor with a bias.
 TEST(TmaTiles, PadsFewChannelsToNoBlock) {
   struct Case {
     int64_t channels;
     const char *columns;
   };
-  for (const Case &c : {Case{16, "n16k32"}, Case{32, "n32k32"}, Case{96, "n96k32"}})
+  for (const Case &c :
+       {Case{16, "n16k32"}, Case{32, "n32k32"}, Case{96, "n96k32"}})
     for (Direction direction : {Direction::Forward, Direction::BackwardData})
       for (bool hasBias : {false, true}) {
         ConvProblem p = makeVolume(c.channels, c.channels);
