@@ -36,6 +36,7 @@ public:
   void emit();
 
 private:
+  bool ownsWholeGroups() const;
   void makePoint();
   void chooseStep();
   PointBuilder::Values emitTaps(int64_t spatialDim, PointBuilder::Values taps,
@@ -68,13 +69,22 @@ private:
 };
 } // namespace
 
+/// Whether neighbours along the channels would be threads of different groups,
+/// and read filters that lie apart, one by one, while a thread's own channels
+/// fill whole sectors of 32 bytes.
+bool DataProgram::ownsWholeGroups() const {
+  constexpr int64_t kSectorBits = 8 * 32;
+  return program.dims.groups > 1 && owned == tile.block &&
+         owned * result.getElementType().getIntOrFloatBitWidth() >= kSectorBits;
+}
+
 /// Neighbouring threads own elements that are neighbours in the result, so that
-/// their stores are coalesced.
+/// their stores are coalesced, or pixels of one group.
 void DataProgram::makePoint() {
   int64_t spatial = result.getNumSpatial();
   SmallVector<int64_t> sizes = {result.getType().getDimSize(0)};
   SmallVector<int64_t> channels = {program.dims.groups, owned / tile.block};
-  bool channelsLast = result.hasChannelsInnermost();
+  bool channelsLast = result.hasChannelsInnermost() && !ownsWholeGroups();
   if (!channelsLast)
     llvm::append_range(sizes, channels);
   for (int64_t i = 0; i < spatial; ++i)

@@ -12,6 +12,14 @@
 // RUN: not dnn-opt %s --dnn-apply-tile="target=gfx942 tile=depthwise-g3p1q2t64s1" 2>&1 | FileCheck %s --check-prefix=GROUPS
 // RUN: not dnn-opt %s --dnn-apply-tile="target=gfx942 tile=depthwise-g8" 2>&1 | FileCheck %s --check-prefix=WORD
 
+// RUN: dnn-opt --problem conv-fwd-f32-nhwc,nhwc,nhwc-n2c64h8w6-k64y3x3-p1x1-s1x1-d1x1-g8 --target gfx942 --tile general-b8r1t256s1 --stop-after tiled | FileCheck %s --check-prefix=WHOLE
+// RUN: dnn-opt --problem conv-fwd-f32-nhwc,nhwc,nhwc-n2c64h8w6-k64y3x3-p1x1-s1x1-d1x1-g4 --target gfx942 --tile general-b8r1t256s1 --stop-after tiled | FileCheck %s --check-prefix=PARTS
+
+// Threads that own all channels of a group have neighbours with the same filter,
+// at other pixels.
+// WHOLE: dnn.for_each_point [2, 8, 1, 8, 6] threads 256
+// PARTS: dnn.for_each_point [2, 8, 6, 4, 2] threads 256
+
 // BLOCK: does not fit tile 'general-b3r1t256s1': its blocks must divide the channels of a group
 // GENERAL: 'general-b4' is not a tile, which looks like 'general-b4r1t256s1'
 // GROUPS: does not fit tile 'depthwise-g3p1q2t64s1'
