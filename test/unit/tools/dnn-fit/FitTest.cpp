@@ -205,7 +205,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "sm_90",
                 kForward,
                 Layout::NHWC,
-                {{"piece", 40}, {"result", 40}}},
+                {{"piece", 20}, {"result", 20}}},
         FitCase{"single",
                 "sm_90",
                 kData,
