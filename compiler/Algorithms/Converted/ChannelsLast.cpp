@@ -198,12 +198,13 @@ static double estimateClocks(const ConvProblem &conv, Transposed transposed,
 /// What lanes take that store a result with channels first, where TMA cannot
 /// (docs/design/0026-column-major-results.md): neighbours in a halo's lines one
 /// by one, else as many at a time as divide the pixels of an image. Elements a
-/// clock are an estimate.
+/// clock of a multiprocessor are those of r50_5_1x1b on an H100, and of
+/// r50_2_3x3, where the products of several taps hide them.
 static double estimateLaneStores(const ConvProblem &conv,
                                  const TileConfig &config,
                                  const GpuTarget &target) {
   constexpr int64_t kStaged = 64, kMostAtOnce = 8;
-  constexpr double kLaneStores = 10;
+  constexpr double kPointwise = 2, kSeveralTaps = 10;
   const bool isForward = conv.direction == Direction::Forward;
   const int64_t pixels = getVolume(isForward ? conv.getOutput() : conv.in);
   const std::optional<GemmTile> tile = findTmaProduct(config, isForward);
@@ -211,8 +212,9 @@ static double estimateLaneStores(const ConvProblem &conv,
   if (!hasHalo && pixels % kStaged == 0)
     return 0;
   const int64_t atOnce = hasHalo ? 1 : std::gcd(pixels, kMostAtOnce);
+  const double rate = getVolume(conv.filter) > 1 ? kSeveralTaps : kPointwise;
   return static_cast<double>(conv.getResultLengths().getElements()) /
-         (kLaneStores * static_cast<double>(atOnce) * target.computeUnits);
+         (rate * static_cast<double>(atOnce) * target.computeUnits);
 }
 
 /// Appends the tiles of `algorithm` for `conv` with transposed tensors.

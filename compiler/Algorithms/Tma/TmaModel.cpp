@@ -131,7 +131,11 @@ std::vector<TmaShape> tessera::getStepShapes(const ConvProblem &problem,
   for (; shape.stepBytes >= kLeastBytes; shape.stepBytes /= 2) {
     const int64_t step = shape.stepBytes / getByteSize(problem.dataType);
     const int64_t read = (channels + step - 1) / step * step;
-    if (read >= before)
+    const bool isWhole = shape.stepBytes == 2 * kTmaStep;
+    const bool fits =
+        channels <= step || (problem.hasDepth() && channels % step == 0 &&
+                             shape.stepBytes > kLeastBytes);
+    if (read >= before || (!isWhole && !fits))
       continue;
     before = read;
     shapes.push_back(shape);
