@@ -20,9 +20,10 @@ packages=(
   # FileCheck), and what the archives need when linked statically.
   llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools liblld-22-dev
   zlib1g-dev libzstd-dev libz3-dev
-  # Our dependencies: databases, log, tests (one uses pkg-config), HIP's
-  # headers.
-  libsqlite3-dev libspdlog-dev libgtest-dev pkg-config libamdhip64-dev
+  # Our dependencies: databases, log, tests (one uses pkg-config, one numpy),
+  # HIP's headers.
+  libsqlite3-dev libspdlog-dev libgtest-dev pkg-config python3-numpy
+  libamdhip64-dev
 )
 # ONNX models: the library that reads them, and Python's for tests to write
 # them. They are optional for the build, so a machine that cannot have them is

@@ -51,6 +51,14 @@ if config.onnx_python:
         os.path.join(config.tessera_source_root, "tools", "dev",
                      "make_onnx_models.py")])))
 
+# For REQUIRES: numpy. `%run_ptx CONFIG` runs a convolution's PTX without a GPU.
+if config.numpy_python:
+    config.available_features.add("numpy")
+    config.substitutions.append(("%run_ptx", " ".join([
+        config.numpy_python,
+        os.path.join(config.tessera_source_root, "tools", "dev", "run_ptx.py"),
+        "--dnn-opt", "dnn-opt"])))
+
 config.substitutions.append(("%python", sys.executable))
 
 # For REQUIRES: mpirun. Open MPI's launcher starts programs that share work by its

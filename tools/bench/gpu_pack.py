@@ -90,9 +90,9 @@ def compile_tile(options, config, tile):
     ptx = run_compiler(options, config, *choice, "--stop-after", "isa").stdout
     code = {"cubin": assemble(options.ptxas, ptx)} if options.ptxas \
         else {"ptx": ptx}
-    workspace = re.search(r"dnn\.bytes = (\d+)", gpu.stdout)
+    workspaces = re.findall(r"dnn\.bytes = (\d+)", gpu.stdout)
     return {"launches": read_launches(gpu.stdout), **code,
-            "workspace": int(workspace[1]) if workspace else 0}
+            "workspace": max(map(int, workspaces), default=0)}
 
 
 def list_best(options, config, count):

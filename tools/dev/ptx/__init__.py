@@ -1,0 +1,1 @@
+"""An interpreter of the PTX that the compiler prints for NVIDIA chips."""

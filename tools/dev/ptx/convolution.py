@@ -1,0 +1,99 @@
+"""A convolution's tensors and its result in f64, computed with numpy."""
+
+import itertools
+
+import gpu_device
+import numpy as np
+
+from .formats import round_to_bf16
+
+LETTERS = "xwy"
+# Dimensions of each tensor at one filter tap: pixels, groups, channels.
+DIMENSIONS = {"x": "pgc", "w": "gkc", "y": "pgk"}
+
+
+class Convolution:
+    """The problem of a network config. Its tensors have values of its type and
+    channels last; `result` is the letter of the one that it computes."""
+
+    def __init__(self, config, seed):
+        self.sizes = gpu_device.parse_config(config)
+        self.direction, self.kind, layouts = config.split("-")[1:4]
+        self.result = {"fwd": "y", "bwd": "x", "wrw": "w"}[self.direction]
+        self.layouts = dict(zip(LETTERS, layouts.split(",")))
+        spatial = [self.sizes[name]
+                   for name in "in filter pad stride dilation".split()]
+        self.output = [
+            (size + 2 * pad - dilation * (taps - 1) - 1) // stride + 1
+            for size, taps, pad, stride, dilation in zip(*spatial)]
+        n, c, k, g = (self.sizes[name] for name in "nckg")
+        self.shapes = {"x": (n, *self.sizes["in"], c),
+                       "w": (k, *self.sizes["filter"], c // g),
+                       "y": (n, *self.output, k)}
+        random = np.random.default_rng(seed)
+        self.data = {letter: self.encode(random.standard_normal(shape), letter)
+                     for letter, shape in self.shapes.items()}
+        self.tensors = {letter: self.decode(data, letter)
+                        for letter, data in self.data.items()}
+
+    def has_channels_last(self, letter):
+        return self.layouts[letter].endswith("c")
+
+    def encode(self, values, letter):
+        """The bytes of a tensor in memory."""
+        if not self.has_channels_last(letter):
+            values = np.moveaxis(values, -1, 1)
+        values = np.ascontiguousarray(values, np.float32)
+        if self.kind == "bf16":
+            values = round_to_bf16(values)
+        elif self.kind == "f16":
+            values = values.astype(np.float16)
+        return values.reshape(-1).view(np.uint8)
+
+    def decode(self, data, letter):
+        """The values of a tensor that lies in memory."""
+        shape = self.shapes[letter]
+        if self.kind == "bf16":
+            bits = data.view(np.uint16).astype(np.uint32) << 16
+            values = bits.view(np.float32)
+        else:
+            values = data.view(np.float16 if self.kind == "f16" else np.float32)
+        if not self.has_channels_last(letter):
+            values = values.reshape(shape[0], shape[-1], *shape[1:-1])
+            values = np.moveaxis(values, 1, -1)
+        return values.reshape(shape).astype(np.float64)
+
+    def find_window(self, tap):
+        """The part of the padded x that a filter tap reads."""
+        return (slice(None), *(
+            slice(index * dilation,
+                  index * dilation + (size - 1) * stride + 1, stride)
+            for index, dilation, size, stride in zip(
+                tap, self.sizes["dilation"], self.output,
+                self.sizes["stride"])))
+
+    def compute(self, transform=lambda values: values):
+        """The result, of operands that `transform` changed."""
+        groups, pads = self.sizes["g"], self.sizes["pad"]
+        tensors = {letter: transform(tensor)
+                   for letter, tensor in self.tensors.items()}
+        tensors["x"] = np.pad(tensors["x"],
+                              [(0, 0), *((pad, pad) for pad in pads), (0, 0)])
+        result = np.zeros_like(tensors[self.result])
+        split = {"x": (-1, groups, self.shapes["w"][-1]),
+                 "w": (groups, -1, self.shapes["w"][-1]),
+                 "y": (-1, groups, self.sizes["k"] // groups)}
+        a, b = (letter for letter in LETTERS if letter != self.result)
+        rule = f"{DIMENSIONS[a]},{DIMENSIONS[b]}->{DIMENSIONS[self.result]}"
+        for tap in itertools.product(*map(range, self.sizes["filter"])):
+            part_of = {"x": self.find_window(tap), "w": (slice(None), *tap),
+                       "y": ...}
+            factors = [tensors[letter][part_of[letter]].reshape(split[letter])
+                       for letter in (a, b)]
+            part = result[part_of[self.result]]
+            part += np.einsum(rule, *factors, optimize=True).reshape(part.shape)
+        if self.result != "x":
+            return result
+        return result[(slice(None), *(
+            slice(pad, pad + size)
+            for pad, size in zip(pads, self.sizes["in"])))]

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""Runs the PTX of a convolution without a GPU and checks its result.
+
+  run_ptx.py CONFIG [--tile TILE] [--target sm_90] [--dnn-opt PATH]
+             [--seed N] [--ptx FILE]
+
+dnn-opt compiles the problem of the network config CONFIG; all its launches run
+on random data, over memory of NaN. Each element of the result is compared with
+a reference in f64. One line tells the tile and the error, as a fraction of the
+norm. Exits 1 if the result is wrong, or if a kernel does what a chip refuses:
+leaves a tensor, breaks an alignment, waits forever. FILE has PTX to run
+instead of the compiler's.
+
+Copies and products happen at once and in the order of the program: a wait, a
+fence or a barrier that is missing is not seen. Needs numpy.
+"""
+
+import argparse
+import pathlib
+import sys
+
+import numpy as np
+
+TOOLS = pathlib.Path(__file__).resolve().parents[1]
+sys.path.append(str(TOOLS / "bench"))
+
+import gpu_pack
+from ptx.convolution import LETTERS, Convolution
+from ptx.fault import Fault
+from ptx.machine import Machine
+from ptx.memory import GlobalMemory, TensorMap
+from ptx.program import read_program
+
+# By type: how far an element may be off, as a fraction of itself (the rounding of
+# the result) and of the sum of its products' magnitudes (of operands, of sums);
+# and all elements together, as a fraction of the norm. f32 that is split without
+# its lowest terms is off by 7e-6 of the norm, truncated tf32 by more than 6e-4.
+TOLERANCES = {"bf16": (2 ** -8, 2 ** -20, 4e-3),
+              "f16": (2 ** -11, 2 ** -20, 5e-4),
+              "f32": (2 ** -23, 2 ** -20, 1e-6),
+              "tf32": (0, 2 ** -10, 6e-4)}
+
+
+def run_tile(tile, convolution):
+    """Runs all launches of a tile as gpu_pack.py reads it. Returns the
+    result."""
+    data, letter = convolution.data, convolution.result
+    memory = GlobalMemory({name: len(data[name]) for name in LETTERS}
+                          | {"workspace": tile["workspace"]})
+    for name in LETTERS.replace(letter, ""):
+        memory.get(name, len(data[name]))[:] = data[name]
+    kernels = read_program(tile["ptx"])
+
+    def locate(name):
+        tensor, _, offset = name.partition("+")
+        return memory.addresses[tensor] + int(offset or 0)
+    for launch in tile["launches"]:
+        maps = [TensorMap.parse(text, locate(text.split(":")[0]))
+                for text in launch["maps"]]
+        machine = Machine(kernels[launch["symbol"]], memory,
+                          [locate(argument["name"])
+                           for argument in launch["arguments"]],
+                          maps, launch["shared"])
+        for block in range(launch["grid"]):
+            machine.run(block)
+    return convolution.decode(memory.get(letter, len(data[letter])), letter)
+
+
+def judge(result, convolution):
+    """The error as a fraction of the norm, and what is wrong, or ""."""
+    of_element, of_sum, of_norm = TOLERANCES[convolution.kind]
+    wanted = convolution.compute()
+    most = of_element * abs(wanted) + of_sum * convolution.compute(abs)
+    wrong = np.argwhere(~(abs(result - wanted) <= most))
+    error = np.linalg.norm(result - wanted) / np.linalg.norm(wanted)
+    if len(wrong):
+        position = tuple(wrong[0])
+        return error, (f"{len(wrong)} of {result.size} elements, first "
+                       f"{list(map(int, position))} (channels last): "
+                       f"{result[position]:.8g}, not {wanted[position]:.8g}")
+    return error, "" if error < of_norm else f"the norm's limit is {of_norm}"
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("config")
+    parser.add_argument("--tile", default="")
+    parser.add_argument("--target", default="sm_90")
+    parser.add_argument("--dnn-opt", default="build/dev/bin/dnn-opt")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--ptx", type=pathlib.Path)
+    options = parser.parse_args()
+    options.ptxas = ""
+    tile = gpu_pack.compile_tile(options, options.config, options.tile)
+    if not tile:
+        sys.exit(f"{options.config}: tile '{options.tile}' does not fit")
+    if options.ptx:
+        tile["ptx"] = options.ptx.read_text()
+    name = f"{options.config} {options.tile or 'own'}"
+    convolution = Convolution(options.config, options.seed)
+    np.seterr(all="ignore")
+    try:
+        error, wrong = judge(run_tile(tile, convolution), convolution)
+    except Fault as fault:
+        print(f"FAULT {name}: {fault}")
+        return 1
+    print(f"{'WRONG' if wrong else 'right'} {name}: error {error:.1e}"
+          + (f"; {wrong}" if wrong else ""))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
