@@ -11,9 +11,9 @@ norm. Exits 1 if the result is wrong, or if a kernel does what a chip refuses:
 leaves a tensor, breaks an alignment, waits forever. FILE has PTX to run
 instead of the compiler's.
 
-All launches run twice: asynchronous copies and products happen at once, and
-then as late as the waits of the program allow, so that a missing wait is seen.
-A missing fence is not. Needs numpy.
+All launches run twice, in two orders: asynchronous copies and products happen
+at once, and then as late as the waits of the program allow, with other threads
+ahead, so that most missing waits are seen. A missing fence is not. Needs numpy.
 """
 
 import argparse

@@ -3,7 +3,9 @@
 All threads of a block are the lanes of numpy arrays. Those at the lowest
 instruction run first, so that threads that took different branches meet again;
 threads that wait let the others pass. Asynchronous copies and products happen
-at once or, if a machine is late, when somebody waits for them.
+at once. A machine that is late has another order: copies and products happen
+when somebody waits for them, and where threads wait at mbarriers, those at the
+highest instruction run first.
 """
 
 import dataclasses
@@ -35,6 +37,9 @@ class Machine:
 
     def __init__(self, kernel, memory, arguments, maps, shared_bytes, is_late):
         self.is_late = is_late
+        # Threads without mbarriers have no roles, and would meet late.
+        self.is_reversed = is_late and any(
+            step.parts[0] == "mbarrier" for step in kernel.instructions)
         self.kernel, self.memory, self.maps = kernel, memory, maps
         self.threads = kernel.threads
         self.parameters = [MAPS_BASE + i for i in range(len(maps))] + arguments
@@ -92,9 +97,10 @@ class Machine:
             raise Fault("a block ends before its copies or products")
 
     def choose(self):
-        """The lowest instruction that threads can execute, and these."""
+        """The first instruction that threads can execute, and these."""
         ready = self.alive & ~self.asleep & (self.barrier == NOBODY)
-        for pc in np.unique(self.pc[ready]):
+        order = np.unique(self.pc[ready])
+        for pc in order[::-1] if self.is_reversed else order:
             lanes = ready & (self.pc == pc)
             lanes = self.keep_whole(lanes, self.code[pc].unit)
             if lanes.any():
