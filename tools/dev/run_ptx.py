@@ -11,8 +11,9 @@ norm. Exits 1 if the result is wrong, or if a kernel does what a chip refuses:
 leaves a tensor, breaks an alignment, waits forever. FILE has PTX to run
 instead of the compiler's.
 
-Copies and products happen at once and in the order of the program: a wait, a
-fence or a barrier that is missing is not seen. Needs numpy.
+All launches run twice, in two orders: asynchronous copies and products happen
+at once, and then as late as the waits of the program allow, with other threads
+ahead, so that most missing waits are seen. A missing fence is not. Needs numpy.
 """
 
 import argparse
@@ -31,19 +32,20 @@ from ptx.machine import Machine
 from ptx.memory import GlobalMemory, TensorMap
 from ptx.program import read_program
 
-# By type: how far an element may be off, as a fraction of itself (the rounding of
-# the result) and of the sum of its products' magnitudes (of operands, of sums);
-# and all elements together, as a fraction of the norm. f32 that is split without
-# its lowest terms is off by 7e-6 of the norm, truncated tf32 by more than 6e-4.
+# By type: how far an element may be off, as a fraction of itself (the rounding
+# of the result) and of the sum of its products' magnitudes (of operands, of
+# sums); and all elements together, as a fraction of the norm. f32 that is split
+# without its lowest terms is off by 7e-6 of the norm, truncated tf32 by more
+# than 6e-4.
 TOLERANCES = {"bf16": (2 ** -8, 2 ** -20, 4e-3),
               "f16": (2 ** -11, 2 ** -20, 5e-4),
               "f32": (2 ** -23, 2 ** -20, 1e-6),
               "tf32": (0, 2 ** -10, 6e-4)}
 
 
-def run_tile(tile, convolution):
-    """Runs all launches of a tile as gpu_pack.py reads it. Returns the
-    result."""
+def run_tile(tile, convolution, is_late):
+    """Runs all launches of a tile as gpu_pack.py reads it, with copies and
+    products at once or late. Returns the result."""
     data, letter = convolution.data, convolution.result
     memory = GlobalMemory({name: len(data[name]) for name in LETTERS}
                           | {"workspace": tile["workspace"]})
@@ -60,7 +62,7 @@ def run_tile(tile, convolution):
         machine = Machine(kernels[launch["symbol"]], memory,
                           [locate(argument["name"])
                            for argument in launch["arguments"]],
-                          maps, launch["shared"])
+                          maps, launch["shared"], is_late)
         for block in range(launch["grid"]):
             machine.run(block)
     return convolution.decode(memory.get(letter, len(data[letter])), letter)
@@ -100,14 +102,19 @@ def main():
     name = f"{options.config} {options.tile or 'own'}"
     convolution = Convolution(options.config, options.seed)
     np.seterr(all="ignore")
-    try:
-        error, wrong = judge(run_tile(tile, convolution), convolution)
-    except Fault as fault:
-        print(f"FAULT {name}: {fault}")
-        return 1
-    print(f"{'WRONG' if wrong else 'right'} {name}: error {error:.1e}"
-          + (f"; {wrong}" if wrong else ""))
-    return 1 if wrong else 0
+    for is_late in (False, True):
+        suffix = "; with late copies and products" if is_late else ""
+        try:
+            error, wrong = judge(run_tile(tile, convolution, is_late),
+                                 convolution)
+        except Fault as fault:
+            print(f"FAULT {name}: {fault}{suffix}")
+            return 1
+        if wrong:
+            print(f"WRONG {name}: error {error:.1e}; {wrong}{suffix}")
+            return 1
+    print(f"right {name}: error {error:.1e}")
+    return 0
 
 
 if __name__ == "__main__":

@@ -114,13 +114,13 @@ def decode_shift(machine, instruction):
                   read(machine, value, kind), read(machine, count, "u32"))
 
 
-@opcode("bfe.u32", "bfe.s32")
+@opcode("bfe")
 def decode_bits(machine, instruction):
     """A field of constant bits; as a signed number, its highest bit is the
     sign."""
     kind = instruction.parts[-1]
     target, value, first, count = instruction.operands
-    beyond = 32 - int(count)
+    beyond = int(kind[1:]) - int(count)
     number = NUMBERS[kind]
     return assign(write(machine, target, kind), lambda a: (
         a << number(beyond - int(first))) >> number(beyond),

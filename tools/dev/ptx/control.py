@@ -4,18 +4,36 @@ import numpy as np
 
 from .opcodes import opcode, read, read_address
 
-# Orders of memory accesses, and hints: everything happens in order here.
+# Orders of memory accesses, and hints: accesses happen in order here.
 ORDERS = ("griddepcontrol", "fence", "membar", "prefetch", "setmaxnreg",
-          "wgmma.fence", "wgmma.commit_group", "wgmma.wait_group",
-          "cp.async.commit_group", "cp.async.wait_group", "cp.async.wait_all",
-          "cp.async.bulk.commit_group", "cp.async.bulk.wait_group",
-          "nanosleep")
+          "wgmma.fence", "nanosleep")
 
 
 @opcode("bar.warp", unit=32)
 @opcode(*ORDERS)
 def decode_order(machine, instruction):
     return lambda lanes: None
+
+
+def get_groups(machine, instruction):
+    """Those of wgmma, cp.async or cp.async.bulk."""
+    kind = instruction.parts[0]
+    return machine.groups["bulk" if "bulk" in instruction.parts else kind]
+
+
+@opcode("wgmma.commit_group", "cp.async.commit_group",
+        "cp.async.bulk.commit_group")
+def decode_commit(machine, instruction):
+    return lambda lanes: get_groups(machine, instruction).commit(lanes)
+
+
+@opcode("wgmma.wait_group", unit=128)
+@opcode("cp.async.wait_group", "cp.async.bulk.wait_group", "cp.async.wait_all")
+def decode_group_wait(machine, instruction):
+    count = int((instruction.operands or ["0"])[0])
+    is_committed = "wait_group" in instruction.parts
+    return lambda lanes: get_groups(machine, instruction).wait(
+        lanes, count, is_committed)
 
 
 @opcode("bra", is_control=True)
@@ -57,6 +75,8 @@ def decode_arrival(machine, instruction):
     amount = read(machine, operands[2] if len(operands) > 2 else "1", "u32")
 
     def run(lanes):
+        if instruction.parts[0] == "cp":
+            machine.groups["cp"].wait(lanes, is_committed=False)
         for address, value in zip(addresses()[lanes], amount[lanes]):
             machine.count_transaction(
                 int(address), 1 if expects else int(value),

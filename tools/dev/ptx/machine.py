@@ -2,8 +2,10 @@
 
 All threads of a block are the lanes of numpy arrays. Those at the lowest
 instruction run first, so that threads that took different branches meet again;
-threads that wait let the others pass. Copies and products happen at once, so a
-missing wait or fence is not seen.
+threads that wait let the others pass. Asynchronous copies and products happen
+at once. A machine that is late has another order: copies and products happen
+when somebody waits for them, and where threads wait at mbarriers, those at the
+highest instruction run first.
 """
 
 import dataclasses
@@ -11,6 +13,7 @@ import dataclasses
 import numpy as np
 
 from . import arithmetic, control, products, transfers  # These add opcodes.
+from .asynchronous import Groups
 from .fault import Fault
 from .memory import SHARED_BASE, Memory, align
 from .opcodes import decode
@@ -32,7 +35,11 @@ class Machine:
     """One launch of `kernel`: `arguments` are addresses, `maps` tensor maps,
     which are the first parameters."""
 
-    def __init__(self, kernel, memory, arguments, maps, shared_bytes):
+    def __init__(self, kernel, memory, arguments, maps, shared_bytes, is_late):
+        self.is_late = is_late
+        # Threads without mbarriers have no roles, and would meet late.
+        self.is_reversed = is_late and any(
+            step.parts[0] == "mbarrier" for step in kernel.instructions)
         self.kernel, self.memory, self.maps = kernel, memory, maps
         self.threads = kernel.threads
         self.parameters = [MAPS_BASE + i for i in range(len(maps))] + arguments
@@ -61,9 +68,9 @@ class Machine:
         for name, unit, size in self.kernel.shared:
             self.symbols[name] = align(end, unit)
             end = self.symbols[name] + size
-        self.symbols["dynamic_shared"] = align(end, 1024)
-        self.shared_bytes = (self.symbols["dynamic_shared"] + dynamic_bytes
-                             - SHARED_BASE)
+        end = align(end, 1024)
+        self.symbols |= dict.fromkeys(self.kernel.dynamic, end)
+        self.shared_bytes = end + dynamic_bytes - SHARED_BASE
 
     def run(self, block):
         """Runs the block of this index."""
@@ -73,6 +80,9 @@ class Machine:
         self.shared = Memory("shared", SHARED_BASE, self.shared_bytes)
         self.shared.allocated[:self.shared_bytes] = True
         self.transactions = {}
+        self.copies = {}  # By mbarrier: those that it shall wait for.
+        self.groups = {kind: Groups(self.threads, self.is_late)
+                       for kind in ("wgmma", "cp", "bulk")}
         self.arrivals = {}  # By barrier: threads that came, threads it needs.
         self.pc = np.zeros(self.threads, np.int64)
         self.alive = np.ones(self.threads, bool)
@@ -81,11 +91,16 @@ class Machine:
         while self.alive.any():
             first, lanes = self.choose()
             self.run_from(first, lanes)
+        # Copies by cp.async whose data nobody reads may be on their way.
+        if self.copies or self.groups["bulk"].begun or \
+                self.groups["wgmma"].begun:
+            raise Fault("a block ends before its copies or products")
 
     def choose(self):
-        """The lowest instruction that threads can execute, and these."""
+        """The first instruction that threads can execute, and these."""
         ready = self.alive & ~self.asleep & (self.barrier == NOBODY)
-        for pc in np.unique(self.pc[ready]):
+        order = np.unique(self.pc[ready])
+        for pc in order[::-1] if self.is_reversed else order:
             lanes = ready & (self.pc == pc)
             lanes = self.keep_whole(lanes, self.code[pc].unit)
             if lanes.any():
@@ -179,12 +194,32 @@ class Machine:
             barrier.phase += 1
             self.asleep[:] = False
 
+    def begin_transaction(self, address, copy):
+        """A copy that an mbarrier shall wait for."""
+        self.copies.setdefault(address, []).append(copy)
+        if self.is_late:
+            self.asleep[:] = False  # They must look again.
+        else:
+            self.finish_transactions(address)
+
+    def finish_transactions(self, address):
+        for copy in self.copies.pop(address, []):
+            copy()
+
+    def has_passed(self, address, parity):
+        """Whether an mbarrier has passed the phase of this parity. If not, its
+        copies must come now."""
+        barrier = self.get_transaction_barrier(address)
+        if barrier.phase % 2 == parity:
+            self.finish_transactions(address)
+        return barrier.phase % 2 != parity
+
     def test_transactions(self, lanes, addresses, parities):
         """Whether each lane's mbarrier has passed the phase of this parity;
         those whose has not sleep until some mbarrier passes a phase."""
         passed = np.zeros(self.threads, bool)
         for lane in np.flatnonzero(lanes):
-            barrier = self.get_transaction_barrier(int(addresses[lane]))
-            passed[lane] = barrier.phase % 2 != parities[lane]
+            passed[lane] = self.has_passed(int(addresses[lane]),
+                                           parities[lane])
         self.asleep |= lanes & ~passed
         return passed

@@ -15,10 +15,15 @@ def split_warps(values, lanes):
     return values[..., lanes].reshape(*values.shape[:-1], -1, 32)
 
 
+# By mode: which lane's value a lane gets. Beyond the warp it keeps its own.
+SHUFFLES = {
+    "idx": lambda lane, by: by % 32, "bfly": lambda lane, by: lane ^ by,
+    "down": lambda lane, by: np.where(lane + by < 32, lane + by, lane)}
+
+
 @opcode("shfl.sync", unit=32)
 def decode_shuffle(machine, instruction):
-    find = {"idx": lambda lane, by: by, "bfly": lambda lane, by: lane ^ by}[
-        instruction.parts[2]]
+    find = SHUFFLES[instruction.parts[2]]
     target, source, by, last, _ = instruction.operands
     if last != "31":
         raise ValueError(last)
@@ -27,7 +32,7 @@ def decode_shuffle(machine, instruction):
     threads = np.arange(machine.threads)
 
     def run(lanes):
-        other = threads // 32 * 32 + find(threads % 32, by) % 32
+        other = threads // 32 * 32 + find(threads % 32, by)
         np.copyto(target, source[other], where=lanes)
     return run
 
@@ -90,20 +95,19 @@ def decode_warp_product(machine, instruction):
 
 
 def read_fragment(machine, text, kind):
-    """A function of a warpgroup's first thread: A of wgmma in registers."""
+    """A function of a warpgroup's first thread and of what its descriptors were
+    when the product began: A of wgmma in registers, which has none."""
     rows = find_word_rows(machine, text)
 
-    def run(first):
+    def run(first, _):
         words = machine.words[rows, first:first + 128]
         return matrix.read_a(words.reshape(-1, 4, 32), kind).reshape(64, -1)
     return run
 
 
-def read_factor(machine, text, rows, reduction, kind, transposed):
+def read_factor(machine, rows, reduction, kind, transposed):
     """The same of a factor [rows, reduction] in shared memory."""
-    descriptors = read(machine, text, "b64")
-
-    def run(first):
+    def run(first, descriptors):
         descriptor = np.unique(descriptors[first:first + 128])
         if len(descriptor) != 1:
             raise Fault("threads of a warpgroup have different descriptors")
@@ -113,16 +117,19 @@ def read_factor(machine, text, rows, reduction, kind, transposed):
 
 
 def read_factors(machine, instruction, columns, reduction, kind):
-    """A and B of wgmma. What follows them is whether sums are kept, two signs,
-    and of 16 bits which of the factors in shared memory are transposed."""
+    """A and B of wgmma: descriptors, and a function of them. Behind them stand
+    whether sums are kept, two signs, and of 16 bits which of the factors in
+    shared memory are transposed."""
     _, a, b, _, *signs = instruction.operands
     if signs[:2] != ["1", "1"]:
         raise ValueError(signs)
     transposed = [flag == "1" for flag in signs[2:]] or [False, False]
-    b = read_factor(machine, b, columns, reduction, kind, transposed[-1])
+    read_b = read_factor(machine, columns, reduction, kind, transposed[-1])
+    b = read(machine, b, "b64"), read_b
     if a.startswith("{"):
-        return read_fragment(machine, a, kind), b
-    return read_factor(machine, a, 64, reduction, kind, transposed[0]), b
+        return (np.zeros(0), read_fragment(machine, a, kind)), b
+    return (read(machine, a, "b64"),
+            read_factor(machine, 64, reduction, kind, transposed[0])), b
 
 
 @opcode("wgmma.mma_async.sync.aligned", unit=128)
@@ -132,14 +139,21 @@ def decode_warpgroup_product(machine, instruction):
                                                shape).groups())
     if result != "f32" or kind != other:
         raise ValueError(instruction.text)
-    a, b = read_factors(machine, instruction, columns, reduction, kind)
+    (a, read_a), (b, read_b) = read_factors(machine, instruction, columns,
+                                            reduction, kind)
     rows = find_word_rows(machine, instruction.operands[0])
     keeps = read(machine, instruction.operands[3], "pred")
 
-    def run(lanes):
+    def multiply(lanes, a, b, keeps):
         for first in np.flatnonzero(lanes)[::128]:
             sums = machine.words[rows, first:first + 128]
             old = sums.view(np.float32) if keeps[first] else 0 * sums
-            new = matrix.multiply_warpgroup(a(first), b(first), old)
+            new = matrix.multiply_warpgroup(read_a(first, a), read_b(first, b),
+                                            old)
             machine.words[rows, first:first + 128] = new.view(np.uint32)
+
+    def run(lanes):
+        operands = a.copy(), b.copy(), keeps.copy()
+        machine.groups["wgmma"].begin(lanes,
+                                      lambda due: multiply(due, *operands))
     return run

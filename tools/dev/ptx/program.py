@@ -20,9 +20,11 @@ class Instruction:
 
 @dataclasses.dataclass
 class Kernel:
-    """`registers` has types by names, `shared` (name, alignment, bytes)."""
+    """`registers` has types by names, `shared` (name, alignment, bytes), and
+    `dynamic` the names of shared memory whose size a launch gives."""
     name: str
     threads: int
+    dynamic: list
     instructions: list = dataclasses.field(default_factory=list)
     registers: dict = dataclasses.field(default_factory=dict)
     shared: list = dataclasses.field(default_factory=list)
@@ -101,13 +103,14 @@ def read_body(kernel, body):
 def read_program(text):
     """The kernels of a module, by name."""
     text = re.sub(r"//[^\n]*", "", text)
+    dynamic = re.findall(r"\.extern \.shared [^;]*?([\w$]+)\[\]", text)
     kernels = {}
     for entry in re.split(r"\.visible \.entry ", text)[1:]:
         head, _, rest = entry.partition("{")
         threads = re.search(r"\.maxntid (\d+)", head)
         if not threads:
             raise Fault(f"no .maxntid in '{head.strip()}'")
-        kernel = Kernel(re.match(r"\w+", head)[0], int(threads[1]))
+        kernel = Kernel(re.match(r"\w+", head)[0], int(threads[1]), dynamic)
         read_body(kernel, rest[:rest.rindex("}")])
         kernels[kernel.name] = kernel
     return kernels

@@ -57,8 +57,8 @@ def decode_copy(machine, instruction):
     target, source = (read_address(machine, text) for text in (target, source))
     used, size = read(machine, (used or [size])[0], "u32"), int(size)
 
-    def run(lanes):
-        to, sources = target()[lanes], source()[lanes]
+    def copy(lanes, targets, sources, used):
+        to, sources = targets[lanes], sources[lanes]
         inside = np.arange(size) < used[lanes][:, None]
         if (to % size).any() or (sources[inside[:, 0]] % size).any():
             raise Fault(f"a copy of {size} bytes is not aligned")
@@ -66,6 +66,10 @@ def decode_copy(machine, instruction):
         values[inside], = machine.memory.load(
             (sources[:, None] + np.arange(size))[inside], 1)
         machine.shared.store(to, 1, list(values.T))
+
+    def run(lanes):
+        operands = target(), source(), used.copy()
+        machine.groups["cp"].begin(lanes, lambda due: copy(due, *operands))
     return run
 
 
@@ -91,12 +95,17 @@ def decode_tensor_copy(machine, instruction):
     offsets = [read(machine, part, "u16") for text in offsets
                for part in split_list(text)]
 
+    def begin(map, corner, offsets, target, barrier):
+        def copy():
+            size = copy_to_shared(map, corner, offsets, machine.memory,
+                                  machine.shared, target)
+            machine.count_transaction(barrier, copied=size)
+        machine.begin_transaction(barrier, copy)
+
     def run(lanes):
         for lane in np.flatnonzero(lanes):
-            size = copy_to_shared(
-                *tensor(lane), [int(part[lane]) for part in offsets],
-                machine.memory, machine.shared, int(target()[lane]))
-            machine.count_transaction(int(barrier()[lane]), copied=size)
+            begin(*tensor(lane), [int(part[lane]) for part in offsets],
+                  int(target()[lane]), int(barrier()[lane]))
     return run
 
 
@@ -105,7 +114,11 @@ def decode_tensor_store(machine, instruction):
     source = read_address(machine, instruction.operands[1])
 
     def run(lanes):
-        for lane in np.flatnonzero(lanes):
-            copy_to_global(*tensor(lane), machine.memory, machine.shared,
-                           int(source()[lane]))
+        copies = {lane: (*tensor(lane), machine.memory, machine.shared,
+                         int(source()[lane])) for lane in np.flatnonzero(lanes)}
+
+        def copy(due):
+            for lane in np.flatnonzero(due):
+                copy_to_global(*copies[lane])
+        machine.groups["bulk"].begin(lanes, copy)
     return run
