@@ -130,7 +130,8 @@ static std::optional<TileConfig> storeChannelsFirst(const TileConfig &config,
   if (!tile || tile->n < kBlock)
     return std::nullopt;
   if ((conv.epilogue.beta || conv.epilogue.residual) && tile->splits == 1) {
-    // Products of fewer columns would wait for shared memory.
+    // Products of fewer columns would wait for shared memory; split f32, whose
+    // accumulators are promoted, has no swapped operands.
     if (tile->n % kBlock != 0 || tile->m / tile->wavesM < kLeastRows ||
         tile->promote > 0)
       return std::nullopt;

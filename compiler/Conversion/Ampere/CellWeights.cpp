@@ -146,7 +146,7 @@ WeightsWriter::loop(Value begin, Value end, int64_t step, const Sums &sums,
   return Sums(loop.getResults());
 }
 
-/// Which pixel of tf32 is which k is ours to say, if both factors agree: lanes
+/// Which pixel of tf32 is which k is ours to say, if both operands agree: lanes
 /// with two neighbours meet all banks.
 WeightsWriter::PixelPlaces WeightsWriter::locatePixels(Value fragment,
                                                        Value buffer) {
@@ -237,7 +237,8 @@ Value WeightsWriter::emitIsPixel(Value pixel, ArrayRef<Value> origin) {
 }
 
 /// Ones where a register belongs to a pixel (of 16 bits, its halves), for the
-/// lane's first and second register of both factors: zeros must multiply zeros.
+/// lane's first and second register of both operands: zeros must multiply
+/// zeros.
 SmallVector<Value> WeightsWriter::emitMasks(Value fragment, Value block) {
   if (plan.isEven)
     return {};

@@ -73,6 +73,7 @@ private:
 /// together). For all lanes of a warp.
 class TermWriter {
 public:
+  /// `isTransposed` says whether B's columns lie together in memory.
   TermWriter(Emitter &e, const HopperShape &shape, bool isTransposed,
              mlir::Value lane);
 

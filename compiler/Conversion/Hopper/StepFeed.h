@@ -2,7 +2,7 @@
 //
 // The rings of a workgroup, both ends of them: threads that copy walk all
 // tiles, ahead of the consumers, which multiply and give stages back. Each step
-// brings its part of both factors (makeStepFeed; makePixelFeed and
+// brings its part of both operands (makeStepFeed; makePixelFeed and
 // makeSplitFeed where B is changed on its way), or pixels come once for all
 // taps, through a ring of their own (makeHaloFeed, makeSlidingFeed).
 //
