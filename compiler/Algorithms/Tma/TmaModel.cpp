@@ -169,10 +169,9 @@ double tessera::getSplitClocks(const TmaShape &shape, bool hasRowBlocks) {
   return shape.isSmall() ? kSharedSm * clocks : clocks;
 }
 
-/// Six products of 16 bits for two of tf32.
 static constexpr TmaRates makeSplitRates() {
   TmaRates rates = kTmaTf32Rates;
-  rates.products /= 3;
+  rates.products /= kSplitProducts;
   return rates;
 }
 

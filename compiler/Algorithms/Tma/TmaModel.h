@@ -92,9 +92,9 @@ inline constexpr TmaRates kTmaTf32Rates = {
 };
 
 /// `shape` with whole steps, and with shorter ones that read fewer channels
-/// past the last of `channels`: one step, or, of volumes, several of 64 bytes that
-/// read none (docs/design/0025-narrow-channels.md). Others were slower on an
-/// H100.
+/// past the last of `channels`: one step, or, of volumes, several of 64 bytes
+/// that read none (docs/design/0025-narrow-channels.md). Others were slower on
+/// an H100.
 std::vector<TmaShape> getStepShapes(const ConvProblem &problem, TmaShape shape,
                                     int64_t channels);
 /// The columns of the narrowest tile worth trying for `columns` of a result.
@@ -105,6 +105,8 @@ const TmaRates &getTmaRates(const ConvProblem &problem);
 /// Whether `problem` is of f32 that may not be rounded, which is split into
 /// terms of bf16 (docs/design/0027-splits-in-registers.md).
 bool splitsF32(const ConvProblem &problem);
+/// Products of split f32 for each of tf32: six of 16 bits for two.
+inline constexpr double kSplitProducts = 3;
 /// Whether `shape` can split f32. If columns lie together in memory they come
 /// in blocks of 64.
 bool fitsSplits(const TmaShape &shape, bool hasColumnBlocks);

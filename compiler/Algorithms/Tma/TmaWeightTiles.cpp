@@ -234,9 +234,6 @@ static double getTf32Clocks(const TmaShape &shape,
          (2 * shape.m + 3 * shape.n + shape.n * shape.m / 64.0);
 }
 
-/// Of f32 in terms, for each of tf32.
-static constexpr double kSplitProducts = 3;
-
 static double estimateClocks(const ConvProblem &p, const WeightsGemm &gemm,
                              const TmaShape &shape, int splits,
                              const GpuTarget &target,
