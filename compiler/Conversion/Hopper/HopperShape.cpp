@@ -55,11 +55,12 @@ static int64_t chooseStoreRow(int64_t bytes, bool hasExtras) {
 }
 
 /// Whether neighbours along the rows of the result are closer in memory than
-/// those along its columns.
+/// those along its columns. A single row has no neighbour.
 static bool isColumnMajor(dnn::ViewOp result) {
   const ViewAccess access(result);
-  return access.getSpace(2).getInnermostStep() >
-         access.getSpace(1).getInnermostStep();
+  const AccessSpace rows = access.getSpace(1);
+  return rows.getExtent() > 1 &&
+         access.getSpace(2).getInnermostStep() > rows.getInnermostStep();
 }
 
 /// Whether a tensor of the epilogue has values of its own along the rows.
