@@ -78,10 +78,15 @@ static double getLoss(const Sample &sample, const std::vector<double> &costs) {
   return loss / weights;
 }
 
-/// The scatter of costs around the values, for tiles within some ten percent of
-/// the best: the variance of the logarithm of their ratio.
-static double getScatter(const Sample &sample,
-                         const std::vector<double> &costs) {
+namespace {
+/// The logarithms of the ratio of cost to value, of tiles within some ten
+/// percent of the best.
+struct Ratio {
+  double mean = 0, variance = 0;
+};
+} // namespace
+
+static Ratio getRatio(const Sample &sample, const std::vector<double> &costs) {
   constexpr double kNear = 0.1;
   double weights = 0, sum = 0, squares = 0;
   for (size_t i = 0; i != costs.size(); ++i) {
@@ -93,54 +98,74 @@ static double getScatter(const Sample &sample,
     squares += weight * ratio * ratio;
   }
   const double mean = sum / weights;
-  return std::max(0.0, squares / weights - mean * mean);
+  return {mean, std::max(0.0, squares / weights - mean * mean)};
 }
+
+Scale fit::getScale(const std::vector<Sample> &samples, const Model &model,
+                    const Rates &rates, double clocks) {
+  double sum = 0, squares = 0;
+  for (const Sample &sample : samples) {
+    const double ratio = getRatio(sample, getCosts(sample, model, rates)).mean -
+                         std::log(clocks);
+    sum += ratio;
+    squares += ratio * ratio;
+  }
+  const auto count = static_cast<double>(samples.size());
+  const double mean = sum / count;
+  return {std::exp(mean),
+          std::exp(std::sqrt(std::max(0.0, squares / count - mean * mean)))};
+}
+
+static double getSquare(double value) { return value * value; }
 
 /// The objective that the search minimises. The runs with the largest losses
 /// are weighted more, since users remember those. A penalty on every change
 /// keeps rates on which no value depends at their origin.
 static double judge(const std::vector<Sample> &samples, const Model &model,
-                    const Rates &rates, const Rates &origin, double stay) {
-  constexpr double kTail = 0.3, kOrder = 0.1;
-  double scatter = 0, moved = 0;
+                    const Rates &rates, const Rates &origin,
+                    const SearchOptions &options) {
+  constexpr double kTail = 0.3, kOrder = 0.1, kScale = 0.05;
+  double scatter = 0, scale = 0, moved = 0;
   std::vector<double> losses;
   for (const Sample &sample : samples) {
     const std::vector<double> costs = getCosts(sample, model, rates);
     losses.push_back(getLoss(sample, costs));
-    scatter += getScatter(sample, costs);
+    const Ratio ratio = getRatio(sample, costs);
+    scatter += ratio.variance;
+    if (options.clocks)
+      scale += getSquare(ratio.mean - std::log(*options.clocks));
   }
   std::ranges::sort(losses, std::greater<>());
   const double loss = std::accumulate(losses.begin(), losses.end(), 0.0);
   const size_t worst = (losses.size() + 9) / 10;
   const double tail = std::accumulate(
       losses.begin(), losses.begin() + static_cast<ptrdiff_t>(worst), 0.0);
-  for (size_t i = 0; i != rates.size(); ++i) {
-    const double step = std::log(rates[i] / origin[i]);
-    moved += step * step;
-  }
+  for (size_t i = 0; i != rates.size(); ++i)
+    moved += getSquare(std::log(rates[i] / origin[i]));
   const auto count = static_cast<double>(samples.size());
   return loss / count + kTail * tail / static_cast<double>(worst) +
-         kOrder * std::sqrt(scatter / count) + stay * moved;
+         kOrder * std::sqrt(scatter / count) +
+         kScale * std::sqrt(scale / count) + options.stay * moved;
 }
 
 Rates fit::fitRates(const std::vector<Sample> &samples, const Model &model,
-                    const Rates &rates, int steps, uint64_t seed, double stay) {
+                    const Rates &rates, const SearchOptions &options) {
   constexpr double kStep = 0.15, kHot = 1e-3;
-  std::mt19937_64 random(seed);
+  std::mt19937_64 random(options.seed);
   std::normal_distribution<double> change(0, kStep);
   std::uniform_real_distribution<double> chance(0, 1);
   Rates current = rates, best = rates;
-  double currentLoss = judge(samples, model, rates, rates, stay);
+  double currentLoss = judge(samples, model, rates, rates, options);
   double bestLoss = currentLoss;
-  for (int step = 0; step != steps; ++step) {
+  for (int step = 0; step != options.steps; ++step) {
     Rates next = current;
     for (uint64_t changes = 1 + random() % 3; changes != 0; --changes) {
       const size_t index = random() % next.size();
       next[index] = std::min(next[index] * std::exp(change(random)),
                              model.constants[index].most);
     }
-    const double loss = judge(samples, model, next, rates, stay);
-    const double heat = kHot * (1 - static_cast<double>(step) / steps);
+    const double loss = judge(samples, model, next, rates, options);
+    const double heat = kHot * (1 - static_cast<double>(step) / options.steps);
     if (loss > currentLoss &&
         chance(random) >= std::exp((currentLoss - loss) / heat))
       continue;

@@ -7,6 +7,7 @@
 #include "tools/dnn-fit/Models.h"
 
 #include <cstdint>
+#include <optional>
 
 namespace tessera::fit {
 
@@ -30,14 +31,33 @@ struct Share {
 Share getShare(const std::vector<Sample> &samples, const Model &model,
                const Rates &rates);
 
+/// How a search is made.
+struct SearchOptions {
+  int steps = 5000;
+  uint64_t seed = 1;
+  /// The penalty on the square of the logarithm of a rate's change: it should
+  /// be larger where there are few samples, whose tiles leave many rates
+  /// undetermined.
+  double stay = 1e-4;
+  /// The chip's clocks in a microsecond, if values are times: costs are then
+  /// held against the times themselves, since those of one model compete with
+  /// those of others.
+  std::optional<double> clocks = std::nullopt;
+};
+
 /// Searches near `rates` for rates with which the model's first choices are
 /// faster and its costs are closer to values, by simulated annealing; the same
-/// seed gives the same result. `stay` is the penalty on the square of the
-/// logarithm of a rate's change: it should be larger where there are few
-/// samples, whose tiles leave many rates undetermined.
+/// seed gives the same result.
 Rates fitRates(const std::vector<Sample> &samples, const Model &model,
-               const Rates &rates, int steps, uint64_t seed,
-               double stay = 1e-4);
+               const Rates &rates, const SearchOptions &options);
+
+/// Costs over times, each problem's best tiles: geometric mean over the
+/// problems, and the factor within which two thirds of them are.
+struct Scale {
+  double mean = 0, spread = 0;
+};
+Scale getScale(const std::vector<Sample> &samples, const Model &model,
+               const Rates &rates, double clocks);
 
 } // namespace tessera::fit
 

@@ -44,9 +44,12 @@ static constexpr char kUsage[] =
   --seed N       of the search (1)
   --stay X       what a constant pays for leaving the compiler's, so that few
                  values do not move it far (0.0001; of some 50 runs 0.001)
+  --clock MHZ    hold costs, which are clocks, against times, too: where several
+                 algorithms have tiles for a problem, their models compete
 
 Prints how much of the best tile's speed the model's first choice has, before
-and after, and the rows of the file under compiler/Algorithms.
+and after, and the rows of the file under compiler/Algorithms; with --clock also
+costs over times, and the factor by which they scatter.
 )";
 
 namespace {
@@ -54,16 +57,15 @@ struct Options {
   std::vector<std::string> files;
   std::string model = "wgmma";
   const GpuTarget *target = findTarget("sm_90");
-  int steps = 5000;
-  int seed = 1;
-  double stay = 1e-4;
+  SearchOptions search;
+  double clockMhz = 0;
 };
 } // namespace
 
 static Status readOption(const std::string &flag, const char *value,
                          Options &options) {
   if (flag != "--model" && flag != "--target" && flag != "--steps" &&
-      flag != "--seed" && flag != "--stay")
+      flag != "--seed" && flag != "--stay" && flag != "--clock")
     return invalidArgument("unknown flag '" + flag + "'; see --help");
   if (!value)
     return invalidArgument(flag + " needs a value");
@@ -82,9 +84,10 @@ static Status readOption(const std::string &flag, const char *value,
                ? Status::ok()
                : invalidArgument(flag + " needs a number of at least 0");
   };
-  return flag == "--stay"    ? read(options.stay)
-         : flag == "--steps" ? read(options.steps)
-                             : read(options.seed);
+  return flag == "--stay"    ? read(options.search.stay)
+         : flag == "--clock" ? read(options.clockMhz)
+         : flag == "--steps" ? read(options.search.steps)
+                             : read(options.search.seed);
 }
 
 static ErrorOr<Options> readOptions(char **arg) {
@@ -104,10 +107,19 @@ static ErrorOr<Options> readOptions(char **arg) {
   return options;
 }
 
-static void printShare(const char *when, const Share &share) {
+static void printQuality(const char *when, const std::vector<Sample> &samples,
+                         const Model &model, const Rates &rates,
+                         std::optional<double> clocks) {
+  const Share share = getShare(samples, model, rates);
   std::printf("%s: the first choice has %.3f of the best tile's speed "
               "(geometric mean), %.3f at least\n",
               when, share.mean, share.least);
+  if (!clocks)
+    return;
+  const Scale scale = getScale(samples, model, rates, *clocks);
+  std::printf("%s: costs are %.2f of times (geometric mean), within a factor "
+              "of %.2f\n",
+              when, scale.mean, scale.spread);
 }
 
 static ErrorOr<std::vector<Run>> readAll(const Options &options) {
@@ -125,7 +137,7 @@ static ErrorOr<std::vector<Run>> readAll(const Options &options) {
   return runs;
 }
 
-static Status run(const Options &options) {
+static Status run(Options options) {
   const ErrorOr<Model> model = makeModel(options.model, *options.target);
   if (!model)
     return model.getStatus();
@@ -141,14 +153,19 @@ static Status run(const Options &options) {
   for (const Sample &sample : samples)
     values += sample.values.size();
   std::printf("%zu values of %zu runs\n", values, samples.size());
+  SearchOptions &search = options.search;
+  if (options.clockMhz > 0) {
+    if (runs->front().unit != "us")
+      return invalidArgument("--clock is for times, but values are in " +
+                             runs->front().unit);
+    search.clocks = options.clockMhz;
+  }
   const Rates own = model->getRates();
-  printShare("before", getShare(samples, *model, own));
-  if (options.steps == 0)
+  printQuality("before", samples, *model, own, search.clocks);
+  if (search.steps == 0)
     return Status::ok();
-  const Rates rates =
-      fitRates(samples, *model, own, options.steps,
-               static_cast<uint64_t>(options.seed), options.stay);
-  printShare("after", getShare(samples, *model, rates));
+  const Rates rates = fitRates(samples, *model, own, search);
+  printQuality("after", samples, *model, rates, search.clocks);
   std::fputs(model->format(rates).c_str(), stdout);
   return Status::ok();
 }

@@ -46,6 +46,9 @@ void PrintTo(const FitCase &fitCase, std::ostream *stream) {
   *stream << fitCase.model << " on " << fitCase.target;
 }
 
+/// Clocks in a microsecond.
+static constexpr double kClocks = 1755;
+
 struct FitTest : testing::TestWithParam<FitCase> {
   const Model model = GetParam().getModel();
   const std::vector<Sample> samples = makeSamples(makeRuns(), model);
@@ -59,7 +62,8 @@ struct FitTest : testing::TestWithParam<FitCase> {
       fit::Run run{problem, "us", {}};
       for (const Candidate &candidate :
            model.getCandidates(problem, model.getRates()))
-        run.values.push_back({candidate.tile.toText(), candidate.cost / 1755});
+        run.values.push_back(
+            {candidate.tile.toText(), candidate.cost / kClocks});
       runs.push_back(std::move(run));
     }
     return runs;
@@ -145,11 +149,28 @@ TEST_P(FitTest, ComesBackFromWrongRates) {
   const Rates wrong = GetParam().getWrongRates();
   const Share before = getShare(samples, model, wrong);
   ASSERT_LT(before.mean, 0.97);
-  const Rates found = fitRates(samples, model, wrong, 1500, 1);
+  const SearchOptions options{.steps = 1500};
+  const Rates found = fitRates(samples, model, wrong, options);
   EXPECT_GT(getShare(samples, model, found).mean, 0.99);
   for (size_t i = 0; i != found.size(); ++i)
     EXPECT_LE(found[i], model.constants[i].most) << model.constants[i].name;
-  EXPECT_EQ(found, fitRates(samples, model, wrong, 1500, 1));
+  EXPECT_EQ(found, fitRates(samples, model, wrong, options));
+}
+
+// Values are costs at kClocks in a microsecond: with twice as many, costs are
+// half of what they should be. Held against times, a search from wrong rates
+// finds their size again.
+TEST_P(FitTest, HoldsCostsAgainstTimes) {
+  const Scale scale = getScale(samples, model, model.getRates(), 2 * kClocks);
+  EXPECT_NEAR(scale.mean, 0.5, 1e-9);
+  EXPECT_NEAR(scale.spread, 1, 1e-4);
+  const Rates wrong = GetParam().getWrongRates();
+  const auto getMiss = [&](std::optional<double> clocks) {
+    const Rates found = fitRates(samples, model, wrong,
+                                 {.steps = 1500, .stay = 0, .clocks = clocks});
+    return std::abs(std::log(getScale(samples, model, found, kClocks).mean));
+  };
+  EXPECT_LT(getMiss(kClocks), 0.1);
 }
 
 // The output is rows that the compiler could include, one for each constant, or
@@ -205,7 +226,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "sm_90",
                 kForward,
                 Layout::NHWC,
-                {{"piece", 20}, {"result", 20}}},
+                {{"piece", 30}, {"result", 30}}},
         FitCase{"single",
                 "sm_90",
                 kData,
