@@ -259,6 +259,33 @@ static DepthwiseTile chooseLongTile(const ConvProblem &conv,
   return tile;
 }
 
+/// Chooses a tile of forward or backward data whose vectors hold columns, as
+/// wide as the rows' alignment allows. A warp's loads are of as many cache
+/// lines as its threads are apart, so blocks are small: 14x14 of 16 bits (H100)
+/// takes 13.1 us with 2 rows by 4 columns, 26.4 with 4 by 8. Elements that are
+/// loaded one by one (17x17) are used by many rows.
+static DepthwiseTile chooseColumnTile(const ConvProblem &conv) {
+  constexpr int64_t kVectorBytes = 16, kMostRows = 8;
+  const bool isForward = conv.direction == Direction::Forward;
+  const int64_t stepH = isForward ? 1 : conv.stride.h;
+  const int64_t stepW = isForward ? 1 : conv.stride.w;
+  const TensorLengths result = conv.getResultLengths();
+  const int64_t bytes = getByteSize(conv.dataType);
+  const int64_t row = result.w * bytes;
+  const int64_t aligned = std::min(kVectorBytes, row & -row) / bytes;
+  DepthwiseTile tile;
+  if (aligned > 1) {
+    tile.columns = std::clamp<int64_t>(aligned, 4, 8);
+    tile.rows = tile.columns > 4 || conv.stride.h > 1 ? 1 : 2;
+  } else {
+    tile.columns = 2;
+    tile.rows = std::min(kMostRows, result.h);
+  }
+  tile.columns = llvm::alignTo(tile.columns, stepW);
+  tile.rows = llvm::alignTo(tile.rows, stepH);
+  return tile;
+}
+
 /// Whether the channels of a pixel are contiguous in both activations.
 static bool hasContiguousChannels(const ConvProblem &conv) {
   return conv.getInputStrides().c == 1 && conv.getOutputStrides().c == 1;
@@ -440,6 +467,12 @@ static DepthwiseTile chooseTile(const ConvProblem &conv,
         .value_or(chooseResidentTile(conv, target));
   if (target.vendor == Vendor::Nvidia && hasChannelsLast(conv))
     return chooseLongTile(conv, target);
+  // Larger windows share more among the columns and rows of a large block.
+  constexpr int64_t kMostTaps = 25;
+  if (target.vendor == Vendor::Nvidia && !isWeights &&
+      conv.inChannels == conv.groups && conv.outChannels == conv.groups &&
+      conv.filter.h * conv.filter.w <= kMostTaps)
+    return chooseColumnTile(conv);
   return isWeights ? chooseWeightsTile(conv, target)
                    : chooseDataTile(conv, target);
 }
