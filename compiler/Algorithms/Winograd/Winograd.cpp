@@ -141,6 +141,10 @@ Status Winograd::check(const Problem &problem, const GpuTarget &target) const {
     return notSupported("leaves types of 16 bits to matrix instructions");
   if (conv->forbidsWinograd)
     return notSupported("is forbidden");
+  // The product is exact, six products of bf16 that take as long as three of
+  // tf32, and small tiles save 2.25 of them at most.
+  if (conv->allowsTf32() && target.wgmmaSharedBytes > 0)
+    return notSupported("leaves tf32 to wgmma");
   if (std::string obstacle = findWinogradObstacle(*conv); !obstacle.empty())
     return notSupported(obstacle);
   if (getGeometries(*conv).empty())

@@ -58,6 +58,19 @@ TEST(Winograd, LeavesHalvesToMatrixInstructions) {
   EXPECT_FALSE(check(makeLayer(DataType::BF16), "gfx1100").isOk());
 }
 
+// Exact products take three times as long as those of tf32 on sm_90, where that
+// is allowed.
+TEST(Winograd, LeavesTf32ToWgmma) {
+  ConvProblem p = makeLayer();
+  p.direction = Direction::BackwardWeights;
+  p.batch = 32;
+  p.inChannels = p.outChannels = 512;
+  EXPECT_EQ(choose(p, "sm_90"), "winograd-f2");
+  p.mathType = MathType::Tf32;
+  EXPECT_EQ(choose(p, "sm_90"), "igemm");
+  EXPECT_FALSE(check(p, "sm_90").isOk());
+}
+
 // Who forbids it, or has no workspace, gets another algorithm.
 TEST(Winograd, CanBeForbidden) {
   ConvProblem p = makeLayer();
