@@ -37,7 +37,7 @@ static PackedGeometry getGeometry(const ConvProblem &p) {
   auto dims = getConvDims(p);
   return PackedGeometry({getDirection(p.direction), p.batch, p.inChannels,
                          p.outChannels, dims[1], dims[2],
-                         getByteSize(p.dataType), p.allowsTf32()});
+                         getByteSize(p.dataType)});
 }
 
 /// The same tile under the name of another algorithm: the parameters of a
