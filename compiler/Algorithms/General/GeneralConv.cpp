@@ -153,13 +153,22 @@ GeneralConv::getCandidates(const Problem &problem,
   return all;
 }
 
+/// Whether `conv` is of the kind that was measured with channels first.
+static bool hasLines(const ConvProblem &conv, const GpuTarget &target) {
+  return target.vendor == Vendor::Nvidia && conv.groups > 1 &&
+         conv.dataType == DataType::F32 && !conv.allowsTf32() &&
+         conv.xLayout == Layout::NCHW && conv.yLayout == Layout::NCHW;
+}
+
 std::vector<Candidate>
 tessera::getGeneralCandidates(const ConvProblem &conv, const GpuTarget &target,
                               const GeneralRates &rates) {
   GeneralTile tile = conv.direction == Direction::BackwardWeights
                          ? chooseWeightsTile(conv, target)
                          : chooseDataTile(conv, target);
-  double efficiency = tile.block >= 4 ? rates.wideShare : rates.narrowShare;
+  double efficiency = tile.block < 4           ? rates.narrowShare
+                      : hasLines(conv, target) ? rates.linesShare
+                                               : rates.wideShare;
   double threads = double(conv.getResultLengths().getElements()) *
                    static_cast<double>(tile.splits) /
                    static_cast<double>(tile.block * tile.rows);

@@ -97,8 +97,8 @@ Status NarrowGroups::check(const Problem &problem,
   if (target.matrixUnit != MatrixUnit::MmaSm80)
     return notSupported("is for chips with mma.sync and cp.async");
   if (conv->dataType != DataType::F16 && conv->dataType != DataType::BF16 &&
-      !conv->allowsTf32())
-    return notSupported("computes with f16, bf16 and tf32");
+      conv->dataType != DataType::F32)
+    return notSupported("computes with f16, bf16 and f32");
   if (conv->inChannels != conv->outChannels ||
       conv->inChannels % NarrowTile::kBlock != 0 ||
       !isNarrow(conv->inChannels / conv->groups))
@@ -139,7 +139,7 @@ static bool hasNarrowGroups(dnn::ConvOp conv, const ConvGeometry &g) {
 /// The matrix product of a workgroup, whose single step of the reduction has
 /// all taps.
 static GemmTile makeGemmTile(const ConvGeometry &g, const NarrowTile &tile,
-                             bool isWeights, bool isF32) {
+                             bool isWeights, StringRef mma) {
   constexpr int kWaves = 4; // Each has 16 channels.
   const auto taps = static_cast<int>(g.dims[0].filter * g.dims[1].filter);
   GemmTile gemm;
@@ -151,7 +151,7 @@ static GemmTile makeGemmTile(const ConvGeometry &g, const NarrowTile &tile,
   gemm.buffers = isWeights || tile.persistent > 0 ? 2
                  : tile.run > 1                   ? tile.buffers
                                                   : 1;
-  gemm.mma = isF32 ? "mma8_tf32" : "mma8";
+  gemm.mma = mma;
   gemm.splits = tile.splits;
   gemm.isResident = true;
   gemm.run = tile.run;
@@ -192,10 +192,10 @@ LogicalResult NarrowGroups::build(Operation *primitive,
         "not");
   const bool isWeights =
       conv.getDirection() == dnn::ConvDirection::BackwardWeights;
-  const GemmTile gemm =
-      makeGemmTile(geometry, *tile, isWeights, conv.getElementType().isF32());
-  if (failed(checkRounding(conv, config, gemm.mma)))
-    return failure();
+  const StringRef mma = !conv.getElementType().isF32() ? "mma8"
+                        : conv.getTf32()               ? "mma8_tf32"
+                                                       : "mma8_bf16x6";
+  const GemmTile gemm = makeGemmTile(geometry, *tile, isWeights, mma);
   // A persistent workgroup keeps its block of channels, so their number is a
   // multiple of that of the blocks.
   const int64_t blocks =

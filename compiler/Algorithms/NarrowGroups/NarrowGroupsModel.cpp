@@ -32,14 +32,29 @@ static int64_t getPixelBytes(const ConvProblem &p) {
   return NarrowTile::kBlock * getByteSize(p.dataType) + kChunk;
 }
 
-/// Pieces that an ldmatrix brings, and an mma.sync multiplies.
+/// Pieces that an mma.sync multiplies.
 static int64_t countAtOnce(const ConvProblem &p) {
-  return p.dataType == DataType::F32 ? 1 : 2;
+  return p.allowsTf32() ? 1 : 2;
+}
+
+/// The ldmatrix for the pieces of an mma.sync. Each of f32 that is split is
+/// eight registers for two of them.
+static int64_t countReads(const ConvProblem &p) { return splitsF32(p) ? 2 : 1; }
+
+/// The mma.sync for them.
+static int64_t countProducts(const ConvProblem &p) {
+  return splitsF32(p) ? 2 * static_cast<int64_t>(kSplitProducts) : 1;
 }
 
 /// Registers of a thread for a piece of the filter, of two cells.
 static int64_t countFilterRegisters(const ConvProblem &p) {
-  return 4 / countAtOnce(p);
+  return splitsF32(p) ? 8 : p.allowsTf32() ? 4 : 2;
+}
+
+/// Further registers for the terms of f32.
+static int64_t countTermRegisters(const ConvProblem &p, bool hasRuns) {
+  constexpr int64_t kOfBlock = 16, kOfRun = 72;
+  return !splitsF32(p) ? 0 : hasRuns ? kOfRun : kOfBlock;
 }
 
 namespace {
@@ -97,13 +112,16 @@ static void measureRun(const ConvProblem &p, const NarrowTile &tile,
   const int64_t atOnce = countAtOnce(p), reads = pieces / atOnce;
   const int64_t readsOfLine =
       hasOwnPieces(p) ? reads * 2 + pieces % atOnce : reads;
-  work.reads = static_cast<double>(readsOfLine * lines) / tile.height;
-  work.products = 2.0 * llvm::divideCeilSigned(pieces, atOnce) * dims[0].filter;
+  work.reads = static_cast<double>(countReads(p) * readsOfLine * lines) /
+               static_cast<double>(tile.height);
+  work.products = 2.0 * static_cast<double>(countProducts(p) * dims[0].filter) *
+                  static_cast<double>(llvm::divideCeilSigned(pieces, atOnce));
   // About as many as ptxas allocates: more for more lines, but at most 128,
   // with which two workgroups of 256 threads fit, if the filter leaves that
   // many.
   const int64_t filter = (countFilterRegisters(p) + 1) * work.pieces;
-  work.registers = std::min<int64_t>(22 + filter + 8 * tile.height,
+  work.registers = countTermRegisters(p, /*hasRuns=*/true) +
+                   std::min<int64_t>(22 + filter + 8 * tile.height,
                                      std::max<int64_t>(128, 56 + filter));
 }
 
@@ -144,10 +162,12 @@ static NarrowWork measure(const ConvProblem &p, const NarrowTile &tile) {
   const auto pairs = static_cast<double>(
       isWeights ? halves * llvm::divideCeilSigned(work.pieces, 2)
                 : llvm::divideCeilSigned(work.pieces, countAtOnce(p)));
-  work.reads = (hasOwnPieces(p) ? 2 : 1) * pairs +
-               static_cast<double>(isWeights ? halves : 0);
-  work.products = 2 * pairs;
-  work.registers = 48 + work.pieces * (isWeights ? 4 : countFilterRegisters(p));
+  work.reads = static_cast<double>(countReads(p)) *
+               ((hasOwnPieces(p) ? 2 : 1) * pairs +
+                static_cast<double>(isWeights ? halves : 0));
+  work.products = 2 * pairs * static_cast<double>(countProducts(p));
+  work.registers = 48 + countTermRegisters(p, /*hasRuns=*/false) +
+                   work.pieces * (isWeights ? 4 : countFilterRegisters(p));
   if (tile.run > 1)
     measureRun(p, tile, work);
   return work;
@@ -173,13 +193,15 @@ static int64_t countSharing(const NarrowWork &work, int waves) {
 }
 
 /// The clocks that mma.sync and the reads of its operands take on one
-/// multiprocessor.
-static double countBusy(const NarrowWork &work, const GpuTarget &target,
-                        const NarrowRates &rates) {
+/// multiprocessor, and splitting these, which few warps hide.
+static double countBusy(const ConvProblem &p, const NarrowWork &work,
+                        const GpuTarget &target, const NarrowRates &rates) {
   constexpr double kWarps = 4;
+  const double split = splitsF32(p) ? work.reads * rates.splitClocks : 0;
   const double perBlock = static_cast<double>(work.fragments) * kWarps *
-                          std::max(work.reads * rates.readClocks,
-                                   work.products * rates.multiplyClocks);
+                          (std::max(work.reads * rates.readClocks,
+                                    work.products * rates.multiplyClocks) +
+                           split);
   return static_cast<double>(work.blocks) / target.computeUnits * perBlock;
 }
 
@@ -221,7 +243,7 @@ static double estimateWeights(const ConvProblem &p, const NarrowTile &tile,
   const double alone =
       rates.load + iterations * countMultiply(tile, work, rates);
   return overlap({countMemory(p, target, rates), l2,
-                  countBusy(work, target, rates), alone},
+                  countBusy(p, work, target, rates), alone},
                  rates.overlap) +
          rates.weightWaits * iterations + rates.begin;
 }
@@ -265,7 +287,7 @@ static double estimateImages(const ConvProblem &p, const NarrowTile &tile,
                              static_cast<double>(getByteSize(p.dataType)) +
                          filter) /
                         rates.copyBytes;
-  const double busy = countBusy(work, target, rates);
+  const double busy = countBusy(p, work, target, rates);
   const double alone = estimateAlone(
       tile, work, llvm::divideCeilSigned(work.blocks, workgroups), rates);
   resident = std::min(resident, workgroups);

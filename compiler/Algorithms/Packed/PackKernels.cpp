@@ -26,6 +26,11 @@ static Value getArgument(func::FuncOp function, Value argument) {
   return function.getArgument(cast<BlockArgument>(argument).getArgNumber());
 }
 
+static ConvTensor getArgument(func::FuncOp function, ConvTensor tensor) {
+  tensor.memory = getArgument(function, tensor.memory);
+  return tensor;
+}
+
 static MemRefType getMemRefType(Value memory) {
   return cast<MemRefType>(memory.getType());
 }
@@ -56,19 +61,27 @@ struct Packing {
 // Images
 //===----------------------------------------------------------------------===//
 
+namespace {
+/// Coordinates of a block of pixels.
+struct BlockPosition {
+  Value image, row, column;
+};
+} // namespace
+
 /// Loads one channel of pixel (a, b) of a block.
-static Value loadElement(PointBuilder &p, Value source, ValueRange block,
-                         const PackedImages &images, Value a, Value b,
-                         Value channel) {
-  Value row = p.add(p.mul(block[1], images.foldH), a);
+static Value loadElement(PointBuilder &p, const ConvTensor &source,
+                         const BlockPosition &block, const PackedImages &images,
+                         Value a, Value b, Value channel) {
+  Value row = p.add(p.mul(block.row, images.foldH), a);
   Value column =
-      p.add(p.mul(p.add(block[2], images.firstColumn), images.foldW), b);
-  return p.loadBlock(source, 3, 1, {block[0], row, column, channel});
+      p.add(p.mul(p.add(block.column, images.firstColumn), images.foldW), b);
+  return p.loadBlock(source.memory, source.getChannelDim(), 1,
+                     source.order(block.image, channel, {row, column}));
 }
 
 /// Packs a whole block by one thread.
-static void packBlock(PointBuilder &p, Value source, Value target,
-                      const PackedImages &images, ValueRange block) {
+static void packBlock(PointBuilder &p, const ConvTensor &source, Value target,
+                      const PackedImages &images, const BlockPosition &block) {
   PointBuilder::Values elements;
   for (int64_t a = 0; a < images.foldH; ++a)
     for (int64_t b = 0; b < images.foldW; ++b)
@@ -80,40 +93,52 @@ static void packBlock(PointBuilder &p, Value source, Value target,
   const int64_t unit = getUnit(target);
   for (int64_t first = 0; first < images.elements; first += unit)
     p.storeBlock(p.makeBlock(ArrayRef(elements).slice(first, unit)), target, 3,
-                 {block[0], block[1], block[2], p.index(first)});
+                 {block.image, block.row, block.column, p.index(first)});
 }
 
-/// Packs 16 bytes of a pixel's channels by one thread.
-static void packChannels(PointBuilder &p, Value source, Value target,
-                         const PackedImages &images, ValueRange point) {
+/// Packs 16 bytes of the channels of pixel (a, b) of a block by one thread.
+static void packChannels(PointBuilder &p, const ConvTensor &source,
+                         Value target, const PackedImages &images,
+                         const BlockPosition &block, Value a, Value b,
+                         Value number) {
   const int64_t unit = getUnit(target);
-  Value channel = p.mul(point[5], unit);
+  Value channel = p.mul(number, unit);
   PointBuilder::Values elements;
   for (int64_t i = 0; i < unit; ++i)
-    elements.push_back(loadElement(p, source, point, images, point[3], point[4],
-                                   p.add(channel, i)));
-  Value pixel = p.add(p.mul(point[3], images.foldW), point[4]);
+    elements.push_back(
+        loadElement(p, source, block, images, a, b, p.add(channel, i)));
+  Value pixel = p.add(p.mul(a, images.foldW), b);
   p.storeBlock(p.makeBlock(elements), target, 3,
-               {point[0], point[1], point[2],
+               {block.image, block.row, block.column,
                 p.add(p.mul(pixel, images.channelStep), channel)});
 }
 
-static Packing makeImagePacking(func::FuncOp function, Value source,
+/// Neighbouring threads read neighbours, which with channels first are columns.
+static Packing makeImagePacking(func::FuncOp function, const ConvTensor &source,
                                 Value target, const PackedImages &images) {
-  Value from = getArgument(function, source);
+  const ConvTensor from = getArgument(function, source);
   Value to =
       setArgumentType(getArgument(function, target),
                       images.getType(getMemRefType(target).getElementType(),
                                      getOffset(target)));
-  SmallVector<int64_t> points = {images.batch, images.rows, images.columns};
-  if (!images.isSmall())
-    points.append(
-        {images.foldH, images.foldW, images.channelStep / getUnit(to)});
-  return {points, [=](PointBuilder &p, ValueRange point) {
-            if (images.isSmall())
-              packBlock(p, from, to, images, point);
-            else
-              packChannels(p, from, to, images, point);
+  if (images.isSmall())
+    return {{images.batch, images.rows, images.columns},
+            [=](PointBuilder &p, ValueRange at) {
+              packBlock(p, from, to, images, {at[0], at[1], at[2]});
+            }};
+  const int64_t units = images.channelStep / getUnit(to);
+  if (!from.hasChannelsInnermost())
+    return {{images.batch, images.rows, images.foldH, images.foldW, units,
+             images.columns},
+            [=](PointBuilder &p, ValueRange at) {
+              packChannels(p, from, to, images, {at[0], at[1], at[5]}, at[2],
+                           at[3], at[4]);
+            }};
+  return {{images.batch, images.rows, images.columns, images.foldH,
+           images.foldW, units},
+          [=](PointBuilder &p, ValueRange at) {
+            packChannels(p, from, to, images, {at[0], at[1], at[2]}, at[3],
+                         at[4], at[5]);
           }};
 }
 
@@ -259,13 +284,14 @@ void tessera::buildPacking(dnn::ConvOp conv, const PackedGeometry &g,
   if (tensors.filter)
     packings.push_back(
         makeFilterPacking(function, conv.getW(), tensors.filter, g));
+  const ConvProgram program(conv);
   if (g.images)
     packings.push_back(makeImagePacking(function,
-                                        g.isData() ? conv.getY() : conv.getX(),
+                                        g.isData() ? program.y : program.x,
                                         tensors.images, *g.images));
   if (g.gradient)
     packings.push_back(
-        makeImagePacking(function, conv.getY(), tensors.gradient, *g.gradient));
+        makeImagePacking(function, program.y, tensors.gradient, *g.gradient));
   if (packings.size() == 1)
     packings[0].packPoint(p, p.forEachPoint(packings[0].points, kThreads));
   else
@@ -315,7 +341,9 @@ void tessera::buildPackedReduction(dnn::ConvOp conv, Value partials,
   // Neighbouring threads read neighbouring elements of the partial results,
   // which are channels of y if those are the columns. Stores may be less well
   // coalesced: there are many partial results, but one sum.
-  SmallVector<int64_t> points(program.w.getType().getShape());
+  const ConvTensor &w = program.w;
+  SmallVector<int64_t> points = {g.shape.outChannels, w.getSpatialSize(0),
+                                 w.getSpatialSize(1), g.shape.inChannels};
   if (g.hasTapRows)
     std::rotate(points.begin(), points.begin() + 1, points.end());
   PointBuilder::Values at(p.forEachPoint(points, kReductionThreads));
@@ -337,5 +365,6 @@ void tessera::buildPackedReduction(dnn::ConvOp conv, Value partials,
           next = p.addBlocks(next, element);
         return PointBuilder::Values{next};
       })[0];
-  emitResult(p, program, sum, 3, at, function.getArguments());
+  emitResult(p, program, sum, w.getChannelDim(),
+             w.order(at[0], at[3], {at[1], at[2]}), function.getArguments());
 }

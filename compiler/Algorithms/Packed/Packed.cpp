@@ -37,7 +37,7 @@ static PackedGeometry getGeometry(const ConvProblem &p) {
   auto dims = getConvDims(p);
   return PackedGeometry({getDirection(p.direction), p.batch, p.inChannels,
                          p.outChannels, dims[1], dims[2],
-                         getByteSize(p.dataType), p.allowsTf32()});
+                         getByteSize(p.dataType)});
 }
 
 /// The same tile under the name of another algorithm: the parameters of a
@@ -137,6 +137,7 @@ static PackedTensors addTensors(dnn::ConvOp conv, const PackedGeometry &g,
 /// channels are the runs.
 static ConvProblem getProduct(const ConvProblem &p, const PackedGeometry &g) {
   ConvProblem product = p;
+  product.xLayout = product.wLayout = product.yLayout = Layout::NHWC;
   product.pad = product.extraPad = Pads();
   product.stride = product.dilation = Spatial();
   product.epilogue = Epilogue();
@@ -192,6 +193,17 @@ public:
 };
 } // namespace
 
+/// Whether tensors are channels last, or, of backward weights, first where they
+/// are packed or summed.
+static bool hasLayouts(const ConvProblem &p) {
+  const bool isWeights = p.direction == Direction::BackwardWeights;
+  auto isLast = [](Layout layout, bool isPacked) {
+    return layout == Layout::NHWC || (isPacked && layout == Layout::NCHW);
+  };
+  return isLast(p.xLayout, isWeights) && isLast(p.wLayout, isWeights) &&
+         isLast(p.yLayout, isWeights && p.outChannels % getTmaUnit(p) != 0);
+}
+
 Status Packed::check(const Problem &problem, const GpuTarget &) const {
   const ConvProblem *conv = problem.getConv();
   if (!conv)
@@ -199,9 +211,9 @@ Status Packed::check(const Problem &problem, const GpuTarget &) const {
   if (conv->dataType != DataType::F16 && conv->dataType != DataType::BF16 &&
       conv->dataType != DataType::F32)
     return notSupported("computes with f16, bf16 and f32");
-  if (conv->xLayout != Layout::NHWC || conv->wLayout != Layout::NHWC ||
-      conv->yLayout != Layout::NHWC)
-    return notSupported("wants channels last");
+  if (!hasLayouts(*conv))
+    return notSupported("wants channels last, but of what backward weights "
+                        "packs");
   if (conv->groups != 1 || conv->hasDepth() || conv->dilation != Spatial())
     return notSupported("knows no groups, depth or dilation");
   const int64_t unit = getTmaUnit(*conv);
@@ -261,7 +273,8 @@ std::vector<Candidate> tessera::getPackedCandidates(const ConvProblem &conv,
 }
 
 /// Whether `conv` meets the conditions that check() has for a problem. A
-/// forward result may have channels first, which tiles of TMA store as well.
+/// forward result may have channels first, which tiles of TMA store as well;
+/// of backward weights what is packed may, and what is summed.
 static bool isPackable(dnn::ConvOp conv) {
   auto isPacked = [](Value tensor) {
     auto type = cast<MemRefType>(tensor.getType());
@@ -269,14 +282,17 @@ static bool isPackable(dnn::ConvOp conv) {
   };
   ConvGeometry g(conv);
   Type element = conv.getElementType();
+  const bool isForward = conv.getDirection() == dnn::ConvDirection::Forward;
+  const bool isWeights =
+      conv.getDirection() == dnn::ConvDirection::BackwardWeights;
   return g.groups == 1 && g.dims.size() == 2 &&
          llvm::all_of(g.dims,
                       [](const ConvDim &dim) { return dim.dilation == 1; }) &&
          (element.isF16() || element.isBF16() || element.isF32()) &&
-         isChannelsLast(conv.getXLayout()) &&
-         isChannelsLast(conv.getWLayout()) &&
-         (isChannelsLast(conv.getYLayout()) ||
-          conv.getDirection() == dnn::ConvDirection::Forward) &&
+         (isChannelsLast(conv.getXLayout()) || isWeights) &&
+         (isChannelsLast(conv.getWLayout()) || isWeights) &&
+         (isChannelsLast(conv.getYLayout()) || isForward ||
+          (isWeights && PackedGeometry::get(conv).gradient)) &&
          isPacked(conv.getX()) && isPacked(conv.getW()) &&
          isPacked(conv.getY());
 }

@@ -40,7 +40,6 @@ struct PackedShape {
   int64_t batch, inChannels, outChannels;
   ConvDim height, width;
   int64_t elementBytes;
-  bool allowsTf32;
 
   /// The elements of 16 bytes, which all strides must be multiples of.
   int64_t getUnit() const { return 16 / elementBytes; }

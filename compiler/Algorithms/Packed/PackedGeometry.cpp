@@ -95,7 +95,7 @@ static void setWindows(PackedImages &images, const PackedDim &width) {
 static bool wantsTapRows(const PackedGeometry &g) {
   constexpr int64_t kRows = 64, kLeast = 64;
   const PackedShape &s = g.shape;
-  const int64_t unit = getPixelColumns(s.elementBytes, s.allowsTf32);
+  const int64_t unit = getPixelColumns(s.elementBytes);
   const auto columns = static_cast<int64_t>(
       std::max<uint64_t>(llvm::alignTo(s.outChannels, unit), kLeast));
   const auto rows = static_cast<int64_t>(llvm::alignTo(s.outChannels, kRows));
@@ -134,8 +134,7 @@ PackedGeometry PackedGeometry::get(dnn::ConvOp conv) {
   ConvGeometry g(conv);
   const unsigned bits = conv.getElementType().getIntOrFloatBitWidth();
   return PackedGeometry({conv.getDirection(), g.batch, g.inChannels,
-                         g.outChannels, g.dims[0], g.dims[1], bits / 8,
-                         conv.getTf32()});
+                         g.outChannels, g.dims[0], g.dims[1], bits / 8});
 }
 
 int64_t PackedGeometry::countPositions() const {

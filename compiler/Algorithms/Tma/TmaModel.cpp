@@ -23,9 +23,9 @@ int64_t tessera::getTmaUnit(const ConvProblem &problem) {
   return kUnitBytes / getByteSize(problem.dataType);
 }
 
-int64_t tessera::getPixelColumns(int64_t elementBytes, bool allowsTf32) {
-  constexpr int64_t kShortBytes = 2, kShort = 16, kTf32 = 32, kF32 = 64;
-  return elementBytes <= kShortBytes ? kShort : allowsTf32 ? kTf32 : kF32;
+int64_t tessera::getPixelColumns(int64_t elementBytes) {
+  constexpr int64_t kShortBytes = 2, kShort = 16, kF32 = 32;
+  return elementBytes <= kShortBytes ? kShort : kF32;
 }
 
 static bool isShort(const ConvProblem &p) {
@@ -159,7 +159,7 @@ bool tessera::fitsSplits(const TmaShape &shape, bool hasColumnBlocks) {
   return !shape.isPingPong && !shape.isSwapped && shape.halo == 0 &&
          shape.m == kTmaStep * shape.consumers &&
          shape.stepBytes == 2 * kTmaStep && shape.n >= kTmaStep &&
-         (!hasColumnBlocks || shape.n % kTmaStep == 0) &&
+         (!hasColumnBlocks || shape.n % getPixelColumns(4) == 0) &&
          shape.countAccumulators() <= mostAccumulators;
 }
 

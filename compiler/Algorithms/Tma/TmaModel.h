@@ -28,8 +28,8 @@ int64_t getTmaStep(const ConvProblem &problem);
 int64_t getTmaUnit(const ConvProblem &problem);
 
 /// What the columns of a tile are a multiple of where a step is pixels: those
-/// of tf32 are whole copies of 128 bytes, other f32 has them in pairs.
-int64_t getPixelColumns(int64_t elementBytes, bool allowsTf32);
+/// of f32 are whole copies of 128 bytes.
+int64_t getPixelColumns(int64_t elementBytes);
 
 /// Whether the chip has TMA and wgmma, and the tensors suit them: f16, bf16 or
 /// f32, with channels innermost.
@@ -108,7 +108,7 @@ bool splitsF32(const ConvProblem &problem);
 /// Products of split f32 for each of tf32: six of 16 bits for two.
 inline constexpr double kSplitProducts = 3;
 /// Whether `shape` can split f32. If columns lie together in memory they come
-/// in blocks of 64.
+/// in copies of 32.
 bool fitsSplits(const TmaShape &shape, bool hasColumnBlocks);
 /// Clocks of a step of f32 besides its products, while operands are split. If
 /// rows lie together in memory, their fragments are loaded one by one. Read off

@@ -107,7 +107,7 @@ static std::vector<TmaShape> getShapes(const ConvProblem &p,
 }
 
 static int64_t getPixelColumns(const ConvProblem &p) {
-  return getPixelColumns(getByteSize(p.dataType), p.allowsTf32());
+  return getPixelColumns(getByteSize(p.dataType));
 }
 
 /// Whether a shape suits the type. Of tf32 consumers read operand A from

@@ -141,6 +141,10 @@ Status Winograd::check(const Problem &problem, const GpuTarget &target) const {
     return notSupported("leaves types of 16 bits to matrix instructions");
   if (conv->forbidsWinograd)
     return notSupported("is forbidden");
+  // The product is exact, six products of bf16 that take as long as three of
+  // tf32, and small tiles save 2.25 of them at most.
+  if (conv->allowsTf32() && target.wgmmaSharedBytes > 0)
+    return notSupported("leaves tf32 to wgmma");
   if (std::string obstacle = findWinogradObstacle(*conv); !obstacle.empty())
     return notSupported(obstacle);
   if (getGeometries(*conv).empty())
@@ -164,14 +168,21 @@ static double estimateTransforms(const WinogradGeometry &g,
          bytes / (kRates.memoryShare * getMemoryBytesPerClock(target));
 }
 
+/// Whether the transforms leave what tensor cores that split f32 multiply as
+/// exact as a sum of f32, which those are about as fast as. F(4x4, 3x3) is off
+/// by 7e-7 of the norm, a sum of so many pixels by 1.1e-6 and more.
+static bool isExact(const WinogradGeometry &g) {
+  constexpr int64_t kManyPixels = 4096;
+  return g.outputs == 2 ||
+         (g.isWeights() && g.batch * g.height.out * g.width.out >= kManyPixels);
+}
+
 std::vector<Candidate> Winograd::getCandidates(const Problem &problem,
                                                const GpuTarget &target) const {
   const ConvProblem &conv = *problem.getConv();
   std::vector<Candidate> candidates;
   for (const WinogradGeometry &g : getGeometries(conv)) {
-    // F(4x4, 3x3) is less exact than a sum of f32, and tensor cores that split
-    // f32 are as exact as that, and about as fast.
-    if (g.outputs > 2 && target.wgmmaSharedBytes > 0)
+    if (target.wgmmaSharedBytes > 0 && !isExact(g))
       continue;
     const double transforms = estimateTransforms(g, conv, target);
     const std::string size = "f" + std::to_string(g.outputs) + "-";

@@ -2,7 +2,6 @@
 
 #include "compiler/Conversion/Ampere/CellFilter.h"
 #include "compiler/Conversion/Common/GlobalBuffer.h"
-#include "compiler/Conversion/Nvidia/WarpMatrix.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -81,7 +80,7 @@ FailureOr<CellFilter> CellFilter::match(dnn::TileLoadOp load,
   auto type = cast<MemRefType>(view.getSource().getType());
   ViewAccess access(view);
   if (!hasPackedStrides(type) ||
-      access.getElementBytes() != (cells.isTf32 ? 4 : 2) ||
+      access.getElementBytes() != (cells.isF32 ? 4 : 2) ||
       access.getTensorBytes() > kOutOfRange || !access.fitsInt32() ||
       type.getDimSize(0) % kBlockChannels ||
       view.getCoords().getRanks()[1] != 2 ||
@@ -197,10 +196,10 @@ SmallVector<SmallVector<Value>> CellFilter::read(Emitter &e,
                       place.row);
     Forms forms = access.getSpace(1).evaluate(e, row);
     // A lane has neighbours, or elements of both halves of a piece.
-    const int64_t apart = cells.isTf32 ? kCellChannels / 2 : 1;
+    const int64_t apart = cells.isF32 ? kCellChannels / 2 : 1;
     Value first =
         e.add(e.mul(cells.emitFirstChunk(e, warp, cell), kCellChannels),
-              cells.isTf32 ? e.remu(place.lane, 4) : place.pair);
+              cells.isF32 ? e.remu(place.lane, 4) : place.pair);
     SmallVector<std::array<Place, 2>> pairs;
     for (int64_t chunk = 0; chunk < cells.countChunks(); ++chunk) {
       Value channel = e.add(first, chunk * kCellChannels);
@@ -210,13 +209,14 @@ SmallVector<SmallVector<Value>> CellFilter::read(Emitter &e,
     for (int64_t i = 0; i < cells.countPieces(); ++i) {
       const auto [tap, chunk] = cells.getPiece(i);
       const int64_t tapBytes = getTapBytes(tap);
-      if (!cells.isTf32) {
+      if (!cells.isF32) {
         registers[cell].push_back(readPair(e, pairs[chunk], tapBytes, shared));
         continue;
       }
+      SmallVector<Value> elements;
       for (const Place &element : pairs[chunk])
-        registers[cell].push_back(
-            roundToTf32(e, readElement(e, element, tapBytes, 32, shared)));
+        elements.push_back(readElement(e, element, tapBytes, 32, shared));
+      registers[cell].append(cells.prepare(e, elements, /*perPiece=*/2));
     }
   }
   return registers;

@@ -10,7 +10,6 @@
 #include "compiler/Conversion/Ampere/CellOperands.h"
 #include "compiler/Conversion/Ampere/CellStore.h"
 #include "compiler/Conversion/Nvidia/SharedMemory.h"
-#include "compiler/Conversion/Nvidia/WarpMatrix.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -53,7 +52,8 @@ private:
   void emitTile(Value buffer);
   void emitTiles(Value first);
   void emitFragment(Value fragment, Value buffer);
-  SmallVector<Value> readPieces(Value pixel, int64_t cell, int64_t piece);
+  SmallVector<Value> readPieces(Value pixel, int64_t cell, int64_t piece,
+                                int64_t pieces);
   CellSums multiply(Value pixel);
   void store(const CellSums &sums, Value fragment);
 
@@ -66,24 +66,17 @@ private:
 };
 } // namespace
 
-/// A of mma.sync: pieces `piece` and, if there is one, the next, of 16 pixels;
-/// `pixel` is where the lane's lies. A piece alone is the first half, or, of
-/// tf32, both.
+/// A of mma.sync: `pieces` pieces from `piece` on, of 16 pixels; `pixel` is
+/// where the lane's lies.
 SmallVector<Value> ImagesWriter::readPieces(Value pixel, int64_t cell,
-                                            int64_t piece) {
+                                            int64_t piece, int64_t pieces) {
   const CellTile &cells = plan.cells;
-  const bool isPair = !cells.isTf32 && piece + 1 < cells.countPieces();
-  const int64_t bytes = cells.getPieceBytes(piece, plan.image);
-  const int64_t step = isPair
-                           ? cells.getPieceBytes(piece + 1, plan.image) - bytes
-                       : cells.isTf32 ? ImageTile::kChunkBytes
-                                      : 0;
-  Value second = e.mul(e.divu(k.place.lane, kFragment), step);
   Value chunk =
       e.mul(cells.emitFirstChunk(e, warpN, cell), plan.image.getPieceBytes());
-  Value place = e.add(e.add(e.add(pixel, chunk), second), bytes);
-  SmallVector<Value> a = readFragment(e, cells, k.getShared(place));
-  if (!isPair && !cells.isTf32)
+  SmallVector<Value> a = readFragment(e, cells, plan.image, k.place,
+                                      k.getShared(e.add(pixel, chunk)), piece,
+                                      pieces, /*other=*/0);
+  if (pieces == 1 && !cells.isF32)
     a.truncate(2);
   return a;
 }
@@ -94,13 +87,14 @@ CellSums ImagesWriter::multiply(Value pixel) {
   CellSums sums = makeZeroSums(e);
   const int64_t atOnce = cells.countAtOnce();
   for (int64_t piece = 0; piece < cells.countPieces(); piece += atOnce) {
+    const int64_t pieces = std::min(atOnce, cells.countPieces() - piece);
     SmallVector<Value> a;
     for (int64_t cell = 0; cell < kCells; ++cell) {
       if (a.empty() || cells.hasOwnPieces())
-        a = readPieces(pixel, cell, piece);
-      ArrayRef<Value> b = filter[cell];
-      b = b.drop_front(piece * cells.countFilterRegisters()).take_front(2);
-      sums[cell] = multiplyMatrices(e, element, a, b, sums[cell]);
+        a = readPieces(pixel, cell, piece, pieces);
+      sums[cell] = cells.multiply(e, element, a,
+                                  cells.joinFilter(filter[cell], piece, pieces),
+                                  sums[cell]);
     }
   }
   return sums;

@@ -11,8 +11,8 @@ namespace tessera {
 /// Channels of a group that a view of taps and channels tells of: those of the
 /// other tensor that one channel of the result meets. Null after an error at
 /// `op` if no warp takes them.
-mlir::FailureOr<CellTile> matchCells(mlir::Operation *op, int64_t channels,
-                                     int64_t taps);
+mlir::FailureOr<CellTile> matchCells(TileProgram &program, mlir::Operation *op,
+                                     int64_t channels, int64_t taps);
 
 /// The factors of forward and backward data.
 struct CellOperands {
@@ -31,10 +31,14 @@ struct CellOperands {
   static constexpr int64_t kMostPixelWarps = 8;
 };
 
-/// A of mma.sync, four registers, of 16 pixels: what ldmatrix reads where the
-/// lanes point, rounded if it is tf32.
+/// A of mma.sync, of 16 pixels: `pieces` pieces from `piece` on; `shared`
+/// points to the chunk of the lane's pixel where they begin. Of 16 bits an
+/// ldmatrix reads two pieces, or one and what is `other` bytes behind it.
 llvm::SmallVector<mlir::Value> readFragment(Emitter &e, const CellTile &cells,
-                                            mlir::Value pointer);
+                                            const ImageTile &image,
+                                            const LanePlace &place,
+                                            mlir::Value shared, int64_t piece,
+                                            int64_t pieces, int64_t other);
 
 } // namespace tessera
 

@@ -12,7 +12,6 @@
 #include "compiler/Conversion/Ampere/CellStore.h"
 #include "compiler/Conversion/Ampere/LineRing.h"
 #include "compiler/Conversion/Nvidia/SharedMemory.h"
-#include "compiler/Conversion/Nvidia/WarpMatrix.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -47,13 +46,13 @@ struct Plan {
   }
 };
 
-/// What one ldmatrix brings of a line: two pieces from `piece` on of `cell`, or
-/// of both where they meet the same; or one piece of each. Of tf32 it is one
-/// piece of `cell`, or of both.
+/// Operand A of one instruction: `pieces` pieces of a line from `piece` on of
+/// `cell`, or of both where they meet the same. Of 16 bits both cells may share
+/// an ldmatrix, with a piece of each.
 struct LineRead {
-  int64_t piece;
+  int64_t piece, pieces;
   std::optional<int64_t> cell;
-  bool isPair;
+  bool isShared;
 };
 
 /// Emits the body of one kernel.
@@ -92,32 +91,27 @@ private:
 SmallVector<LineRead> RunsWriter::listReads() const {
   const int64_t pieces = plan.countLinePieces();
   const int64_t atOnce = plan.cells.countAtOnce();
-  const bool isPair = atOnce > 1;
   SmallVector<LineRead> reads;
-  for (int64_t piece = 0; piece + atOnce <= pieces; piece += atOnce) {
-    if (!plan.cells.hasOwnPieces())
-      reads.push_back({piece, std::nullopt, isPair});
+  for (int64_t piece = 0; piece < pieces; piece += atOnce) {
+    const int64_t count = std::min(atOnce, pieces - piece);
+    const bool isShared = count < atOnce && !plan.cells.isF32;
+    if (isShared || !plan.cells.hasOwnPieces())
+      reads.push_back({piece, count, std::nullopt, isShared});
     else
       for (int64_t cell = 0; cell < kCells; ++cell)
-        reads.push_back({piece, cell, isPair});
+        reads.push_back({piece, count, cell, /*isShared=*/false});
   }
-  if (pieces % atOnce != 0)
-    reads.push_back({pieces - 1, std::nullopt, /*isPair=*/false});
   return reads;
 }
 
 /// A of mma.sync, of 16 pixels; `place` is where the lane's first tap lies.
 SmallVector<Value> RunsWriter::read(const LineRead &read, Value place) {
   const CellTile &cells = plan.cells;
-  const int64_t bytes = cells.getPieceBytes(read.piece, plan.getImage());
-  const int64_t step =
-      read.isPair ? cells.getPieceBytes(read.piece + 1, plan.getImage()) - bytes
-                  : ImageTile::kChunkBytes;
-  Value second = e.mul(e.divu(k.place.lane, kFragment), step);
   Value chunk = e.mul(cells.emitFirstChunk(e, warpN, read.cell.value_or(0)),
                       plan.getImage().getPieceBytes());
-  return readFragment(
-      e, cells, k.getShared(e.add(e.add(place, e.add(chunk, second)), bytes)));
+  return readFragment(e, cells, plan.getImage(), k.place,
+                      k.getShared(e.add(place, chunk)), read.piece, read.pieces,
+                      /*other=*/ImageTile::kChunkBytes);
 }
 
 /// Adds what `read` contributes to a line of results that meets it by line
@@ -129,13 +123,10 @@ void RunsWriter::multiply(const LineRead &read, int64_t tapLine, ValueRange a,
   for (int64_t cell = 0; cell < kCells; ++cell) {
     if (read.cell.value_or(cell) != cell)
       continue;
-    const int64_t registers = plan.cells.countFilterRegisters();
-    ArrayRef<Value> b =
-        ArrayRef(filter[cell])
-            .slice(first * registers, read.isPair ? 2 : registers);
-    const bool isShared = !read.isPair && !plan.cells.isTf32;
-    ValueRange own = isShared ? a.slice(2 * cell, 2) : a;
-    sums[cell] = multiplyMatrices(e, element, own, b, sums[cell]);
+    ValueRange own = read.isShared ? a.slice(2 * cell, 2) : a;
+    sums[cell] = plan.cells.multiply(
+        e, element, own,
+        plan.cells.joinFilter(filter[cell], first, read.pieces), sums[cell]);
   }
 }
 

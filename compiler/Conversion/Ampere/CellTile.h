@@ -6,12 +6,17 @@
 // elements, a whole one of tf32. So nothing is multiplied that belongs to
 // another group, unless a group has less than 8 channels.
 //
+// f32 that may not be rounded is split into terms of bf16 in registers
+// (SplitPair.h). It is loaded as tf32 is, of which a lane has elements k and
+// k + 4: these are a pair of bf16 if both operands agree.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_COMPILER_CONVERSION_AMPERE_CELLTILE_H
 #define TESSERA_COMPILER_CONVERSION_AMPERE_CELLTILE_H
 
 #include "compiler/Conversion/Ampere/ImageTile.h"
+#include "compiler/Conversion/Nvidia/SplitPair.h"
 
 namespace tessera {
 
@@ -21,6 +26,9 @@ inline constexpr int64_t kWarpChannels = kCells * kCellChannels;
 inline constexpr int64_t kWarpSize = 32;
 /// Warps that share the channels of a block.
 inline constexpr int64_t kBlockWarps = kBlockChannels / kWarpChannels;
+
+/// The instruction of f32 that is split.
+inline constexpr llvm::StringLiteral kSplitCells = "mma8_bf16x6";
 
 /// Eight channels of one tap.
 struct Piece {
@@ -32,14 +40,18 @@ struct Piece {
 struct CellTile {
   int64_t taps = 1;
   int64_t groupChannels = 8;
-  bool isTf32 = false;
+  bool isF32 = false;
+  bool isSplit = false; ///< f32 into terms; otherwise it is rounded to tf32.
 
   /// Of one instruction.
-  int64_t getReduction() const { return isTf32 ? 8 : 16; }
-  /// Pieces that an instruction multiplies, and that an ldmatrix brings.
-  int64_t countAtOnce() const { return isTf32 ? 1 : 2; }
-  /// Registers of a lane for a piece of the filter: pairs, or elements of tf32.
-  int64_t countFilterRegisters() const { return isTf32 ? 2 : 1; }
+  int64_t getReduction() const { return isF32 && !isSplit ? 8 : 16; }
+  /// Pieces that an instruction multiplies.
+  int64_t countAtOnce() const { return isF32 && !isSplit ? 1 : 2; }
+  /// Registers of a lane for a piece of the filter: pairs, elements of tf32, or
+  /// a pair of each term.
+  int64_t countFilterRegisters() const {
+    return isSplit ? SplitPair::kTerms : isF32 ? 2 : 1;
+  }
   /// Whether the cells of a warp have a group each, or more.
   bool hasOwnPieces() const { return groupChannels <= kCellChannels; }
   int64_t countChunks() const {
@@ -54,6 +66,21 @@ struct CellTile {
     return image.getTapBytes(getPiece(i).tap) +
            getPiece(i).chunk * image.getPieceBytes();
   }
+  /// An operand of an instruction from what was loaded of it, `perPiece`
+  /// registers for each 8 of the reduction. Of f32 that is rounded or split:
+  /// [term] of all pieces.
+  llvm::SmallVector<mlir::Value> prepare(Emitter &e,
+                                         llvm::ArrayRef<mlir::Value> loaded,
+                                         int64_t perPiece) const;
+  /// B of the pieces from `first` on, of what CellFilter::read() gives a cell.
+  llvm::SmallVector<mlir::Value> joinFilter(llvm::ArrayRef<mlir::Value> filter,
+                                            int64_t first,
+                                            int64_t pieces) const;
+  /// c + a times b, operands as prepare() gives them.
+  llvm::SmallVector<mlir::Value> multiply(Emitter &e, mlir::Type element,
+                                          mlir::ValueRange a,
+                                          mlir::ValueRange b,
+                                          mlir::ValueRange c) const;
   /// The chunk of 64 channels at which the pieces of cell `cell` begin, of the
   /// warp with channels from 16 * `warp` on.
   mlir::Value emitFirstChunk(Emitter &e, mlir::Value warp, int64_t cell) const {

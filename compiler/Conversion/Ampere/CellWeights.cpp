@@ -6,8 +6,8 @@
 // leaves fewer parts than as many workgroups would; at last one of them adds
 // their sums. Both factors are transposed on their way out of shared memory:
 // the pieces are rows, the channels columns, and 16 pixels a reduction. Of
-// tf32, which no ldmatrix transposes, 8 pixels are one, and lanes load their
-// elements.
+// f32, which no ldmatrix transposes, lanes load their elements; of tf32 8
+// pixels are a reduction.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,8 +50,8 @@ struct Plan {
   int64_t getThreads() const { return sharing * kBlockWarps * kWarpSize; }
   /// Of a thread, about: sums, what it carries of the next block, and the rest.
   int64_t countRegisters() const {
-    constexpr int64_t kRest = 48, kPerChunk = 4;
-    return kRest + countSums() +
+    constexpr int64_t kRest = 48, kTerms = 80, kPerChunk = 4;
+    return kRest + (cells.isSplit ? kTerms : 0) + countSums() +
            kPerChunk * (countThreadChunks(input, getThreads()) +
                         countThreadChunks(output, getThreads()));
   }
@@ -109,13 +109,13 @@ private:
   Sums multiply(Value fragment, Value block, const Sums &sums);
   SmallVector<Value> emitMasks(Value fragment, Value block);
   Value emitIsPixel(Value pixel, ArrayRef<Value> origin);
-  /// Where a lane's pixels lie: two of tf32, neighbours; of 16 bits those that
-  /// it points ldmatrix to.
+  /// Where a lane's pixels lie: of f32 two neighbours of each 8; of 16 bits
+  /// those that it points ldmatrix to.
   struct PixelPlaces {
     SmallVector<Value> input, output;
   };
   PixelPlaces locatePixels(Value fragment, Value buffer);
-  Value loadRounded(Value place);
+  Value loadElement(Value place);
   SmallVector<Value> readChannels(const PixelPlaces &places);
   SmallVector<Value> readPieces(const PixelPlaces &places, int64_t cell,
                                 int64_t pair);
@@ -146,8 +146,8 @@ WeightsWriter::loop(Value begin, Value end, int64_t step, const Sums &sums,
   return Sums(loop.getResults());
 }
 
-/// Which pixel of tf32 is which k is ours to say, if both operands agree: lanes
-/// with two neighbours meet all banks.
+/// Which pixel of f32 is which k is ours to say, if both operands agree: lanes
+/// with two neighbours of each 8 meet all banks.
 WeightsWriter::PixelPlaces WeightsWriter::locatePixels(Value fragment,
                                                        Value buffer) {
   const int64_t results = plan.output.countResults();
@@ -160,7 +160,7 @@ WeightsWriter::PixelPlaces WeightsWriter::locatePixels(Value fragment,
     return e.add(image.emitResultBytes(e, pixel), buffer);
   };
   Value lane = k.place.lane;
-  if (!plan.cells.isTf32) {
+  if (!plan.cells.isF32) {
     // B: pixels 0 to 7 and 8 to 15. A: both pieces of pixels 0 to 7, then of
     // the others.
     Value rows = e.add(e.remu(lane, 8), e.mul(e.divu(lane, 16), 8));
@@ -168,24 +168,25 @@ WeightsWriter::PixelPlaces WeightsWriter::locatePixels(Value fragment,
             {locate(plan.output, e.remu(lane, 16))}};
   }
   PixelPlaces places;
-  for (int64_t i : {0, 1}) {
-    Value pixel = e.add(k.place.pair, i);
-    places.input.push_back(locate(plan.input, pixel));
-    places.output.push_back(locate(plan.output, pixel));
-  }
+  for (int64_t eight = 0; eight < perInstruction; eight += 8)
+    for (int64_t i : {eight, eight + 1}) {
+      Value pixel = e.add(k.place.pair, i);
+      places.input.push_back(locate(plan.input, pixel));
+      places.output.push_back(locate(plan.output, pixel));
+    }
   return places;
 }
 
-Value WeightsWriter::loadRounded(Value place) {
-  Value word =
-      LLVM::LoadOp::create(e.b, e.loc, e.b.getI32Type(), k.getShared(place), 4);
-  return roundToTf32(e, word);
+Value WeightsWriter::loadElement(Value place) {
+  return LLVM::LoadOp::create(e.b, e.loc, e.b.getI32Type(), k.getShared(place),
+                              4);
 }
 
-/// B of mma.sync: both registers of the first cell, then of the second.
+/// B of mma.sync, of f32 as it was loaded: the registers of the first cell,
+/// then of the second.
 SmallVector<Value> WeightsWriter::readChannels(const PixelPlaces &places) {
   const ImageTile &output = plan.output;
-  if (!plan.cells.isTf32) {
+  if (!plan.cells.isF32) {
     Value chunk = e.add(e.mul(warp, kCells), e.divu(k.place.lane, 16));
     Value place = e.add(places.output[0], e.mul(chunk, output.getPieceBytes()));
     return readMatrices(e, k.getShared(e.add(place, plan.input.getBytes())),
@@ -195,14 +196,15 @@ SmallVector<Value> WeightsWriter::readChannels(const PixelPlaces &places) {
   SmallVector<Value> b;
   for (int64_t cell = 0; cell < kCells; ++cell)
     for (Value pixel : places.output)
-      b.push_back(loadRounded(
+      b.push_back(loadElement(
           e.add(e.add(pixel, e.mul(channel, output.elementBytes)),
                 plan.input.getBytes() + cell * output.getPieceBytes())));
   return b;
 }
 
-/// A of mma.sync, transposed: pieces 2 `pair` and the next. Of the last piece
-/// without a next, what the second half gives is not stored.
+/// A of mma.sync, transposed, of f32 as it was loaded: pieces 2 `pair` and the
+/// next. Of the last piece without a next, what the second half gives is not
+/// stored.
 SmallVector<Value> WeightsWriter::readPieces(const PixelPlaces &places,
                                              int64_t cell, int64_t pair) {
   const CellTile &cells = plan.cells;
@@ -213,7 +215,7 @@ SmallVector<Value> WeightsWriter::readPieces(const PixelPlaces &places,
   const int64_t step = cells.getPieceBytes(last, input) - bytes;
   Value chunk =
       e.mul(cells.emitFirstChunk(e, warp, cell), input.getPieceBytes());
-  if (!cells.isTf32) {
+  if (!cells.isF32) {
     Value second = e.mul(e.remu(e.divu(k.place.lane, 8), 2), step);
     Value place = e.add(e.add(e.add(places.input[0], chunk), second), bytes);
     return readMatrices(e, k.getShared(place), /*isTransposed=*/true);
@@ -222,7 +224,7 @@ SmallVector<Value> WeightsWriter::readPieces(const PixelPlaces &places,
   SmallVector<Value> a;
   for (Value pixel : places.input)
     for (int64_t piece : {bytes, bytes + step})
-      a.push_back(loadRounded(e.add(e.add(pixel, chunk), piece)));
+      a.push_back(loadElement(e.add(e.add(pixel, chunk), piece)));
   return a;
 }
 
@@ -236,9 +238,8 @@ Value WeightsWriter::emitIsPixel(Value pixel, ArrayRef<Value> origin) {
                 e.ult(column, o.numColumns));
 }
 
-/// Ones where a register belongs to a pixel (of 16 bits, its halves), for the
-/// lane's first and second register of both operands: zeros must multiply
-/// zeros.
+/// Ones where a register belongs to a pixel (of 16 bits, its halves), for each
+/// register of B, and two of A: zeros must multiply zeros.
 SmallVector<Value> WeightsWriter::emitMasks(Value fragment, Value block) {
   if (plan.isEven)
     return {};
@@ -252,9 +253,12 @@ SmallVector<Value> WeightsWriter::emitMasks(Value fragment, Value block) {
     return e.select(emitIsPixel(e.add(first, pixel), origin), e.constant(ones),
                     e.constant(0));
   };
-  if (plan.cells.isTf32)
-    return {mask(0, -1), mask(1, -1)};
   SmallVector<Value> masks;
+  if (plan.cells.isF32) {
+    for (int64_t eight = 0; eight < plan.cells.getReduction(); eight += 8)
+      masks.append({mask(eight, -1), mask(eight + 1, -1)});
+    return masks;
+  }
   for (int64_t half : {0, 8}) {
     Value low = mask(half, 0xffff), high = mask(half + 1, -0x10000);
     masks.push_back(arith::OrIOp::create(e.b, e.loc, low, high));
@@ -272,9 +276,14 @@ WeightsWriter::Sums WeightsWriter::multiply(Value fragment, Value block,
                                             const Sums &sums) {
   SmallVector<Value> masks = emitMasks(fragment, block);
   const PixelPlaces places = locatePixels(fragment, getBuffer(block));
-  SmallVector<Value> b = readChannels(places);
-  for (auto [i, value] : llvm::enumerate(b))
-    applyMask(e, value, masks, i % 2);
+  SmallVector<Value> channels = readChannels(places);
+  const size_t perCell = channels.size() / kCells;
+  SmallVector<SmallVector<Value>> b;
+  for (auto [i, value] : llvm::enumerate(channels))
+    applyMask(e, value, masks, i % perCell);
+  for (int64_t cell = 0; cell < kCells; ++cell)
+    b.push_back(plan.cells.prepare(
+        e, ArrayRef(channels).slice(cell * perCell, perCell), /*perPiece=*/2));
   Type element = k.program.loadM.getType().getElementType();
   Sums next = sums;
   for (int64_t pair = 0; pair < plan.countPairs(); ++pair) {
@@ -284,11 +293,11 @@ WeightsWriter::Sums WeightsWriter::multiply(Value fragment, Value block,
         a = readPieces(places, cell, pair);
         for (auto [i, value] : llvm::enumerate(a))
           applyMask(e, value, masks, i / 2);
+        a = plan.cells.prepare(e, a, /*perPiece=*/4);
       }
       MutableArrayRef<Value> place = MutableArrayRef(next).slice(
           (cell * plan.countPairs() + pair) * kSums, kSums);
-      llvm::copy(multiplyMatrices(e, element, a, ArrayRef(b).slice(2 * cell, 2),
-                                  place),
+      llvm::copy(plan.cells.multiply(e, element, a, b[cell], place),
                  place.begin());
     }
   }
@@ -442,7 +451,7 @@ static FailureOr<CellTile> matchResult(TileProgram &program, int64_t taps) {
     return program.store.emitOpError(
         "stores splits, which are of f32 and have no epilogue");
   FailureOr<CellTile> cells =
-      matchCells(program.store, type.getShape().back(), taps);
+      matchCells(program, program.store, type.getShape().back(), taps);
   dnn::CoordsAttr coords =
       TileProgram::getView(program.store.getView()).getCoords();
   if (succeeded(cells) &&
@@ -466,7 +475,6 @@ static FailureOr<Plan> makePlan(TileProgram &program, const GpuTarget &target) {
   FailureOr<CellTile> cells = matchResult(program, input->countTaps());
   if (failed(cells))
     return failure();
-  cells->isTf32 = program.loadM.getType().getElementType().isF32();
   ArrayRef<int64_t> waves = program.mma.getWaves();
   ArrayRef<int64_t> tile = program.tiles.getTile();
   const int64_t columns = input->countTaps() * kBlockChannels;

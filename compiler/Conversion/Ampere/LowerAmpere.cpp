@@ -86,12 +86,13 @@ tessera::emitCellKernel(TileProgram &program, const DeviceOps &device,
 /// is theirs.
 static LogicalResult checkProgram(TileProgram &program) {
   const bool isF32 = program.loadM.getType().getElementType().isF32();
-  const StringRef instruction = isF32 ? "mma8_tf32" : "mma8";
-  if (program.mma.getInstruction() != instruction)
+  const StringRef instruction = program.mma.getInstruction();
+  if (isF32 ? instruction != "mma8_tf32" && instruction != kSplitCells
+            : instruction != "mma8")
     return program.mma.emitOpError()
-           << "names '" << program.mma.getInstruction()
-           << "', but tiles that cp_async copies are multiplied by '"
-           << instruction << "'";
+           << "names '" << instruction
+           << "', but tiles that cp_async copies are multiplied by "
+           << (isF32 ? "'mma8_tf32' or 'mma8_bf16x6'" : "'mma8'");
   if (program.store.getAtomic())
     return program.store.emitOpError(
         "adds atomically, but what cp_async copies is stored");

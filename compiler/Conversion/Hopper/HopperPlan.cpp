@@ -4,6 +4,7 @@
 #include "compiler/Conversion/Common/KernelFunction.h"
 #include "compiler/Conversion/Common/ViewAccess.h"
 #include "compiler/Conversion/Hopper/ColumnStore.h"
+#include "compiler/Conversion/Hopper/PixelFactors.h"
 #include "compiler/Conversion/Hopper/StreamedReads.h"
 
 using namespace mlir;
@@ -172,11 +173,10 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
       (a->isTransposed() || b->isTransposed()))
     return program.mma.emitOpError(
         "multiplies tf32, of which wgmma reads no transposed operands");
-  constexpr int64_t kBlock = 64;
-  if (shape->splitsF32 && b->isTransposed() && shape->tileN % kBlock != 0)
+  if (shape->splitsF32 && b->isTransposed() && shape->tileN % kPixelBlock != 0)
     return program.mma.emitOpError()
-           << "splits f32 whose columns lie together, in blocks of " << kBlock
-           << ", but has " << shape->tileN;
+           << "splits f32 whose columns lie together, in blocks of "
+           << kPixelBlock << ", but has " << shape->tileN;
   a->setRounded(!shape->splitsF32);
   b->setRounded(!shape->splitsF32);
   std::optional<ResultMap> result =

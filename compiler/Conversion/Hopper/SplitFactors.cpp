@@ -15,53 +15,6 @@ static constexpr int64_t kGroupBytes = 8 * kRowBytes;
 /// Of two blocks of 32 columns, which become one of 64 of a term, twice.
 static constexpr int64_t kColumnsBytes = 2 * kPixelBlockBytes;
 
-//===----------------------------------------------------------------------===//
-// Splitting
-//===----------------------------------------------------------------------===//
-
-/// The first term is truncated, so that none overflows. What is left of it has
-/// 16 bits at most, so that the others are exact.
-SplitPair tessera::splitPair(Emitter &e, Value low, Value high) {
-  static constexpr char kText[] = R"({
-.reg .pred p, q;
-.reg .f32 x, y;
-.reg .b32 u;
-abs.f32 x, $4;
-abs.f32 y, $5;
-setp.lt.f32 p, x, 0f7F800000;
-setp.lt.f32 q, y, 0f7F800000;
-selp.f32 x, $4, 0f00000000, p;
-selp.f32 y, $5, 0f00000000, q;
-cvt.rz.bf16x2.f32 $0, $5, $4;
-cvt.rz.bf16x2.f32 $1, y, x;
-shl.b32 u, $1, 16;
-sub.f32 x, x, u;
-and.b32 u, $1, 0xffff0000;
-sub.f32 y, y, u;
-cvt.rn.bf16x2.f32 $2, y, x;
-shl.b32 u, $2, 16;
-sub.f32 x, x, u;
-and.b32 u, $2, 0xffff0000;
-sub.f32 y, y, u;
-cvt.rn.bf16x2.f32 $3, y, x;
-})";
-  Type i32 = e.b.getI32Type();
-  auto type = LLVM::LLVMStructType::getLiteral(
-      e.b.getContext(), SmallVector<Type>(SplitPair::kTerms, i32));
-  Value all = LLVM::InlineAsmOp::create(
-                  e.b, e.loc, TypeRange(type), ValueRange{low, high}, kText,
-                  "=r,=r,=r,=r,f,f",
-                  /*has_side_effects=*/false, /*is_align_stack=*/false,
-                  LLVM::tailcallkind::TailCallKind::None,
-                  LLVM::AsmDialectAttr(), ArrayAttr())
-                  .getRes();
-  SplitPair pair;
-  for (auto [i, term] : llvm::enumerate(pair.terms))
-    term = LLVM::ExtractValueOp::create(e.b, e.loc, all,
-                                        ArrayRef(static_cast<int64_t>(i)));
-  return pair;
-}
-
 /// Each 8 rows of 128 bytes become 8 rows of 64 bytes of the first term and of
 /// the second; of columns that lie together, each two blocks of 32 become one
 /// of 64 of either. The other two terms are as far behind all of that.
@@ -174,7 +127,9 @@ TermWriter::TermWriter(Emitter &e, const HopperShape &shape, bool isTransposed,
 
 int64_t TermWriter::countPieces() const {
   constexpr int64_t kRows = 8, kBlock = 64;
-  return isTransposed ? shape.tileN / kBlock * (kPixelBlock / kRows)
+  // Of an odd number of blocks the last has a neighbour that nobody reads.
+  return isTransposed ? llvm::divideCeilSigned(shape.tileN, kBlock) *
+                            (kPixelBlock / kRows)
                       : shape.tileN / kRows;
 }
 

@@ -1,12 +1,8 @@
 //===- SplitFactors.h - f32 factors in terms of bf16 -----------*- C++ -*--===//
 //
-// An f32 is the sum of three bf16, so six products of bf16 are one of f32 to
-// 2^-24 (docs/design/0027-splits-in-registers.md). TMA brings f32. A consumer
-// loads the fragments of A and splits them in registers; free warps of the
-// producer's group split B, and write its terms where it lay and behind that.
-//
-// An f32 that is infinite or no number has but one term, and only in the
-// product of the first terms: times a term of zero it would be no number.
+// TMA brings f32. A consumer loads the fragments of A and splits them in
+// registers; free warps of the producer's group split B, and write its terms
+// where it lay and behind that (docs/design/0027-splits-in-registers.md).
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,30 +11,9 @@
 
 #include "compiler/Conversion/Hopper/HopperShape.h"
 #include "compiler/Conversion/Nvidia/SharedMemory.h"
-
-#include <array>
+#include "compiler/Conversion/Nvidia/SplitPair.h"
 
 namespace tessera {
-
-/// The terms of two neighbours, each a pair of bf16 (i32): the first term; the
-/// same, but zero where it is not finite; the second and the third.
-struct SplitPair {
-  enum Term { First, FirstFinite, Second, Third };
-  static constexpr unsigned kTerms = 4;
-  std::array<mlir::Value, kTerms> terms;
-};
-
-/// What the five small products of terms multiply, of A and of B. The sixth is
-/// that of the first terms.
-struct TermProduct {
-  SplitPair::Term a, b;
-};
-inline constexpr TermProduct kSmallProducts[] = {
-    {SplitPair::Second, SplitPair::Second},
-    {SplitPair::FirstFinite, SplitPair::Third},
-    {SplitPair::Third, SplitPair::FirstFinite},
-    {SplitPair::FirstFinite, SplitPair::Second},
-    {SplitPair::Second, SplitPair::FirstFinite}};
 
 /// wgmmas along the reduction of a step of 32 f32.
 inline constexpr int64_t kSplitShares = 2;
@@ -47,9 +22,6 @@ inline constexpr int64_t kSplitShares = 2;
 /// `isTransposed` says whether its columns lie together.
 int64_t getTermOffset(const HopperShape &shape, SplitPair::Term term,
                       bool isTransposed);
-
-/// Splits two f32.
-SplitPair splitPair(Emitter &e, mlir::Value low, mlir::Value high);
 
 /// The fragments of A of a consumer's warp, where the reduction lies together.
 class ChannelFragments {

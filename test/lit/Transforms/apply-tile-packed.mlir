@@ -123,6 +123,40 @@ func.func @f32(%x: memref<2x8x8x37xf32>, %w: memref<21x3x3x37xf32>, %y: memref<2
 
 // -----
 
+// With channels first neighbouring threads read neighbouring columns, 10 pieces of 4
+// channels of 10 columns, and the sum is stored as the filter lies. No launch
+// transposes.
+// CHECK-LABEL: func.func @first_pack
+// CHECK: arith.constant 10 : index
+// CHECK-COUNT-4: dnn.point_load %arg0{{.*}} : memref<2x37x8x8xf32> -> f32
+// CHECK: dnn.point_store {{.*}}, %arg4{{.*}} : vector<4xf32>
+// CHECK-COUNT-4: dnn.point_load %arg2{{.*}} : memref<2x21x8x8xf32> -> f32
+// CHECK-LABEL: func.func @first(
+// CHECK-SAME: memref<1x4x3x32x24xf32> {dnn.arg = "workspace"
+// CHECK-LABEL: func.func @first_sum
+// CHECK: dnn.for_each_point [3, 3, 37, 21]
+// CHECK: dnn.point_store {{.*}} : f32, memref<21x37x3x3xf32>
+// CHECK-NOT: func.func @first
+func.func @first(%x: memref<2x37x8x8xf32>, %w: memref<21x37x3x3xf32>, %y: memref<2x21x8x8xf32>) attributes {dnn.kernel} {
+  dnn.conv backward_weights x(%x) w(%w) y(%y) layouts(nchw, nchw, nchw)
+      pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
+      : memref<2x37x8x8xf32>, memref<21x37x3x3xf32>, memref<2x21x8x8xf32>
+  return
+}
+
+// -----
+
+// A gradient that is not packed has channels last.
+func.func @kept(%x: memref<2x37x8x8xf32>, %w: memref<24x37x3x3xf32>, %y: memref<2x24x8x8xf32>) attributes {dnn.kernel} {
+  // expected-error@+1 {{is no convolution of one group in f16, bf16 or f32, channels last and undilated, which 'packed' needs}}
+  dnn.conv backward_weights x(%x) w(%w) y(%y) layouts(nchw, nchw, nchw)
+      pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
+      : memref<2x37x8x8xf32>, memref<24x37x3x3xf32>, memref<2x24x8x8xf32>
+  return
+}
+
+// -----
+
 // Problems that are not packed are refused, and the message names the tile.
 func.func @dilated(%x: memref<2x8x8x3xf16>, %w: memref<8x3x3x3xf16>, %y: memref<2x4x4x8xf16>) attributes {dnn.kernel} {
   // expected-error@+1 {{is no convolution of one group in f16, bf16 or f32, channels last and undilated, which 'packed' needs}}

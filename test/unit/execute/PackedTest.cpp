@@ -81,6 +81,32 @@ TEST(PackedConvolution, IsExactOnIntegers) {
         }
 }
 
+// Of backward weights all tensors that are packed or summed may have channels
+// first, one by one. The data are integers: a wrong tap or channel cannot hide.
+TEST(PackedConvolution, ReadsChannelsFirstOfWeights) {
+  for (DataType type : {DataType::F16, DataType::F32})
+    for (int64_t channels : {3, 13})
+      for (int number = 1; number < 8; ++number) {
+        auto getLayout = [&](int bit) {
+          return number >> bit & 1 ? Layout::NCHW : Layout::NHWC;
+        };
+        ConvProblem p;
+        p.direction = Direction::BackwardWeights;
+        p.dataType = type;
+        p.xLayout = getLayout(0);
+        p.wLayout = getLayout(1);
+        p.yLayout = getLayout(2);
+        p.batch = 2;
+        p.inChannels = channels;
+        p.outChannels = 11;
+        p.in = {13, 10};
+        p.filter = {5, 4};
+        p.pad = {2, 1};
+        p.stride = {1 + number % 2, 1 + number / 4};
+        checkPacked(p, reference::DataKind::Integer);
+      }
+}
+
 // Backward weights of 70 channels would need 128 rows. The channels are 80
 // columns instead (96 of tf32), so that the partial results of a split are
 // transposed. The data are integers: a tap of another line or block, or

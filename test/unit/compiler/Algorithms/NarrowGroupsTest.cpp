@@ -97,6 +97,24 @@ TEST(NarrowGroups, ShareThePixelsOfWeights) {
   EXPECT_EQ(tile->toText(), "groups-h4w28-w2-s32");
 }
 
+// Exact f32 is split into terms of bf16, whose filter fits registers up to 16
+// channels a group; with channels first, transposing 8 takes longer than FMA.
+TEST(NarrowGroups, SplitExactF32) {
+  for (Direction direction : {Direction::Forward, Direction::BackwardData,
+                              Direction::BackwardWeights}) {
+    ConvProblem p = makeLayer(direction);
+    p.dataType = DataType::F32;
+    EXPECT_EQ(choose(p), "groups");
+    p.xLayout = p.wLayout = p.yLayout = Layout::NCHW;
+    EXPECT_EQ(choose(p), "general");
+    p = makeLayer(direction);
+    p.dataType = DataType::F32;
+    p.groups = 8;
+    if (direction != Direction::BackwardWeights)
+      EXPECT_TRUE(getNarrowCandidates(p, *findTarget("sm_90")).empty());
+  }
+}
+
 // Other algorithms cover what the lowering does not support.
 TEST(NarrowGroups, LeaveTheRestToOthers) {
   ConvProblem p = makeLayer(Direction::BackwardData);

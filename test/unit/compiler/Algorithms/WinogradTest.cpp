@@ -58,6 +58,36 @@ TEST(Winograd, LeavesHalvesToMatrixInstructions) {
   EXPECT_FALSE(check(makeLayer(DataType::BF16), "gfx1100").isOk());
 }
 
+// Beside products of split f32, larger tiles are exact enough where a gradient
+// has so many pixels that a plain sum is not more exact.
+TEST(Winograd, HasLargeTilesForManyPixelsOnSm90) {
+  ConvProblem p = makeLayer();
+  p.direction = Direction::BackwardWeights;
+  p.batch = 2;
+  p.inChannels = p.outChannels = 640;
+  p.in = {64, 64};
+  EXPECT_EQ(choose(p, "sm_90"), "winograd-f4");
+  p.batch = 1;
+  p.in = {62, 62};
+  EXPECT_EQ(choose(p, "sm_90"), "winograd-f2");
+  p.direction = Direction::Forward;
+  p.in = {64, 64};
+  EXPECT_EQ(choose(p, "sm_90"), "winograd-f2");
+}
+
+// Exact products take three times as long as those of tf32 on sm_90, where that
+// is allowed.
+TEST(Winograd, LeavesTf32ToWgmma) {
+  ConvProblem p = makeLayer();
+  p.direction = Direction::BackwardWeights;
+  p.batch = 32;
+  p.inChannels = p.outChannels = 512;
+  EXPECT_EQ(choose(p, "sm_90"), "winograd-f4");
+  p.mathType = MathType::Tf32;
+  EXPECT_EQ(choose(p, "sm_90"), "igemm");
+  EXPECT_FALSE(check(p, "sm_90").isOk());
+}
+
 // Who forbids it, or has no workspace, gets another algorithm.
 TEST(Winograd, CanBeForbidden) {
   ConvProblem p = makeLayer();
