@@ -158,6 +158,15 @@ static LogicalResult checkCluster(TileProgram &program, int64_t cluster,
   return success();
 }
 
+/// A stage is given back when the next one's products have been issued.
+static LogicalResult checkStages(TileProgram &program, const HopperShape &shape,
+                                 int64_t steps) {
+  if (shape.stages > 1 || shape.preparesB || steps <= shape.cluster)
+    return success();
+  return program.pipeline.emitOpError()
+         << "has one buffer, but " << steps << " steps, which need two";
+}
+
 FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
                                               const GpuTarget &target) {
   FailureOr<std::optional<HaloOperand>> halo = matchHalo(program);
@@ -219,7 +228,8 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
   const int64_t steps = llvm::divideCeilSigned(a->getSteps(), splits);
   StepWalk walk(program.loadM, program.loadN, steps);
   const int64_t cluster = shape->cluster, workgroups = tiles * cluster;
-  if (failed(checkSplits(program, splits, a->getSteps(), walk)) ||
+  if (failed(checkStages(program, *shape, steps)) ||
+      failed(checkSplits(program, splits, a->getSteps(), walk)) ||
       failed(checkCluster(program, cluster, steps, workgroups, resident, walk)))
     return failure();
   return HopperPlan{*shape,
