@@ -93,6 +93,13 @@ LogicalResult PipelineOp::verify() {
     return emitOpError("needs a step and a number of buffers of at least 1");
   if (getSplits() && static_cast<int64_t>(*getSplits()) < 2)
     return emitOpError("needs at least 2 splits, or none");
+  // More workgroups of a cluster are not on every chip that has clusters.
+  constexpr uint64_t kMostOfCluster = 8;
+  if (getCluster() && (*getCluster() < 2 || *getCluster() > kMostOfCluster ||
+                       getCopy() != CopyKind::Tma || getSplits() || getHalo()))
+    return emitOpError() << "needs copy tma, no splits and no halo with "
+                            "cluster, and 2 to "
+                         << kMostOfCluster << " workgroups";
   if ((getCopy() == CopyKind::Tma) != (getSync() == SyncKind::Mbarrier))
     return emitOpError("needs sync mbarrier with copy tma, and only with it");
   if (getHalo() && (*getHalo() < 1 || (getCopy() != CopyKind::Tma &&

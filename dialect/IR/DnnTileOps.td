@@ -101,6 +101,12 @@ def PipelineOp : Dnn_Op<"pipeline", [SingleBlock]> {
     of the iterations, of which the last ones may be beyond the end. The partial
     results are added elsewhere.
 
+    With `cluster` the reduction of each tile is split, too, but among that many
+    workgroups of a cluster, each with an equal share of the iterations or one
+    more. They add their accumulators through distributed shared memory, always
+    in the same order, and store the tile together
+    (docs/design/0029-clusters.md).
+
     With `halo` the iterations visit filter taps fastest. The pixels that the
     taps of a step's channels reach (the tile and its halo) are loaded once for
     all taps, into that many buffers of their own; `buffers` then counts those of
@@ -134,12 +140,13 @@ def PipelineOp : Dnn_Op<"pipeline", [SingleBlock]> {
                        OptionalAttr<Dnn_RolesAttr>:$roles,
                        OptionalAttr<I64Attr>:$splits,
                        OptionalAttr<I64Attr>:$halo,
-                       OptionalAttr<I64Attr>:$promote);
+                       OptionalAttr<I64Attr>:$promote,
+                       OptionalAttr<I64Attr>:$cluster);
   let regions = (region SizedRegion<1>:$load, SizedRegion<1>:$compute);
   let results = (outs Dnn_TileType:$result);
   let assemblyFormat = [{
-    `reduce` $reduce (`splits` $splits^)? `step` $step `buffers` $buffers
-    (`halo` $halo^)? (`promote` $promote^)? `copy` custom<EnumWord>($copy)
+    `reduce` $reduce (`splits` $splits^)? (`cluster` $cluster^)? `step` $step
+    `buffers` $buffers (`halo` $halo^)? (`promote` $promote^)? `copy` custom<EnumWord>($copy)
     `sync` custom<EnumWord>($sync) `schedule` custom<EnumWord>($schedule) (`roles` $roles^)?
     `load` $load `compute` $compute attr-dict `:` type($result)
   }];

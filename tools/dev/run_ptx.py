@@ -63,7 +63,7 @@ def run_tile(tile, convolution, is_late):
                           [locate(argument["name"])
                            for argument in launch["arguments"]],
                           maps, launch["shared"], is_late)
-        for block in range(launch["grid"]):
+        for block in range(0, launch["grid"], machine.cluster):
             machine.run(block)
     return convolution.decode(memory.get(letter, len(data[letter])), letter)
 

@@ -21,6 +21,7 @@ TileConfig GemmTile::toConfig() const {
               std::to_string(buffers) + "-" + mma +
               (splits > 1 ? (isAtomic ? "-a" : "-s") + std::to_string(splits)
                           : "") +
+              (cluster > 1 ? "-c" + std::to_string(cluster) : "") +
               (halo > 0 ? "-h" + std::to_string(halo) : "") +
               (isSwapped ? "-x" : "") +
               (promote > 0 ? "-promote" + std::to_string(promote) : "")};
@@ -44,6 +45,11 @@ ErrorOr<GemmTile> tessera::parseGemmTile(const TileConfig &config) {
   if (tile.isAtomic || scanner.consume("-s")) {
     scanner.number(tile.splits);
     if (tile.splits < 2)
+      scanner.fail();
+  }
+  if (tile.isTma && tile.splits == 1 && scanner.consume("-c")) {
+    scanner.number(tile.cluster);
+    if (tile.cluster < 2)
       scanner.fail();
   }
   if ((tile.isTma || tile.isDirect) && scanner.consume("-h")) {

@@ -34,6 +34,10 @@ struct GemmTile {
   /// another order in every run: "-a4". No model offers it; users have to
   /// request it.
   bool isAtomic = false;
+  /// Workgroups of a cluster that share a tile's reduction and add their
+  /// accumulators (dnn.pipeline), "-c4" at the end of the text; 1 if none do.
+  /// Implies isTma and no splits.
+  int cluster = 1;
   /// Whether tiles are copied directly to LDS: "d2" instead of "b2".
   bool isDirect = false;
   bool isTma = false;

@@ -105,7 +105,8 @@ static Value createPipeline(OpBuilder &b, Location loc, GemmViews views,
           ? b.getI64IntegerAttr(tile.splits)
           : IntegerAttr(),
       tile.halo > 0 ? b.getI64IntegerAttr(tile.halo) : IntegerAttr(),
-      tile.promote > 0 ? b.getI64IntegerAttr(tile.promote) : IntegerAttr());
+      tile.promote > 0 ? b.getI64IntegerAttr(tile.promote) : IntegerAttr(),
+      tile.cluster > 1 ? b.getI64IntegerAttr(tile.cluster) : IntegerAttr());
 
   OpBuilder::InsertionGuard guard(b);
   Block *load = b.createBlock(&pipeline.getLoad(), {}, b.getIndexType(), loc);

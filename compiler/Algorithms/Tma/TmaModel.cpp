@@ -99,7 +99,8 @@ bool tessera::fitsWindow(const ConvProblem &p) {
 //===----------------------------------------------------------------------===//
 
 int64_t TmaShape::getPieceColumns() const {
-  return std::min<int64_t>(kTmaStep, llvm::bit_floor(unsigned(n)));
+  return std::min<int64_t>(kTmaStep,
+                           llvm::bit_floor(unsigned(getStoredColumns())));
 }
 
 GemmTile TmaShape::getTile(const ConvProblem &problem, int splits) const {
@@ -118,6 +119,7 @@ GemmTile TmaShape::getTile(const ConvProblem &problem, int splits) const {
   tile.isTma = true;
   tile.isPingPong = isPingPong;
   tile.splits = splits;
+  tile.cluster = cluster;
   tile.halo = halo;
   tile.isSwapped = isSwapped;
   return tile;
@@ -219,9 +221,21 @@ double tessera::getSumClocks(const SumRates &rates, int64_t elements,
              (rates.bytes * target.computeUnits);
 }
 
+double tessera::getClusterClocks(const TmaShape &shape, const TmaRates &rates) {
+  if (shape.cluster == 1)
+    return 0;
+  // What a workgroup sends of a tile, and receives of all tiles, is as much.
+  constexpr double kSumBytes = 4;
+  return rates.clusterBegin +
+         shape.m * shape.n * kSumBytes / rates.clusterBytes;
+}
+
 /// The stages that are loaded ahead. Consumers hold two of them; of two
-/// workgroups that share a multiprocessor, the consumers of each hold one.
+/// workgroups that share a multiprocessor, the consumers of each hold one. Of a
+/// cluster, whose steps are few, all are loaded at once.
 static double countAhead(const TmaShape &shape) {
+  if (shape.cluster > 1)
+    return shape.stages;
   return shape.isSmall() ? 2 * (shape.stages - 1)
                          : std::max(1, shape.stages - 2);
 }

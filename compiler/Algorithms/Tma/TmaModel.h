@@ -14,6 +14,7 @@
 #include "runtime/Base/ConvProblem.h"
 #include "runtime/Base/GpuTarget.h"
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -57,17 +58,24 @@ struct TmaShape {
   bool isSwapped = false;       ///< Pixels are the columns of wgmma.
   int stagers = 2;              ///< Staging buffers of a warp for the result.
   int stepBytes = 2 * kTmaStep; ///< Of each row; 64 or 32 for few channels.
+  int cluster = 1;              ///< Workgroups that share the reduction.
 
   /// The accumulators of a thread.
   int countAccumulators() const { return m * n / (consumers * 128); }
+  /// The columns that a workgroup stores: of a cluster, 16 or its share.
+  int getStoredColumns() const {
+    constexpr int kLeast = 16;
+    return cluster == 1 ? n : std::max(kLeast, n / cluster);
+  }
   /// The pieces of columns in which results of 16 bits are stored: 64 columns,
   /// or fewer if the tile has less.
   int64_t getPieceColumns() const;
   int64_t countPieces() const {
-    return (n + getPieceColumns() - 1) / getPieceColumns();
+    return (getStoredColumns() + getPieceColumns() - 1) / getPieceColumns();
   }
-  /// Whether two workgroups share a multiprocessor.
-  bool isSmall() const { return consumers == 1 && !isPingPong; }
+  /// Whether two workgroups share a multiprocessor. Those of clusters have it
+  /// for themselves, so that as many of their steps as it holds are on the way.
+  bool isSmall() const { return consumers == 1 && !isPingPong && cluster == 1; }
   GemmTile getTile(const ConvProblem &problem, int splits) const;
 };
 
@@ -146,6 +154,10 @@ struct SumRates {
 /// elements; 0 for a single one.
 double getSumClocks(const SumRates &rates, int64_t elements, int splits,
                     const GpuTarget &target);
+
+/// Clocks in which the workgroups of a cluster exchange f32 accumulators and
+/// add them; 0 without one.
+double getClusterClocks(const TmaShape &shape, const TmaRates &rates);
 
 /// The average clocks of a step of a tile if nothing but its workgroups holds
 /// it up. A step is some bytes of each row, of which tf32 has half as many

@@ -175,7 +175,7 @@ static int64_t countTiles(const TmaGemm &gemm, const TmaShape &shape) {
 /// the most come first, and the others fill the units that these leave idle.
 static double countWaves(const TmaGemm &gemm, const TmaShape &shape,
                          const GpuTarget &target, int splits = 1) {
-  const int64_t tiles = countTiles(gemm, shape) * splits;
+  const int64_t tiles = countTiles(gemm, shape) * shape.cluster * splits;
   const int64_t sharing = shape.isSmall() ? 2 : 1;
   if (gemm.classes == 1)
     return static_cast<double>(
@@ -192,13 +192,16 @@ static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
   if (shape.halo > 0)
     gemm.rows = measureHalo(p).positions;
   const int64_t stepElements = shape.stepBytes / getByteSize(p.dataType);
-  const double steps =
-      static_cast<double>(gemm.taps *
-                          llvm::divideCeilSigned(gemm.channels, stepElements)) /
-      static_cast<double>(gemm.classes * splits);
+  // One workgroup of a cluster may have a step more than the others.
+  const int64_t allSteps =
+      gemm.taps * llvm::divideCeilSigned(gemm.channels, stepElements);
+  const double steps = static_cast<double>(llvm::divideCeilSigned(
+                           allSteps, int64_t(shape.cluster))) /
+                       static_cast<double>(gemm.classes * splits);
   const double waves = countWaves(gemm, shape, target, splits);
-  const double busy = static_cast<double>(countTiles(gemm, shape) * splits) /
-                      (waves * static_cast<double>(target.computeUnits));
+  const double busy =
+      static_cast<double>(countTiles(gemm, shape) * shape.cluster * splits) /
+      (waves * static_cast<double>(target.computeUnits));
   const TmaTraffic traffic = getTraffic(p, gemm, shape, busy);
   double step = getStepClocks(shape, traffic, rates);
   if (splitsF32(p))
@@ -217,7 +220,7 @@ static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
   const double overlap =
       getOverlap(shape, step, rates) + rates.fewWaves / waves;
   return std::max(work, memory) + overlap * std::min(work, memory) +
-         rates.begin +
+         rates.begin + getClusterClocks(shape, rates) +
          getSumClocks({rates.sumBegin, rates.sumPass, rates.sumBytes},
                       p.getResultLengths().getElements(), splits, target);
 }
@@ -236,7 +239,8 @@ static std::vector<int> getSplits(const ConvProblem &p, const TmaGemm &gemm,
   const bool isTransposed =
       p.direction == Direction::BackwardData && p.allowsTf32();
   if (tiles * 2 > target.computeUnits || shape.halo > 0 || shape.isSwapped ||
-      isTransposed || (gemm.classes > 1 && gemm.channels % step != 0))
+      shape.cluster > 1 || isTransposed ||
+      (gemm.classes > 1 && gemm.channels % step != 0))
     return all;
   const int64_t ofTap = llvm::divideCeilSigned(gemm.channels, step);
   const int64_t steps = gemm.classes > 1 ? ofTap : ofTap * gemm.taps;
@@ -261,12 +265,19 @@ static int countStages(const ConvProblem &p, const TmaShape &shape,
                          (splitsF32(p) ? 2 : 1);
   const int64_t staging = (shape.isPingPong ? 2 : shape.consumers) * kWarps *
                           kStagingBytes * shape.stagers;
+  constexpr int64_t kSumBytes = 4;
+  const int64_t sumBytes =
+      shape.cluster > 1
+          ? shape.cluster * shape.m * shape.getStoredColumns() * kSumBytes
+          : 0;
   const int64_t available =
-      (shape.isSmall() ? kHalfSm : target.wgmmaSharedBytes) - staging - kOthers;
+      (shape.isSmall() ? kHalfSm : target.wgmmaSharedBytes) - staging -
+      sumBytes - kOthers;
   const auto rows = static_cast<int64_t>(
       llvm::alignTo(shape.m * shape.stepBytes, kAlignment));
+  const int64_t most = shape.cluster > 1 ? kMost : kMostStages;
   return static_cast<int>(
-      std::min({kMost, kMostStages * kWholeStep / shape.stepBytes,
+      std::min({kMost, most * kWholeStep / shape.stepBytes,
                 available / (rows + copied * shape.stepBytes)}));
 }
 
@@ -282,8 +293,9 @@ static void addStages(const ConvProblem &p, TmaShape shape,
     return;
   const int64_t rows = shape.isPingPong ? shape.m : shape.m / shape.consumers;
   const int64_t columns = std::min(shape.getPieceColumns(), getTmaStep(p));
-  const int64_t pieces = llvm::divideCeilSigned(shape.n, columns) *
-                         llvm::divideCeilSigned(rows, kTmaStep);
+  const int64_t pieces =
+      llvm::divideCeilSigned(int64_t(shape.getStoredColumns()), columns) *
+      llvm::divideCeilSigned(rows, kTmaStep);
   int before = kLeastStages - 1;
   for (const int stagers : {2, 1}) {
     shape.stagers = stagers;
@@ -338,6 +350,52 @@ getShapes(const ConvProblem &p, const TmaGemm &gemm, const GpuTarget &target) {
         addShape(p, gemm, shape, target, shapes);
     }
   }
+  return shapes;
+}
+
+/// The shape of each workgroup of a cluster, of which each has up to `steps` at
+/// once: no stage is worth more.
+static void addCluster(const ConvProblem &p, const TmaGemm &gemm,
+                       const TmaShape &kind, int64_t steps,
+                       const GpuTarget &target, std::vector<TmaShape> &shapes) {
+  std::vector<TmaShape> all;
+  addShape(p, gemm, kind, target, all);
+  int before = 0;
+  for (TmaShape &shape : all) {
+    shape.stages = static_cast<int>(std::min<int64_t>(shape.stages, steps));
+    if (shape.stages != before)
+      shapes.push_back(shape);
+    before = shape.stages;
+  }
+}
+
+/// Clusters for tiles that leave half of the chip idle, and narrower tiles than
+/// others have, since a cluster exchanges fewer accumulators of them. All
+/// workgroups are to run at once. A GPC has 16 multiprocessors or 18, so that
+/// clusters of more than two leave some of them idle.
+static std::vector<TmaShape> getClusterShapes(const ConvProblem &p,
+                                              const TmaGemm &gemm,
+                                              const GpuTarget &target) {
+  static constexpr TmaShape kKinds[] = {
+      {64, 32, 1, false, 0},  {64, 64, 1, false, 0},  {64, 128, 1, false, 0},
+      {128, 32, 2, false, 0}, {128, 64, 2, false, 0}, {128, 128, 2, false, 0}};
+  constexpr int64_t kGpc = 16;
+  std::vector<TmaShape> shapes;
+  const int64_t steps =
+      gemm.taps * llvm::divideCeilSigned(gemm.channels, getTmaStep(p));
+  for (TmaShape shape : kKinds)
+    for (const int cluster : {2, 4, 8}) {
+      shape.cluster = cluster;
+      const int64_t units = cluster == 2
+                                ? target.computeUnits
+                                : llvm::alignDown(target.computeUnits, kGpc);
+      if (gemm.classes == 1 && steps >= 2 * cluster &&
+          countTiles(gemm, shape) * cluster <= units &&
+          shape.n <= std::max(kTmaStep, gemm.columns))
+        addCluster(p, gemm, shape,
+                   llvm::divideCeilSigned(steps, int64_t(cluster)), target,
+                   shapes);
+    }
   return shapes;
 }
 
@@ -407,10 +465,11 @@ std::vector<Candidate> tessera::getTmaCandidates(const ConvProblem &problem,
         (gemm.columns % kTmaStep != 0 && gemm.columns % shape.n == 0);
     const bool storesTensors =
         shape.countAccumulators() <= kMostEpilogueAccumulators && hasPieces;
-    // The launch that adds splits reads the tensors.
+    // The launch that adds splits reads the tensors. A cluster's workgroup has
+    // few accumulators of a tile.
     for (int splits : hasImages ? std::vector<int>{1}
                                 : getSplits(problem, gemm, shape, target))
-      if (!hasTensors || storesTensors || splits > 1)
+      if (!hasTensors || storesTensors || splits > 1 || shape.cluster > 1)
         candidates.push_back(
             {shape.getTile(problem, splits).toConfig(),
              estimateClocks(problem, shape, splits, target, rates)});
@@ -418,6 +477,7 @@ std::vector<Candidate> tessera::getTmaCandidates(const ConvProblem &problem,
   std::ranges::for_each(getShapes(problem, gemm, target), add);
   if (hasImages)
     return candidates;
+  std::ranges::for_each(getClusterShapes(problem, gemm, target), add);
   if (!hasTensors && problem.dataType != DataType::F32 && gemm.classes == 1)
     std::ranges::for_each(getSwappedShapes(problem, gemm, target), add);
   if (isInReach(problem)) // These tiles are stored row by row.

@@ -27,6 +27,10 @@ public:
   Place skipTile(const Place &place, mlir::Value group) override;
 
 protected:
+  /// The steps that the workgroup has of a tile of `group`, and the number of
+  /// the first in the whole reduction.
+  mlir::Value countSteps(mlir::Value group);
+  mlir::Value getFirstStep(mlir::Value group);
   Wgmma::Place locate(mlir::Value stage) {
     return {e.mul(stage, shape.getBytesA()), e.mul(stage, shape.getBytesB())};
   }

@@ -10,7 +10,7 @@ using namespace tessera;
 
 RingPlace FragmentFeed::prepareTile(const ResultTile &tile,
                                     const RingPlace &begin) {
-  Value steps = plan.walk.countSteps(e, tile.group);
+  Value steps = countSteps(tile.group);
   auto loop =
       scf::ForOp::create(e.b, e.loc, e.constant(0), steps, e.constant(1),
                          ValueRange{begin.stage, begin.parity});

@@ -78,7 +78,8 @@ private:
 RingPlace HaloFeed::copyFilter(const ResultTile &tile, const RingPlace &begin) {
   SmallVector<Value> place = plan.b.locate(e, tile.group, tile.column);
   return forEachStage(
-      e, filters, taps * blocks, begin, [&](Value i, const RingPlace &at) {
+      e, filters, e.constant(taps * blocks), begin,
+      [&](Value i, const RingPlace &at) {
         Value step = halo.getStep(e, e.divu(i, taps), e.remu(i, taps));
         Value full = filters.claim(at, e.constant(plan.b.getBytes()));
         Value to = addBytes(
@@ -89,14 +90,15 @@ RingPlace HaloFeed::copyFilter(const ResultTile &tile, const RingPlace &begin) {
 }
 
 RingPlace HaloFeed::copyHalos(const ResultTile &tile, const RingPlace &begin) {
-  return forEachStage(
-      e, halos, blocks, begin, [&](Value block, const RingPlace &at) {
-        Value full = halos.claim(at, e.constant(halo.getHaloBytes()));
-        Value to =
-            addBytes(e, context.shared, e.mul(at.stage, shape.getBytesA()));
-        halo.copyHalo(e, context.mapA, castToCluster(e, to), full, tile.group,
-                      tile.row, block);
-      });
+  return forEachStage(e, halos, e.constant(blocks), begin,
+                      [&](Value block, const RingPlace &at) {
+                        Value full =
+                            halos.claim(at, e.constant(halo.getHaloBytes()));
+                        Value to = addBytes(e, context.shared,
+                                            e.mul(at.stage, shape.getBytesA()));
+                        halo.copyHalo(e, context.mapA, castToCluster(e, to),
+                                      full, tile.group, tile.row, block);
+                      });
 }
 
 //===----------------------------------------------------------------------===//

@@ -140,6 +140,34 @@ static LogicalResult checkSplits(TileProgram &program, int64_t splits,
   return success();
 }
 
+/// Each workgroup of a cluster has steps of its own, and one tile.
+static LogicalResult checkCluster(TileProgram &program, int64_t cluster,
+                                  int64_t steps, int64_t workgroups,
+                                  int64_t resident, const StepWalk &walk) {
+  if (cluster == 1)
+    return success();
+  if (walk.hasLimits())
+    return program.pipeline.emitOpError(
+        "has a cluster, but groups that differ in their taps");
+  if (steps < cluster)
+    return program.pipeline.emitOpError()
+           << "has a cluster of " << cluster << ", but " << steps << " steps";
+  if (workgroups > resident)
+    return program.pipeline.emitOpError()
+           << "has " << workgroups << " workgroups in clusters, each with one "
+           << "tile, but " << resident << " are resident at once";
+  return success();
+}
+
+/// A stage is given back when the next one's products have been issued.
+static LogicalResult checkStages(TileProgram &program, const HopperShape &shape,
+                                 int64_t steps) {
+  if (shape.stages > 1 || shape.preparesB || steps <= shape.cluster)
+    return success();
+  return program.pipeline.emitOpError()
+         << "has one buffer, but " << steps << " steps, which need two";
+}
+
 FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
                                               const GpuTarget &target) {
   FailureOr<std::optional<HaloOperand>> halo = matchHalo(program);
@@ -199,7 +227,10 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
     (*sliding)->setStreamed(slidesB(program) ? streamed.b : streamed.a);
   const int64_t steps = llvm::divideCeilSigned(a->getSteps(), splits);
   StepWalk walk(program.loadM, program.loadN, steps);
-  if (failed(checkSplits(program, splits, a->getSteps(), walk)))
+  const int64_t cluster = shape->cluster, workgroups = tiles * cluster;
+  if (failed(checkStages(program, *shape, steps)) ||
+      failed(checkSplits(program, splits, a->getSteps(), walk)) ||
+      failed(checkCluster(program, cluster, steps, workgroups, resident, walk)))
     return failure();
   return HopperPlan{*shape,
                     *halo ? **halo : std::move(*a),
@@ -212,7 +243,7 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
                     splits,
                     std::move(walk),
                     tiles,
-                    std::min(tiles, resident),
+                    std::min(workgroups, resident),
                     counts[0] == 1 && counts[2] == 1,
                     order == TmaWalk::Pixels && counts[2] > counts[1]};
 }

@@ -123,6 +123,25 @@ static LogicalResult checkExchanged(TileProgram &program,
   return success();
 }
 
+/// What a cluster can add: whole tiles of rows whose columns it can share out.
+static LogicalResult checkCluster(TileProgram &program,
+                                  const HopperShape &shape) {
+  if (shape.cluster == 1)
+    return success();
+  if (shape.isPingPong || shape.isSwapped || shape.isColumnMajor ||
+      walksPixels(program))
+    return program.pipeline.emitOpError(
+        "has a cluster, which is for reductions over channels, a row-major "
+        "result, lanes along n and consumers that share rows");
+  constexpr int64_t kUnit = 16;
+  if (shape.getShareColumns() % kUnit != 0 ||
+      shape.tileN % shape.getShareColumns() != 0)
+    return program.pipeline.emitOpError()
+           << "has a cluster of " << shape.cluster << ", which does not divide "
+           << shape.tileN << " columns into multiples of " << kUnit;
+  return success();
+}
+
 static LogicalResult checkTypes(TileProgram &program) {
   dnn::TileMmaOp mma = program.mma;
   Type element = mma.getA().getType().getElementType();
@@ -258,16 +277,19 @@ static HopperShape makeShape(TileProgram &program, const GpuTarget &target,
       .isColumnMajor =
           isColumnMajor(TileProgram::getView(program.store.getView())),
       .promote =
-          static_cast<int64_t>(program.pipeline.getPromote().value_or(0))};
+          static_cast<int64_t>(program.pipeline.getPromote().value_or(0)),
+      .cluster =
+          static_cast<int64_t>(program.pipeline.getCluster().value_or(1))};
   if (shape.isSwapped)
     shape.blocks = shape.tileN / kWgmmaRows;
   if (!shape.isColumnMajor)
     shape.storeRowBytes =
-        chooseStoreRow(shape.getColumns() * shape.resultBytes,
+        chooseStoreRow(shape.getStored().getColumns() * shape.resultBytes,
                        /*hasExtras=*/!program.store.getExtras().empty());
   // Staging buffers take turns within a tile, so their number divides its
   // pieces.
-  if (shape.countRowPieces() * shape.countPieces(shape.getStoreColumns()) %
+  if (shape.countRowPieces() *
+              shape.getStored().countPieces(shape.getStoreColumns()) %
               shape.stagers !=
           0 ||
       shape.getSharedBytes() > target.wgmmaSharedBytes)
@@ -302,6 +324,7 @@ FailureOr<HopperShape> tessera::getHopperShape(TileProgram &program,
       failed(checkColumns(program, shape)) ||
       failed(checkColumnMajor(program, shape)) ||
       failed(checkExchanged(program, shape)) ||
+      failed(checkCluster(program, shape)) ||
       failed(checkRegisters(program, shape)))
     return failure();
   if (shape.getSharedBytes() > target.wgmmaSharedBytes)

@@ -74,6 +74,8 @@ struct HopperShape {
   /// Steps after which accumulators are added to sums in further registers; 0
   /// if they are the sums.
   int64_t promote = 0;
+  /// Workgroups that share a tile's reduction (ClusterSum.h).
+  int64_t cluster = 1;
 
   /// Of the tile, a consumer's.
   int64_t getRows() const { return isPingPong ? tileM : tileM / getWavesM(); }
@@ -119,9 +121,37 @@ struct HopperShape {
     return getOffsetB() +
            (hasHaloB() ? halo.countPlaces() : stages) * getBytesB();
   }
+  /// Columns of a tile that a workgroup stores: its share of what a cluster
+  /// adds, of which wgmma's fragments allow no less than 16.
+  int64_t getShareColumns() const {
+    constexpr int64_t kLeast = 16;
+    return cluster == 1 ? tileN : std::max(kLeast, tileN / cluster);
+  }
+  int64_t countShares() const { return tileN / getShareColumns(); }
+  /// Where there are fewer shares than workgroups, so many of them share the
+  /// warps of each consumer, which have rows of their own.
+  int64_t countWarpParts() const {
+    constexpr int64_t kWarps = kWarpgroup / 32;
+    return std::min<int64_t>(kWarps, llvm::bit_floor(static_cast<uint64_t>(
+                                         cluster / countShares())));
+  }
+  /// The shape of what is stored.
+  HopperShape getStored() const {
+    HopperShape stored = *this;
+    stored.tileN = getShareColumns();
+    return stored;
+  }
+  /// A workgroup's share of the accumulators of all workgroups of a cluster.
+  int64_t getExchangeBytes() const {
+    constexpr int64_t kSumBytes = 4;
+    return cluster == 1 ? 0 : cluster * tileM * getShareColumns() * kSumBytes;
+  }
   int64_t getWarps() const { return consumers * (kWarpgroup / 32); }
-  int64_t getOffsetBarriers() const {
+  int64_t getOffsetExchange() const {
     return getOffsetStaging() + getWarps() * stagers * kStoreRows * kRowBytes;
+  }
+  int64_t getOffsetBarriers() const {
+    return getOffsetExchange() + getExchangeBytes();
   }
   /// Of a stage (TmaRing.h).
   int64_t countBarriers() const { return preparesB ? 3 : 2; }

@@ -9,6 +9,7 @@
 #include "compiler/Conversion/Hopper/LowerHopper.h"
 #include "compiler/Conversion/Common/KernelFunction.h"
 #include "compiler/Conversion/Cooperative/Epilogue.h"
+#include "compiler/Conversion/Hopper/ClusterSum.h"
 #include "compiler/Conversion/Hopper/ColumnStore.h"
 #include "compiler/Conversion/Hopper/RowTensor.h"
 #include "compiler/Conversion/Hopper/StepFeed.h"
@@ -49,6 +50,7 @@ private:
   Value getPointer(Value view) {
     return arguments.lookup(TileProgram::getView(view).getSource());
   }
+  void emitShare(ArrayRef<Value> sums, SumStore &store, ResultTile tile);
   void emitTile(Wgmma &wgmma, SumStore &store, Value tile,
                 StepFeed::Place &place);
   StepFeed::Place skipTile(const StepFeed::Place &place, Value tile) {
@@ -65,13 +67,16 @@ private:
   TileProgram &program;
   const HopperPlan &plan;
   const HopperShape &shape;
+  const HopperShape stored; ///< What the workgroup stores of a tile.
   gpu::GPUFuncOp kernel;
   const IRMapping &arguments;
   SharedBase shared;
   std::unique_ptr<StepFeed> feed;
-  Value thread, workgroup;
-  Value warp;     ///< Of the workgroup; uniform.
-  Value consumer; ///< Number of the consumer; counts for consumers only.
+  Value thread;
+  Value workgroup; ///< In a cluster, the cluster's number.
+  Value rank;      ///< In the cluster.
+  Value warp;      ///< Of the workgroup; uniform.
+  Value consumer;  ///< Number of the consumer; counts for consumers only.
 };
 } // namespace
 
@@ -79,8 +84,8 @@ KernelWriter::KernelWriter(TileProgram &program, const HopperPlan &plan,
                            const Kernel &frame, OpBuilder &b,
                            const DeviceOps &device)
     : e(b, program.function.getLoc(), b.getBlock(), device), program(program),
-      plan(plan), shape(plan.shape), kernel(frame.function),
-      arguments(frame.arguments),
+      plan(plan), shape(plan.shape), stored(shape.getStored()),
+      kernel(frame.function), arguments(frame.arguments),
       shared(emitSharedBase(e, kernel->getParentOfType<gpu::GPUModuleOp>())) {}
 
 //===----------------------------------------------------------------------===//
@@ -111,6 +116,10 @@ ResultTile KernelWriter::locateTile(Value tile) {
 void KernelWriter::forEachTile(
     Value first, int64_t stride, const StepFeed::Place &begin,
     llvm::function_ref<StepFeed::Place(Value, StepFeed::Place)> body) {
+  if (shape.cluster > 1) {
+    body(first, begin);
+    return;
+  }
   auto loop = scf::ForOp::create(e.b, e.loc, first, e.constant(plan.tiles),
                                  e.constant(stride), begin);
   OpBuilder::InsertionGuard guard(e.b);
@@ -167,6 +176,31 @@ void KernelWriter::emitProducer() {
 // The consumers
 //===----------------------------------------------------------------------===//
 
+/// A warp stores the rows that it has of its workgroup's share, unless that is
+/// behind the last column. The store looks at columns only where shares end
+/// behind it.
+void KernelWriter::emitShare(ArrayRef<Value> sums, SumStore &store,
+                             ResultTile tile) {
+  constexpr int64_t kWarps = kWarpgroup / 32;
+  ClusterSum cluster(
+      e, shape, shared.pointer,
+      {rank, e.andi(warp, kWarps - 1), e.add(thread, -kWarpgroup)});
+  cluster.send(sums);
+  tile.column = e.add(tile.column, cluster.getColumn());
+  auto emit = [&] {
+    store.begin(tile);
+    store.emit(cluster.receive());
+  };
+  const int64_t columns = program.store.getView().getType().getShape().back();
+  Value stores = cluster.hasShare();
+  if (columns % shape.tileN != 0)
+    stores = e.both(stores, e.ult(tile.column, columns));
+  if (stores)
+    emitIf(e, stores, emit);
+  else
+    emit();
+}
+
 /// In ping-pong consumers take turns: without them the parities of a ring that
 /// both walk would be taken for each other's.
 void KernelWriter::emitTile(Wgmma &wgmma, SumStore &store, Value tile,
@@ -176,6 +210,10 @@ void KernelWriter::emitTile(Wgmma &wgmma, SumStore &store, Value tile,
     result.column = e.add(result.column, e.mul(consumer, shape.getColumns()));
   else if (!shape.isPingPong)
     result.row = e.add(result.row, e.mul(consumer, shape.getRows()));
+  if (shape.cluster > 1) {
+    emitShare(feed->multiply(wgmma, result.group, place, [] {}), store, result);
+    return;
+  }
   store.begin(result);
   if (shape.isPingPong)
     emitTakeTurn(e, consumer);
@@ -204,7 +242,7 @@ std::unique_ptr<WayOut> KernelWriter::makeWayOut(Value groupWarp, Value lane) {
                                       plan.result->columns, groupWarp, lane);
   Value view = program.store.getView();
   return std::make_unique<RowStore>(
-      e, RowTensor(e, shape, TileProgram::getView(view), getPointer(view),
+      e, RowTensor(e, stored, TileProgram::getView(view), getPointer(view),
                    groupWarp, lane));
 }
 
@@ -219,12 +257,12 @@ SumStore KernelWriter::makeStore() {
   dnn::TileStoreOp store = program.store;
   SumStore::Extras extras;
   for (Value extra : store.getExtras())
-    extras.push_back(makeStoreExtra(e, shape, TileProgram::getView(extra),
+    extras.push_back(makeStoreExtra(e, stored, TileProgram::getView(extra),
                                     getPointer(extra), groupWarp, lane));
   IRMapping scalars =
       mapEpilogueScalars(e, store.getEpilogue(), e.b.getF32Type(),
                          [&](Value scalar) { return getScalar(scalar); });
-  return SumStore(e, shape, store, makeWayOut(groupWarp, lane),
+  return SumStore(e, stored, store, makeWayOut(groupWarp, lane),
                   std::move(extras), staging, {consumer, groupWarp, lane},
                   std::move(scalars));
 }
@@ -276,7 +314,11 @@ void KernelWriter::emit() {
   auto threads = LLVM::ConstantRangeAttr::get(e.b.getContext(), APInt(32, 0),
                                               APInt(32, shape.getThreads()));
   thread = NVVM::ThreadIdXOp::create(e.b, e.loc, i32, threads);
-  workgroup = NVVM::BlockIdXOp::create(e.b, e.loc, i32);
+  Value block = NVVM::BlockIdXOp::create(e.b, e.loc, i32);
+  workgroup = e.divu(block, shape.cluster);
+  rank = e.remu(block, shape.cluster);
+  if (shape.cluster > 1)
+    ClusterSum::begin(e);
   // Only a shuffle tells ptxas that the warp number is uniform; without it,
   // wgmma behind a branch on it may be serialised.
   warp = NVVM::ShflOp::create(e.b, e.loc, i32, e.constant(-1),
@@ -284,8 +326,8 @@ void KernelWriter::emit() {
                               NVVM::ShflKind::idx, UnitAttr());
   Value group = e.shru(warp, 2);
   consumer = e.add(group, -1);
-  StepFeed::Context context{e,         plan,   shared.pointer, getMap(A),
-                            getMap(B), thread, warp,           consumer};
+  StepFeed::Context context{e,      plan, shared.pointer, getMap(A), getMap(B),
+                            thread, warp, consumer,       rank};
   feed = plan.halo         ? makeHaloFeed(context)
          : plan.sliding    ? makeSlidingFeed(context)
          : shape.splitsF32 ? makeSplitFeed(context)
@@ -306,6 +348,8 @@ void KernelWriter::emit() {
   NVVM::SetMaxRegisterOp::create(e.b, e.loc, shape.getProducerRegisters(),
                                  NVVM::SetMaxRegisterAction::decrease);
   emitProducer();
+  if (shape.cluster > 1)
+    ClusterSum::attend(e);
   e.b.setInsertionPointToStart(&roles.getElseRegion().front());
   NVVM::SetMaxRegisterOp::create(e.b, e.loc, shape.getConsumerRegisters(),
                                  NVVM::SetMaxRegisterAction::increase);
@@ -351,6 +395,11 @@ static Kernel createFunction(TileProgram &program, const HopperPlan &plan) {
                            b.getI64IntegerAttr(plan.shape.getSharedBytes()));
   kernel.function->setAttr("nvvm.minctasm",
                            b.getI32IntegerAttr(plan.shape.blocksPerSm));
+  if (plan.shape.cluster > 1)
+    kernel.function->setAttr(
+        NVVM::NVVMDialect::getClusterDimAttrName(),
+        b.getDenseI32ArrayAttr(
+            {static_cast<int32_t>(plan.shape.cluster), 1, 1}));
   return kernel;
 }
 

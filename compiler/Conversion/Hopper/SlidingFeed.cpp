@@ -85,7 +85,8 @@ RingPlace SlidingFeed::copyGradient(const ResultTile &tile,
   SmallVector<Value> place =
       gradient.locate(e, tile.group, isOfB ? tile.row : tile.column);
   return forEachStage(
-      e, gradients, plan.steps, begin, [&](Value i, const RingPlace &at) {
+      e, gradients, e.constant(plan.steps), begin,
+      [&](Value i, const RingPlace &at) {
         Value full = gradients.claim(at, e.constant(gradient.getBytes()));
         Value to = addBytes(
             e, context.shared,
@@ -103,7 +104,8 @@ RingPlace SlidingFeed::copyChunks(const ResultTile &tile,
   SmallVector<Value> place =
       halo.locateChannels(e, tile.group, isOfB ? tile.column : tile.row);
   return forEachStage(
-      e, chunks, plan.steps + ahead, begin, [&](Value i, const RingPlace &at) {
+      e, chunks, e.constant(plan.steps + ahead), begin,
+      [&](Value i, const RingPlace &at) {
         Value isFirst = e.ult(at.stage, 1);
         Value full =
             chunks.claim(at, e.select(isFirst, e.constant(2 * kChunkSize),

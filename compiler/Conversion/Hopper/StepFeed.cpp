@@ -21,12 +21,12 @@ void tessera::emitArrival(Emitter &e, Value barrier) {
 }
 
 RingPlace
-tessera::forEachStage(Emitter &e, TmaRing &ring, int64_t count,
+tessera::forEachStage(Emitter &e, TmaRing &ring, Value count,
                       const RingPlace &begin,
                       llvm::function_ref<void(Value, const RingPlace &)> body) {
   auto loop =
-      scf::ForOp::create(e.b, e.loc, e.constant(0), e.constant(count),
-                         e.constant(1), ValueRange{begin.stage, begin.parity});
+      scf::ForOp::create(e.b, e.loc, e.constant(0), count, e.constant(1),
+                         ValueRange{begin.stage, begin.parity});
   OpBuilder::InsertionGuard guard(e.b);
   e.b.setInsertionPointToStart(loop.getBody());
   RingPlace at{loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
@@ -48,19 +48,40 @@ void tessera::emitPassTurn(Emitter &e, Value consumer, int64_t consumers) {
                                 e.constant(2 * kWarpgroup));
 }
 
+/// Splits of the reduction are runs of groups. In a cluster the first
+/// workgroups have one step more than the others, if not all have as many.
+Value BothFactors::getFirstStep(Value group) {
+  if (shape.cluster > 1) {
+    const int64_t more = plan.steps % shape.cluster;
+    Value before = e.mul(context.rank, plan.steps / shape.cluster);
+    if (more == 0)
+      return before;
+    return e.add(before, arith::MinUIOp::create(e.b, e.loc, context.rank,
+                                                e.constant(more)));
+  }
+  const int64_t groups = plan.groups / plan.splits;
+  return plan.splits == 1 ? e.constant(0)
+                          : e.mul(e.divu(group, groups), plan.steps);
+}
+
+Value BothFactors::countSteps(Value group) {
+  if (shape.cluster == 1)
+    return plan.walk.countSteps(e, group);
+  const int64_t least = plan.steps / shape.cluster;
+  const int64_t more = plan.steps % shape.cluster;
+  if (more == 0)
+    return e.constant(least);
+  return e.select(e.ult(context.rank, more), e.constant(least + 1),
+                  e.constant(least));
+}
+
 RingPlace BothFactors::copyTile(unsigned, const ResultTile &tile,
                                 const RingPlace &begin) {
-  // The parts of the reduction are runs of groups.
-  const int64_t groups = plan.groups / plan.splits;
-  Value firstStep = plan.splits == 1
-                        ? e.constant(0)
-                        : e.mul(e.divu(tile.group, groups), plan.steps);
+  Value firstStep = getFirstStep(tile.group);
   SmallVector<Value> placeA = plan.a.locate(e, tile.group, tile.row);
   SmallVector<Value> placeB = plan.b.locate(e, tile.group, tile.column);
-  auto copyStep = [&](Value stepOfPart,
-                      ValueRange carried) -> SmallVector<Value> {
+  auto copyStep = [&](Value stepOfPart, const RingPlace &at) {
     Value step = e.add(firstStep, stepOfPart);
-    RingPlace at{carried[0], carried[1]};
     Value full =
         ring.claim(at, e.constant(plan.a.getBytes() + plan.b.getBytes()));
     Value toA = addBytes(e, context.shared, e.mul(at.stage, shape.getBytesA()));
@@ -69,11 +90,17 @@ RingPlace BothFactors::copyTile(unsigned, const ResultTile &tile,
                  e.add(e.mul(at.stage, shape.getBytesB()), shape.getOffsetB()));
     plan.a.copy(e, context.mapA, castToCluster(e, toA), full, placeA, step);
     plan.b.copy(e, context.mapB, castToCluster(e, toB), full, placeB, step);
-    RingPlace next = ring.advance(at);
-    return {next.stage, next.parity};
   };
+  if (shape.cluster > 1)
+    return forEachStage(e, ring, countSteps(tile.group), begin, copyStep);
   SmallVector<Value> end = plan.walk.forEachStep(
-      e, tile.group, {begin.stage, begin.parity}, copyStep);
+      e, tile.group, {begin.stage, begin.parity},
+      [&](Value step, ValueRange carried) -> SmallVector<Value> {
+        RingPlace at{carried[0], carried[1]};
+        copyStep(step, at);
+        RingPlace next = ring.advance(at);
+        return {next.stage, next.parity};
+      });
   return {end[0], end[1]};
 }
 
@@ -160,7 +187,7 @@ BothFactors::emitPromoted(Wgmma &wgmma, Value steps, RingPlace &place,
 SmallVector<Value> BothFactors::multiply(Wgmma &wgmma, Value group,
                                          Place &place,
                                          llvm::function_ref<void()> onIssued) {
-  Value steps = plan.walk.countSteps(e, group);
+  Value steps = countSteps(group);
   RingPlace at{place[0], place[1]};
   if (shape.promote > 0 || !plan.walk.canBeEmpty()) {
     SmallVector<Value> sums = shape.promote > 0

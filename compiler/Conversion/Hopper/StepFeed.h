@@ -31,6 +31,7 @@ public:
     mlir::Value thread;
     mlir::Value warp;     ///< Its number; uniform.
     mlir::Value consumer; ///< Its number; counts for consumers only.
+    mlir::Value rank;     ///< Of the workgroup in its cluster.
   };
   virtual ~StepFeed() = default;
 
@@ -75,7 +76,8 @@ std::unique_ptr<StepFeed> makeSlidingFeed(const StepFeed::Context &context);
 /// Calls `body` with the numbers from 0 to `count` and the stages of `ring`
 /// from `begin` on; returns the place behind.
 RingPlace
-forEachStage(Emitter &e, TmaRing &ring, int64_t count, const RingPlace &begin,
+forEachStage(Emitter &e, TmaRing &ring, mlir::Value count,
+             const RingPlace &begin,
              llvm::function_ref<void(mlir::Value, const RingPlace &)> body);
 
 /// One thread tells for its warpgroup that a stage of `ring` has been read.

@@ -42,7 +42,7 @@ public:
   void begin(const ResultTile &tile);
   /// Stores the sums of each block of 64 rows of that tile.
   void emit(llvm::ArrayRef<mlir::Value> sums);
-  /// Waits until everything is stored.
+  /// Behind the last tile.
   void finish() { wayOut->finish(); }
 
 private:

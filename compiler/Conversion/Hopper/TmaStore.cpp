@@ -171,8 +171,10 @@ void TmaStore::copyOut(Value buffer, int64_t row, int64_t column) {
   });
 }
 
+/// Shared memory has to be there until it has been read. What was written is
+/// visible where the kernel ends, for which nobody has to wait here.
 void TmaStore::finish() {
   emitIf(e, isFirstLane, [&] {
-    NVVM::CpAsyncBulkWaitGroupOp::create(e.b, e.loc, 0, UnitAttr());
+    NVVM::CpAsyncBulkWaitGroupOp::create(e.b, e.loc, 0, e.b.getUnitAttr());
   });
 }

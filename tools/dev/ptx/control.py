@@ -55,6 +55,16 @@ def decode_barrier(machine, instruction):
     return lambda lanes: machine.arrive(lanes, ids, count, waits)
 
 
+@opcode("barrier.cluster.arrive", unit=32)
+def decode_cluster_arrival(machine, instruction):
+    return machine.arrive_at_cluster
+
+
+@opcode("barrier.cluster.wait", unit=32, is_control=True)
+def decode_cluster_wait(machine, instruction):
+    return machine.wait_for_cluster
+
+
 @opcode("mbarrier.init")
 def decode_barrier_init(machine, instruction):
     addresses = read_address(machine, instruction.operands[0])

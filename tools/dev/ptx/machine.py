@@ -1,6 +1,8 @@
-"""Runs the blocks of a kernel one after the other.
+"""Runs the clusters of a kernel one after the other; a block without others is
+one, too.
 
-All threads of a block are the lanes of numpy arrays. Those at the lowest
+All threads of a cluster are the lanes of numpy arrays. Each block's shared
+memory is a window of the cluster's. Threads at the lowest
 instruction run first, so that threads that took different branches meet again;
 threads that wait let the others pass. Asynchronous copies and products happen
 at once. A machine that is late has another order: copies and products happen
@@ -15,11 +17,12 @@ import numpy as np
 from . import arithmetic, control, products, transfers  # These add opcodes.
 from .asynchronous import Groups
 from .fault import Fault
-from .memory import SHARED_BASE, Memory, align
+from .memory import SHARED_BASE, SHARED_WINDOW, Memory, align
 from .opcodes import decode
 
 MAPS_BASE = 1 << 50  # "Addresses" of tensor maps in the parameters.
 NOBODY = -1
+BARRIERS = 16  # Of a block.
 
 
 @dataclasses.dataclass
@@ -41,9 +44,12 @@ class Machine:
         self.is_reversed = is_late and any(
             step.parts[0] == "mbarrier" for step in kernel.instructions)
         self.kernel, self.memory, self.maps = kernel, memory, maps
-        self.threads = kernel.threads
+        self.cluster, self.block_threads = kernel.cluster, kernel.threads
+        self.threads = kernel.threads * kernel.cluster
         self.parameters = [MAPS_BASE + i for i in range(len(maps))] + arguments
-        self.tid = np.arange(self.threads, dtype=np.uint32)
+        self.rank, self.tid = np.divmod(
+            np.arange(self.threads, dtype=np.uint32),
+            np.uint32(kernel.threads))
         self.ctaid = np.zeros(self.threads, np.uint32)
         self.make_registers()
         self.place_shared(shared_bytes)
@@ -72,18 +78,29 @@ class Machine:
         self.symbols |= dict.fromkeys(self.kernel.dynamic, end)
         self.shared_bytes = end + dynamic_bytes - SHARED_BASE
 
-    def run(self, block):
-        """Runs the block of this index."""
-        self.ctaid[:] = block
+    @property
+    def window(self):
+        """Where each thread's own shared memory begins in the cluster's."""
+        return self.rank.astype(np.int64) * SHARED_WINDOW
+
+    def run(self, first_block):
+        """Runs the cluster of this block and those behind it."""
+        self.ctaid[:] = first_block + self.rank
         for register in self.registers.values():
             register.view(np.uint8)[:] = 0 if register.dtype == bool else 0xff
-        self.shared = Memory("shared", SHARED_BASE, self.shared_bytes)
-        self.shared.allocated[:self.shared_bytes] = True
+        self.shared = Memory("shared", SHARED_BASE, self.shared_bytes
+                             + (self.cluster - 1) * SHARED_WINDOW)
+        for rank in range(self.cluster):
+            begin = rank * SHARED_WINDOW
+            self.shared.allocated[begin:begin + self.shared_bytes] = True
         self.transactions = {}
         self.copies = {}  # By mbarrier: those that it shall wait for.
         self.groups = {kind: Groups(self.threads, self.is_late)
                        for kind in ("wgmma", "cp", "bulk")}
-        self.arrivals = {}  # By barrier: threads that came, threads it needs.
+        # By block and barrier: threads that came, threads it needs.
+        self.arrivals = {}
+        self.meetings = np.zeros(self.threads, np.int64)  # At the cluster's
+        self.arrived = np.zeros(self.threads, np.int64)   # barrier.
         self.pc = np.zeros(self.threads, np.int64)
         self.alive = np.ones(self.threads, bool)
         self.asleep = np.zeros(self.threads, bool)
@@ -98,7 +115,8 @@ class Machine:
 
     def choose(self):
         """The first instruction that threads can execute, and these."""
-        ready = self.alive & ~self.asleep & (self.barrier == NOBODY)
+        ready = self.alive & ~self.asleep & (self.barrier == NOBODY) \
+            & (self.meetings <= self.count_meetings())
         order = np.unique(self.pc[ready])
         for pc in order[::-1] if self.is_reversed else order:
             lanes = ready & (self.pc == pc)
@@ -148,19 +166,44 @@ class Machine:
         self.release_barriers()
 
     def arrive(self, lanes, ids, counts, waits):
-        """At named barriers, which may differ between warps. A count of 0 means
-        all threads."""
-        for name in np.unique(ids[lanes]):
-            here = lanes & (ids == name)
+        """At named barriers of a block, which may differ between warps. A count
+        of 0 means all threads."""
+        names = self.rank * np.int64(BARRIERS) + ids
+        for name in np.unique(names[lanes]):
+            here = lanes & (names == name)
             came, _ = self.arrivals.get(name, (0, 0))
             self.arrivals[name] = came + here.sum(), int(counts[here][0])
             if waits:
                 self.barrier[here] = name
         self.release_barriers()
 
+    def arrive_at_cluster(self, lanes):
+        if (self.arrived[lanes] > self.meetings[lanes]).any():
+            raise Fault("a thread comes to the cluster's barrier again before "
+                        "it has waited")
+        self.arrived[lanes] += 1
+
+    def wait_for_cluster(self, lanes):
+        self.meetings[lanes] = self.arrived[lanes]
+
+    def count_meetings(self):
+        """How often all threads of the cluster, apart from those that have
+        returned, have come to its barrier."""
+        return self.arrived[self.alive].min(initial=1 << 62)
+
+    def check_remote(self, lanes, addresses):
+        """Memory of another block is there from the first meeting on, and until
+        that block ends."""
+        if (self.meetings[lanes] == 0).any():
+            raise Fault("a store to a block that may not have begun")
+        ranks = np.unique(addresses[lanes] // SHARED_WINDOW)
+        if not np.isin(ranks, self.rank[self.alive]).all():
+            raise Fault("a store to a block that has ended")
+
     def release_barriers(self):
         for name, (came, needed) in list(self.arrivals.items()):
-            needed = needed or self.alive.sum()
+            block = self.rank == name // BARRIERS
+            needed = needed or (self.alive & block).sum()
             if came > needed:
                 raise Fault(f"{came} threads at barrier {name} of {needed}")
             if came == needed:

@@ -72,9 +72,11 @@ def read_descriptor(descriptor):
     return field(0, 14) * 16, field(16, 14) * 16, field(32, 14) * 16, swizzle
 
 
-def read_shared(shared, descriptor, rows, reduction, kind, transposed):
-    """The factor [rows, reduction] of wgmma that a descriptor names. Its rows
-    are contiguous, or, `transposed`, its columns."""
+def read_shared(shared, window, descriptor, rows, reduction, kind,
+                transposed):
+    """The factor [rows, reduction] of wgmma that a descriptor names, in the
+    shared memory from `window` on. Its rows are contiguous, or, `transposed`,
+    its columns."""
     start, leading, stride, swizzle = read_descriptor(descriptor)
     size = get_bytes(kind)
     row, k = np.arange(rows)[:, None], np.arange(reduction)
@@ -89,7 +91,8 @@ def read_shared(shared, descriptor, rows, reduction, kind, transposed):
     else:
         addresses = (row // 8 * stride + row % 8 * 16
                      + k * size // 16 * leading + k * size % 16)
-    bits, = shared.load(swizzle_addresses(start + addresses, swizzle), size)
+    bits, = shared.load(swizzle_addresses(window + start + addresses,
+                                         swizzle), size)
     return decode(bits, kind)
 
 

@@ -11,6 +11,8 @@ from .fault import Fault
 
 GUARD = 4096  # Bytes between two allocations, which nobody may touch.
 SHARED_BASE = 1024
+# From the shared memory of one block of a cluster to that of the next one.
+SHARED_WINDOW = 1 << 18
 
 
 def align(value, unit):

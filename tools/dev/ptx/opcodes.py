@@ -69,8 +69,9 @@ def read(machine, text, kind):
     if text in ("%tid.x", "%ctaid.x"):
         return getattr(machine, text[1:-2]).view(number)
     if text in machine.symbols:
-        value = machine.symbols[text]
-    elif parameter := re.search(r"_param_(\d+)$", text):
+        return (machine.symbols[text] + machine.window).astype(
+            f"u{np.dtype(number).itemsize}").view(number)
+    if parameter := re.search(r"_param_(\d+)$", text):
         value = machine.parameters[int(parameter[1])]
     elif text.startswith(("0f", "0d")):
         value = int(text[2:], 16)

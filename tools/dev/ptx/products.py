@@ -111,8 +111,9 @@ def read_factor(machine, rows, reduction, kind, transposed):
         descriptor = np.unique(descriptors[first:first + 128])
         if len(descriptor) != 1:
             raise Fault("threads of a warpgroup have different descriptors")
-        return matrix.read_shared(machine.shared, int(descriptor[0]), rows,
-                                  reduction, kind, transposed)
+        return matrix.read_shared(
+            machine.shared, int(machine.window[first]), int(descriptor[0]),
+            rows, reduction, kind, transposed)
     return run
 
 

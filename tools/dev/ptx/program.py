@@ -25,6 +25,7 @@ class Kernel:
     name: str
     threads: int
     dynamic: list
+    cluster: int = 1  # Its blocks.
     instructions: list = dataclasses.field(default_factory=list)
     registers: dict = dataclasses.field(default_factory=dict)
     shared: list = dataclasses.field(default_factory=list)
@@ -110,7 +111,9 @@ def read_program(text):
         threads = re.search(r"\.maxntid (\d+)", head)
         if not threads:
             raise Fault(f"no .maxntid in '{head.strip()}'")
-        kernel = Kernel(re.match(r"\w+", head)[0], int(threads[1]), dynamic)
+        cluster = re.search(r"\.reqnctapercluster (\d+)", head)
+        kernel = Kernel(re.match(r"\w+", head)[0], int(threads[1]), dynamic,
+                        int(cluster[1]) if cluster else 1)
         read_body(kernel, rest[:rest.rindex("}")])
         kernels[kernel.name] = kernel
     return kernels

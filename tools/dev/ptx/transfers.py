@@ -3,14 +3,14 @@
 import numpy as np
 
 from .fault import Fault
-from .memory import copy_to_global, copy_to_shared
+from .memory import SHARED_WINDOW, copy_to_global, copy_to_shared
 from .opcodes import NUMBERS, assign, opcode, read, read_address, write
 from .program import split_list, split_operands
 
 
 def get_memory(machine, parts):
     """A function, since each block has a shared memory of its own."""
-    space = parts[1]
+    space = parts[1].removesuffix("::cluster")
     return {"shared": lambda: machine.shared,
             "global": lambda: machine.memory}[space]
 
@@ -37,6 +37,27 @@ def decode_parameter(machine, instruction):
     kind = instruction.parts[-1]
     return assign(write(machine, target, kind), np.array,
                   read(machine, source[1:-1], kind))
+
+
+@opcode("mapa.shared::cluster")
+def decode_remote_address(machine, instruction):
+    """The same offset in the shared memory of the block of another rank."""
+    kind = instruction.parts[-1]
+    target, source, rank = instruction.operands
+    return assign(write(machine, target, kind), lambda address, rank: (
+        address % SHARED_WINDOW + rank.astype(address.dtype) * SHARED_WINDOW),
+        read(machine, source, kind), read(machine, rank, "u32"))
+
+
+@opcode("st.shared::cluster")
+def decode_remote_store(machine, instruction):
+    store = decode_store(machine, instruction)
+    address = read_address(machine, instruction.operands[0])
+
+    def run(lanes):
+        machine.check_remote(lanes, address())
+        store(lanes)
+    return run
 
 
 @opcode("st.shared", "st.global")

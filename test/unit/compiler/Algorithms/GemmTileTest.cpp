@@ -62,6 +62,20 @@ TEST(GemmTile, RoundTripsWithHalo) {
   EXPECT_EQ(*read, tile);
 }
 
+// Only tiles of TMA are shared by a cluster, and splits are not.
+TEST(GemmTile, RoundTripsWithCluster) {
+  GemmTile tile = kTile;
+  tile.isTma = true;
+  tile.mma = "wgmma_bf16x6";
+  tile.cluster = 4;
+  tile.promote = 1;
+  EXPECT_EQ(tile.toConfig().toText(),
+            "igemm-m256n128k32-w2x4-t3-wgmma_bf16x6-c4-promote1");
+  ErrorOr<GemmTile> read = parseGemmTile(tile.toConfig());
+  ASSERT_TRUE(read) << read.getStatus().getMessage();
+  EXPECT_EQ(*read, tile);
+}
+
 // Only the canonical text is a tile.
 TEST(GemmTile, RefusesOtherTexts) {
   for (const char *text : {"igemm",
@@ -76,6 +90,10 @@ TEST(GemmTile, RefusesOtherTexts) {
                            "igemm-m256n128k32-w2x4-d3-mma16-h0",
                            "igemm-m256n128k32-w2x4-d3-mma16-h2-x",
                            "igemm-m256n128k32-w2x4-t3-wgmma-x-h2",
+                           "igemm-m256n128k32-w2x4-b3-mfma32-c2",
+                           "igemm-m256n128k32-w2x4-t3-wgmma-c1",
+                           "igemm-m256n128k32-w2x4-t3-wgmma-s2-c2",
+                           "igemm-m256n128k32-w2x4-t3-wgmma-c2-s2",
                            "igemm-m256n128k32-w2x4-b3-mfma32-a1",
                            "igemm-m256n128k32-w2x4-b3-mfma32-s4-a4",
                            "igemm-m0256n128k32-w2x4-b3-mfma32",

@@ -94,7 +94,8 @@ TEST(TmaTiles, ReadsMatricesFasterThanWindows) {
   EXPECT_EQ(choose(p), "m128n128k64-w1x1-p6-wgmma");
 }
 
-/// The tiles of `tile` that `p` has, splits not counted; of stride 1.
+/// The tiles of `tile` that `p` has, splits and clusters not counted; of stride
+/// 1.
 static int64_t countTiles(const ConvProblem &p, const GemmTile &tile) {
   const bool isForward = p.direction == Direction::Forward;
   const Spatial image = isForward ? p.getOutput() : p.in;
@@ -106,17 +107,47 @@ static int64_t countTiles(const ConvProblem &p, const GemmTile &tile) {
 }
 
 // 512 channels of 7x7 at batch 1 are 8 tiles of 64 by 64 with 72 steps each,
-// which takes 14.7 us for a floor of 1.6: splits give most of the chip a tile.
+// which takes 14.7 us for a floor of 1.6: splits give half of the chip a tile,
+// or parts of one to clusters.
 TEST(TmaTiles, SplitsWhereTilesAreFew) {
   for (Direction direction : {Direction::Forward, Direction::BackwardData})
     for (int64_t batch : {1, 4}) {
       ConvProblem p = makeProblem(batch, 512, 7, 3, 1);
       p.direction = direction;
       const GemmTile tile = *parseGemmTile(*chooseTile(p, getSm90()));
-      EXPECT_GE(tile.splits, 4) << tile.toConfig().toText();
-      EXPECT_GE(countTiles(p, tile) * tile.splits, 64)
-          << tile.toConfig().toText();
+      const int64_t parts = tile.splits * tile.cluster;
+      EXPECT_GE(parts, 4) << tile.toConfig().toText();
+      EXPECT_GE(countTiles(p, tile) * parts, 64) << tile.toConfig().toText();
     }
+}
+
+// Clusters are named where they are on the chip at once and each workgroup has
+// two steps, and they need no workspace. Classes of pixels have none.
+TEST(TmaTiles, SharesTilesInClusters) {
+  bool hasClusters = false;
+  for (int64_t batch : {1, 4, 64})
+    for (int64_t filter : {1, 3}) {
+      const ConvProblem p = makeProblem(batch, 512, 7, filter, 1);
+      for (const Candidate &candidate : getTmaCandidates(p, getSm90())) {
+        const GemmTile tile = *parseGemmTile(candidate.tile);
+        if (tile.cluster == 1)
+          continue;
+        hasClusters = true;
+        EXPECT_LE(countTiles(p, tile) * tile.cluster, getSm90().computeUnits);
+        EXPECT_GE(8 * filter * filter, 2 * tile.cluster);
+        EXPECT_FALSE(tile.splits > 1 || tile.halo > 0 || tile.isSwapped ||
+                     tile.isPingPong);
+      }
+    }
+  EXPECT_TRUE(hasClusters);
+  auto tile = chooseTile(
+      Problem(makeProblem(1, 512, 7, 3, 1)).asWithoutWorkspace(), getSm90());
+  ASSERT_TRUE(tile) << tile.getStatus().getMessage();
+  EXPECT_GT(parseGemmTile(*tile)->cluster, 1);
+  ConvProblem strided = makeProblem(1, 512, 14, 3, 2);
+  strided.direction = Direction::BackwardData;
+  for (const Candidate &candidate : getTmaCandidates(strided, getSm90()))
+    EXPECT_EQ(parseGemmTile(candidate.tile)->cluster, 1);
 }
 
 // Strided backward data is split into shares of the channels, which are whole
