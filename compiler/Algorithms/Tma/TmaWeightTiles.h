@@ -21,7 +21,7 @@ struct TmaWeightRates {
   double pixelRow;
   double sumBegin, sumPass, sumBytes;
   double packedSumPass, packedSumBytes;
-  double slidingProducts, slidingOverlap;
+  double slidingProducts, slidingOverlap, slidingWide;
 };
 
 constexpr TmaWeightRates makeTmaWeightRates() {

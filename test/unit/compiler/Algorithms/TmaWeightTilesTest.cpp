@@ -167,6 +167,65 @@ TEST(TmaWeightTiles, LeavesFurtherTensorsToTheSum) {
         << candidate.tile.toText();
 }
 
+static std::string chooseOfVolume(int64_t inputs, int64_t outputs,
+                                  Spatial size) {
+  ConvProblem p = makeLayer();
+  p.batch = 2;
+  p.inChannels = inputs;
+  p.outChannels = outputs;
+  p.in = size;
+  p.filter = {3, 3, 3};
+  p.pad = {1, 1, 1};
+  return chooseTile(Problem(p), *findTarget("sm_90"))->toText();
+}
+
+// Volumes of few channels share pixels of height and width. Tiles have 32 input
+// channels where that pads fewer, and rows that are taps of the depth: of 3 by
+// 32 channels two tiles, each in 66 splits. Where images are wide, fewer chunks
+// are in flight. More channels gain nothing.
+TEST(TmaWeightTiles, SharesPixelsOfVolumes) {
+  EXPECT_EQ(chooseOfVolume(32, 32, {128, 128, 128}),
+            "igemm-m64n288k64-w1x3-t4-wgmma-s66-h10");
+  EXPECT_EQ(chooseOfVolume(64, 64, {64, 64, 64}),
+            "igemm-m64n576k64-w1x3-t4-wgmma-s44-h8");
+  EXPECT_EQ(chooseOfVolume(64, 64, {240, 416, 4}),
+            "igemm-m64n576k64-w1x3-t4-wgmma-s44-h17");
+  EXPECT_EQ(chooseOfVolume(96, 96, {240, 416, 4}),
+            "igemm-m64n288k64-w1x3-t4-wgmma-s26-h19");
+  EXPECT_EQ(chooseOfVolume(128, 128, {128, 128, 9}).find("-h"),
+            std::string::npos);
+}
+
+// Taps of the depth are rows of whole blocks of output channels, and move the
+// gradient by slices, which the corners of a volume's windows reach.
+TEST(TmaWeightTiles, RefusesWhatNoSliceReaches) {
+  auto slides = [](const ConvProblem &p) {
+    auto candidates = getTmaWeightCandidates(p, *findTarget("sm_90"));
+    EXPECT_FALSE(candidates.empty());
+    return std::ranges::any_of(candidates, [](const Candidate &candidate) {
+      return parseGemmTile(candidate.tile)->halo > 0;
+    });
+  };
+  ConvProblem volume = makeLayer();
+  volume.inChannels = volume.outChannels = 32;
+  volume.in.d = 40;
+  volume.filter.d = 3;
+  volume.pad.d = 1;
+  EXPECT_TRUE(slides(volume));
+  ConvProblem p = volume;
+  p.outChannels = 40;
+  EXPECT_FALSE(slides(p));
+  p = volume;
+  p.stride.d = 2;
+  EXPECT_FALSE(slides(p));
+  p = volume;
+  p.pad.d = 3;
+  EXPECT_FALSE(slides(p));
+  p = volume;
+  p.dilation.d = 8;
+  EXPECT_FALSE(slides(p));
+}
+
 /// A convolution of 5x5 taps and 75 channels after its tensors are packed.
 static ConvProblem makeLines() {
   ConvProblem p = makeLayer();
