@@ -283,9 +283,10 @@ static bool canSlide(const ConvProblem &p) {
          fitsHalo(depth) && fitsHalo(height) && fitsHalo(width);
 }
 
-/// The tile of `channels` input channels; none if too few chunks fit.
+/// The tile of `rows` and `channels` input channels; none if too few chunks fit
+/// shared memory, or the accumulators do not fit registers.
 static std::optional<GemmTile> makeSlidingTile(const ConvProblem &p,
-                                               int64_t channels,
+                                               int64_t rows, int64_t channels,
                                                const GpuTarget &target) {
   const auto [depth, height, width] = getConvDims(p);
   const int64_t ahead = llvm::divideCeilSigned(
@@ -295,14 +296,17 @@ static std::optional<GemmTile> makeSlidingTile(const ConvProblem &p,
   constexpr int64_t kMost = 4, kLeast = 2, kStages = 4;
   constexpr int64_t kRowBytes = 128, kRest = 2048;
   const int64_t staged = height.filter * 4 * 2 * 16; // Rows of the result.
-  const int64_t left = target.wgmmaSharedBytes - kRest -
-                       (kTmaStep * kStages + staged) * kRowBytes;
+  const int64_t left =
+      target.wgmmaSharedBytes - kRest - (rows * kStages + staged) * kRowBytes;
   const int64_t chunks =
       left / (kTmaStep * channels * getByteSize(p.dataType)) - (ahead + 2);
-  if (chunks < kLeast)
+  constexpr int64_t kMostAccumulators = 128, kThreads = 128;
+  if (chunks < kLeast ||
+      rows * width.filter * channels > kMostAccumulators * kThreads)
     return std::nullopt;
   GemmTile tile;
-  tile.m = tile.k = kTmaStep;
+  tile.m = static_cast<int>(rows);
+  tile.k = kTmaStep;
   tile.n = static_cast<int>(height.filter * width.filter * channels);
   tile.wavesN = static_cast<int>(height.filter);
   tile.buffers = kStages;
@@ -317,7 +321,7 @@ static std::optional<GemmTile> makeSlidingTile(const ConvProblem &p,
 static bool wantsHalves(const ConvProblem &p, const GpuTarget &target) {
   constexpr int64_t kHalf = kTmaStep / 2;
   return p.groups == 1 &&
-         (!makeSlidingTile(p, kTmaStep, target) ||
+         (!makeSlidingTile(p, kTmaStep, kTmaStep, target) ||
           llvm::divideCeilSigned(p.inChannels, kHalf) <
               2 * llvm::divideCeilSigned(p.inChannels, kTmaStep));
 }
@@ -327,17 +331,17 @@ static bool wantsHalves(const ConvProblem &p, const GpuTarget &target) {
 static double getSlidingClocks(const ConvProblem &p, const GemmTile &tile,
                                const TmaWeightRates &rates) {
   constexpr double kRowBytes = 128;
-  const double columns = static_cast<double>(tile.n) /
-                         static_cast<double>(p.filter.h * p.filter.w);
-  const TmaTraffic traffic = getTraffic(p, kTmaStep, kTmaStep);
-  const double copied =
-      (traffic.rows + traffic.columns * columns / kTmaStep) * kRowBytes;
+  const auto channels = static_cast<int>(tile.n / (p.filter.h * p.filter.w));
+  const TmaTraffic traffic = getTraffic(p, tile.m, channels);
+  const double copied = (traffic.rows + traffic.columns) * kRowBytes;
   // Blocks of 32 rows of a volume are copied one by one.
   const int64_t blocks = p.outChannels / p.groups % kTmaStep == 0 ? 1 : 2;
   const double copiedRows =
-      p.hasDepth() ? static_cast<double>((1 + blocks) * kTmaStep) : 0;
+      p.hasDepth() ? static_cast<double>(kTmaStep + blocks * tile.m) : 0;
   const double read =
-      static_cast<double>(tile.m * tile.wavesN + tile.n) * kRowBytes + copied;
+      static_cast<double>(tile.m * tile.wavesN + tile.m / kTmaStep * tile.n) *
+          kRowBytes +
+      copied;
   return std::max({double(tile.m) * tile.n * tile.k / rates.slidingProducts,
                    read / rates.step.readBytes, copied / rates.step.windowBytes,
                    copiedRows * kTmaRates.deepRow});
@@ -351,13 +355,13 @@ static double compareSliding(const ConvProblem &p, double clocks,
   return isWide ? rates.slidingWide * clocks : clocks;
 }
 
-/// Adds tiles of all taps along height and width of 64 output and `channels`
-/// input channels, with a filter row for each consumer. The input is copied in
+/// Adds tiles of all taps along height and width of `rows` and `channels` input
+/// channels, with a filter row for each consumer. The input is copied in
 /// chunks of 64 positions (docs/design/0009-window-reuse.md).
-static void addSliding(const ConvProblem &p, int64_t channels,
+static void addSliding(const ConvProblem &p, int64_t rows, int64_t channels,
                        const GpuTarget &target, const TmaWeightRates &rates,
                        std::vector<Candidate> &candidates) {
-  std::optional<GemmTile> made = makeSlidingTile(p, channels, target);
+  std::optional<GemmTile> made = makeSlidingTile(p, rows, channels, target);
   if (!made)
     return;
   GemmTile tile = *made;
@@ -367,8 +371,7 @@ static void addSliding(const ConvProblem &p, int64_t channels,
   const int64_t steps = llvm::divideCeilSigned(positions, kTmaStep);
   const int64_t tiles =
       p.groups *
-      llvm::divideCeilSigned(depth.filter * p.outChannels / p.groups,
-                             kTmaStep) *
+      llvm::divideCeilSigned(depth.filter * p.outChannels / p.groups, rows) *
       llvm::divideCeilSigned(p.inChannels / p.groups, channels);
   for (int splits : getSplits(p, steps, tiles, target.computeUnits)) {
     tile.splits = splits;
@@ -603,8 +606,9 @@ tessera::getTmaWeightCandidates(const ConvProblem &problem,
   };
   std::ranges::for_each(getShapes(problem, target), add);
   if (canSlide(problem))
-    for (int64_t channels : {kTmaStep, kTmaStep / 2})
-      if (channels == kTmaStep || wantsHalves(problem, target))
-        addSliding(problem, channels, target, rates, candidates);
+    addSliding(problem, kTmaStep, kTmaStep, target, rates, candidates);
+  if (canSlide(problem) && wantsHalves(problem, target))
+    for (int64_t rows : {kTmaStep, 2 * kTmaStep})
+      addSliding(problem, rows, kTmaStep / 2, target, rates, candidates);
   return candidates;
 }

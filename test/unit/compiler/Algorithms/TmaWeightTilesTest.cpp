@@ -181,11 +181,11 @@ static std::string chooseOfVolume(int64_t inputs, int64_t outputs,
 
 // Volumes of few channels share pixels of height and width. Tiles have 32 input
 // channels where that pads fewer, and rows that are taps of the depth: of 3 by
-// 32 channels two tiles, each in 66 splits. Where images are wide, fewer chunks
-// are in flight. More channels gain nothing.
+// 32 channels one tile. Where images are wide, fewer chunks are in flight. More
+// channels gain nothing.
 TEST(TmaWeightTiles, SharesPixelsOfVolumes) {
   EXPECT_EQ(chooseOfVolume(32, 32, {128, 128, 128}),
-            "igemm-m64n288k64-w1x3-t4-wgmma-s66-h10");
+            "igemm-m128n288k64-w1x3-t4-wgmma-s132-h10");
   EXPECT_EQ(chooseOfVolume(64, 64, {64, 64, 64}),
             "igemm-m64n576k64-w1x3-t4-wgmma-s44-h8");
   EXPECT_EQ(chooseOfVolume(64, 64, {240, 416, 4}),
