@@ -283,21 +283,22 @@ static bool canSlide(const ConvProblem &p) {
          fitsHalo(depth) && fitsHalo(height) && fitsHalo(width);
 }
 
-/// The tile of `rows` and `channels` input channels; none if too few chunks fit
-/// shared memory, or the accumulators do not fit registers.
+/// The tile of `rows` and `channels` input channels, with `stages` of the
+/// gradient; none if too few chunks fit shared memory, or the accumulators do
+/// not fit registers.
 static std::optional<GemmTile> makeSlidingTile(const ConvProblem &p,
                                                int64_t rows, int64_t channels,
+                                               int64_t stages,
                                                const GpuTarget &target) {
   const auto [depth, height, width] = getConvDims(p);
   const int64_t ahead = llvm::divideCeilSigned(
       getReach(height) * countPositions(width) + getReach(width), kTmaStep);
-  // Beside the chunks that a step reads there are some in flight, fewer where
-  // images are wide, and as many stages of the gradient.
-  constexpr int64_t kMost = 4, kLeast = 2, kStages = 4;
-  constexpr int64_t kRowBytes = 128, kRest = 2048;
+  // Beside the chunks that a step reads as many are in flight as there are
+  // stages, fewer where images are wide.
+  constexpr int64_t kLeast = 2, kRowBytes = 128, kRest = 2048;
   const int64_t staged = height.filter * 4 * 2 * 16; // Rows of the result.
   const int64_t left =
-      target.wgmmaSharedBytes - kRest - (rows * kStages + staged) * kRowBytes;
+      target.wgmmaSharedBytes - kRest - (rows * stages + staged) * kRowBytes;
   const int64_t chunks =
       left / (kTmaStep * channels * getByteSize(p.dataType)) - (ahead + 2);
   constexpr int64_t kMostAccumulators = 128, kThreads = 128;
@@ -309,11 +310,23 @@ static std::optional<GemmTile> makeSlidingTile(const ConvProblem &p,
   tile.k = kTmaStep;
   tile.n = static_cast<int>(height.filter * width.filter * channels);
   tile.wavesN = static_cast<int>(height.filter);
-  tile.buffers = kStages;
-  tile.halo = static_cast<int>(ahead + 1 + std::min(chunks, kMost));
+  tile.buffers = static_cast<int>(stages);
+  tile.halo = static_cast<int>(ahead + 1 + std::min(chunks, stages));
   tile.mma = "wgmma";
   tile.isTma = true;
   return tile;
+}
+
+/// The same with as many stages as take as long as 4 of 64 by 64, or with 4 if
+/// these are too many.
+static std::optional<GemmTile> makeSlidingTile(const ConvProblem &p,
+                                               int64_t rows, int64_t channels,
+                                               const GpuTarget &target) {
+  constexpr int64_t kFew = 4;
+  const int64_t stages = kFew * kTmaStep * kTmaStep / (rows * channels);
+  std::optional<GemmTile> tile =
+      makeSlidingTile(p, rows, channels, stages, target);
+  return tile ? tile : makeSlidingTile(p, rows, channels, kFew, target);
 }
 
 /// Whether 32 channels a tile pad fewer of them than 64, or only they fit.

@@ -191,7 +191,7 @@ TEST(TmaWeightTiles, SharesPixelsOfVolumes) {
   EXPECT_EQ(chooseOfVolume(64, 64, {240, 416, 4}),
             "igemm-m64n576k64-w1x3-t4-wgmma-s44-h17");
   EXPECT_EQ(chooseOfVolume(96, 96, {240, 416, 4}),
-            "igemm-m64n288k64-w1x3-t4-wgmma-s26-h19");
+            "igemm-m64n288k64-w1x3-t8-wgmma-s26-h23");
   EXPECT_EQ(chooseOfVolume(128, 128, {128, 128, 9}).find("-h"),
             std::string::npos);
 }
