@@ -99,7 +99,8 @@ FailureOr<SlidingHalo> SlidingHalo::matchLines(dnn::TileLoadOp load,
   FailureOr<SlidingHalo> halo = match(load, tensor);
   if (failed(halo))
     return failure();
-  if (halo->distances.size() != 1 || !halo->hasAllTaps())
+  if (halo->distances.size() != 1 || !halo->hasAllTaps() ||
+      halo->getBlockRowBytes() != TensorMap::kBoxBytes)
     return load.emitOpError("needs tiles of 64 elements of all lines of a "
                             "window to share pixels");
   halo->filterRows = halo->distances[0];
