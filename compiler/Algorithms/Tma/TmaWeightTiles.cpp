@@ -258,7 +258,10 @@ static double estimateClocks(const ConvProblem &p, const WeightsGemm &gemm,
   const double stored = getStoreClocks(shape, rates.step) *
                         (splits > 1 || p.dataType == DataType::F32 ? 2 : 1);
   const double work = getWorkClocks(shape, waves, products, stored);
-  return addUp(p, work, rates.step.overlap, splits, target, rates,
+  constexpr int64_t kWide = 128;
+  const bool isNarrow = p.hasDepth() && p.inChannels / p.groups < kWide;
+  return (isNarrow ? rates.narrowVolume : 1) *
+         addUp(p, work, rates.step.overlap, splits, target, rates,
                countBytesAgain(p, gemm, shape, splits, target, rates));
 }
 
@@ -294,8 +297,8 @@ static std::optional<GemmTile> makeSlidingTile(const ConvProblem &p,
   const int64_t ahead = llvm::divideCeilSigned(
       getReach(height) * countPositions(width) + getReach(width), kTmaStep);
   // Beside the chunks that a step reads as many are in flight as there are
-  // stages, fewer where images are wide.
-  constexpr int64_t kLeast = 2, kRowBytes = 128, kRest = 2048;
+  // stages, fewer where images are wide. One of them is still being read.
+  constexpr int64_t kLeast = 3, kRowBytes = 128, kRest = 2048;
   const int64_t staged = height.filter * 4 * 2 * 16; // Rows of the result.
   const int64_t left =
       target.wgmmaSharedBytes - kRest - (rows * stages + staged) * kRowBytes;
@@ -351,21 +354,15 @@ static double getSlidingClocks(const ConvProblem &p, const GemmTile &tile,
   const int64_t blocks = p.outChannels / p.groups % kTmaStep == 0 ? 1 : 2;
   const double copiedRows =
       p.hasDepth() ? static_cast<double>(kTmaStep + blocks * tile.m) : 0;
-  const double read =
-      static_cast<double>(tile.m * tile.wavesN + tile.m / kTmaStep * tile.n) *
-          kRowBytes +
-      copied;
-  return std::max({double(tile.m) * tile.n * tile.k / rates.slidingProducts,
-                   read / rates.step.readBytes, copied / rates.step.windowBytes,
+  // A wgmma reads 64 rows and its columns: 192, for which the rate is, or
+  // fewer.
+  constexpr double kColumns = 192;
+  const double columns = static_cast<double>(tile.n) / tile.wavesN;
+  const double read = (1 + kTmaStep / columns) / (1 + kTmaStep / kColumns);
+  return std::max({double(tile.m) * tile.n * tile.k / rates.slidingProducts *
+                       std::max(1.0, read),
+                   copied / rates.step.windowBytes,
                    copiedRows * kTmaRates.deepRow});
-}
-
-/// Beside other tiles, which take less than expected in wide volumes.
-static double compareSliding(const ConvProblem &p, double clocks,
-                             const TmaWeightRates &rates) {
-  constexpr int64_t kWide = 128;
-  const bool isWide = p.hasDepth() && p.inChannels / p.groups >= kWide;
-  return isWide ? rates.slidingWide * clocks : clocks;
 }
 
 /// Adds tiles of all taps along height and width of `rows` and `channels` input
@@ -394,10 +391,10 @@ static void addSliding(const ConvProblem &p, int64_t rows, int64_t channels,
     const double stored = tile.m * tile.n / rates.step.exposedStores;
     const auto waves = static_cast<double>(
         llvm::divideCeilSigned(tiles * splits, target.computeUnits));
-    const double clocks =
-        addUp(p, waves * (products + (splits > 1 ? 2 : 1) * stored),
-              rates.slidingOverlap, splits, target, rates);
-    candidates.push_back({tile.toConfig(), compareSliding(p, clocks, rates)});
+    candidates.push_back(
+        {tile.toConfig(),
+         addUp(p, waves * (products + (splits > 1 ? 2 : 1) * stored),
+               rates.slidingOverlap, splits, target, rates)});
   }
 }
 

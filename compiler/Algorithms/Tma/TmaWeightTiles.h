@@ -21,7 +21,8 @@ struct TmaWeightRates {
   double pixelRow;
   double sumBegin, sumPass, sumBytes;
   double packedSumPass, packedSumBytes;
-  double slidingProducts, slidingOverlap, slidingWide;
+  double slidingProducts, slidingOverlap;
+  double narrowVolume;
 };
 
 constexpr TmaWeightRates makeTmaWeightRates() {
