@@ -61,26 +61,27 @@ static int64_t countChannels(const ConvGeometry &g,
 }
 
 /// Adds the columns of a convolution whose taps share pixels, where a tile is
-/// all taps of 64 channels.
+/// all of those taps of `block` channels.
 static FilterCoordinates addBlocks(ViewBuilder &view, unsigned index,
-                                   const ConvGeometry &g) {
-  constexpr int64_t kBlock = 64;
-  const int64_t blocks = llvm::divideCeilSigned(g.inChannels, kBlock);
+                                   const ConvGeometry &g, int64_t block) {
+  const int64_t blocks = llvm::divideCeilSigned(g.inChannels, block);
   SmallVector<int64_t> sizes = {blocks};
-  llvm::append_range(sizes, g.get(&ConvDim::filter));
-  sizes.push_back(kBlock);
+  for (auto [i, dim] : llvm::enumerate(g.dims))
+    if (hasPositions(i, g.dims.size()))
+      sizes.push_back(dim.filter);
+  sizes.push_back(block);
   ViewBuilder::Exprs exprs = view.add(index, sizes);
   AffineExpr channel = exprs.back();
   if (blocks > 1)
-    channel = exprs.front() * kBlock + channel;
+    channel = exprs.front() * block + channel;
   return {channel, {exprs.begin() + 1, exprs.end() - 1}};
 }
 
 static FilterCoordinates addFilter(ViewBuilder &view, unsigned index,
                                    const ConvGeometry &g, bool channelsLast,
                                    const WeightsReduction &reduction) {
-  if (reduction.hasHalo)
-    return addBlocks(view, index, g);
+  if (reduction.haloChannels > 0)
+    return addBlocks(view, index, g, reduction.haloChannels);
   SmallVector<int64_t> sizes = g.get(&ConvDim::filter);
   sizes.insert(channelsLast ? sizes.end() : sizes.begin(),
                countChannels(g, reduction));
@@ -90,19 +91,37 @@ static FilterCoordinates addFilter(ViewBuilder &view, unsigned index,
   return {exprs.front(), {exprs.begin() + 1, exprs.end()}};
 }
 
-/// The output pixels in the order of the loop.
+/// Adds the rows: output channels, and those of each tap of the depth where
+/// the other taps share pixels.
+static FilterCoordinates addRows(ViewBuilder &view, const ConvGeometry &g,
+                                 bool hasHalo) {
+  SmallVector<int64_t> sizes;
+  for (auto [i, dim] : llvm::enumerate(g.dims))
+    if (hasHalo && !hasPositions(i, g.dims.size()))
+      sizes.push_back(dim.filter);
+  sizes.push_back(g.outChannels);
+  ViewBuilder::Exprs exprs = view.add(1, sizes);
+  return {exprs.back(), {exprs.begin(), exprs.end() - 1}};
+}
+
+/// The pixels in the order of the loop: those of the output, but of the depth,
+/// where other taps share pixels, those of the input.
 static SmallVector<int64_t> getReduction(const ConvGeometry &g, bool batchLast,
                                          bool hasHalo) {
   SmallVector<int64_t> reduce;
-  for (const ConvDim &dim : g.dims)
-    reduce.push_back(hasHalo ? countPositions(dim) : dim.out);
+  for (auto [i, dim] : llvm::enumerate(g.dims))
+    reduce.push_back(hasHalo && hasPositions(i, g.dims.size())
+                         ? countPositions(dim)
+                     : hasHalo ? dim.in
+                               : dim.out);
   reduce.insert(batchLast ? reduce.end() : reduce.begin(), g.batch);
   return reduce;
 }
 
 int64_t tessera::getSplitSize(const ConvGeometry &g,
                               const WeightsReduction &reduction) {
-  return getReduction(g, wantsBatchLast(g, reduction), reduction.hasHalo)
+  return getReduction(g, wantsBatchLast(g, reduction),
+                      reduction.haloChannels > 0)
       .front();
 }
 
@@ -111,9 +130,10 @@ GemmViews tessera::viewBackwardWeights(OpBuilder &b, dnn::ConvOp conv,
                                        const WeightsReduction &reduction) {
   Location loc = conv.getLoc();
   const ReductionSplits splits{reduction.splits, reduction.isTma};
+  const bool hasHalo = reduction.haloChannels > 0;
   bool batchLast = wantsBatchLast(g, reduction);
   bool channelsLast = isChannelsLast(conv.getWLayout());
-  SmallVector<int64_t> reduce = getReduction(g, batchLast, reduction.hasHalo);
+  SmallVector<int64_t> reduce = getReduction(g, batchLast, hasHalo);
   if (!reduction.isTma)
     reduce.front() /= reduction.splits;
   auto addSplit = [&](ViewBuilder &view, AffineExpr split) {
@@ -124,28 +144,37 @@ GemmViews tessera::viewBackwardWeights(OpBuilder &b, dnn::ConvOp conv,
   {
     ViewBuilder view(b);
     auto [groups, split] = addGroups(view, {g.groups}, splits);
-    AffineExpr k = view.add(1, {g.outChannels})[0];
+    FilterCoordinates rows = addRows(view, g, hasHalo);
     Pixel pixel = addSplit(view, split);
-    output = view.create(loc, conv.getY(), conv.getYLayout(), pixel.image,
-                         groups[0] * g.outChannels + k, pixel.position);
+    for (auto [i, tap] : llvm::enumerate(rows.taps))
+      pixel.position[i] =
+          pixel.position[i] + g.dims[i].pad - tap * g.dims[i].dilation;
+    output =
+        view.create(loc, conv.getY(), conv.getYLayout(), pixel.image,
+                    groups[0] * g.outChannels + rows.channel, pixel.position);
   }
   {
     ViewBuilder view(b);
     auto [groups, split] = addGroups(view, {g.groups}, splits);
     FilterCoordinates filter = addFilter(view, 1, g, channelsLast, reduction);
     Pixel pixel = addSplit(view, split);
-    ViewBuilder::Exprs spatial;
-    for (auto [i, dim] : llvm::enumerate(g.dims))
-      spatial.push_back(pixel.position[i] * dim.stride +
-                        filter.taps[i] * dim.dilation - dim.pad);
+    const size_t ofRows = g.dims.size() - filter.taps.size();
+    ViewBuilder::Exprs spatial(pixel.position.begin(),
+                               pixel.position.begin() + ofRows);
+    for (size_t i = ofRows; i < g.dims.size(); ++i)
+      spatial.push_back(pixel.position[i] * g.dims[i].stride +
+                        filter.taps[i - ofRows] * g.dims[i].dilation -
+                        g.dims[i].pad);
     input = view.create(loc, conv.getX(), conv.getXLayout(), pixel.image,
                         groups[0] * g.inChannels + filter.channel, spatial);
   }
   ViewBuilder view(b);
   auto [groups, split] = addGroups(view, {g.groups}, splits);
-  AffineExpr k = view.add(1, {g.outChannels})[0];
+  FilterCoordinates rows = addRows(view, g, hasHalo);
   FilterCoordinates filter = addFilter(view, 2, g, channelsLast, reduction);
-  ResultCoordinates result{view, groups[0] * g.outChannels + k, filter.channel,
-                           filter.taps, split};
+  ViewBuilder::Exprs taps = rows.taps;
+  llvm::append_range(taps, filter.taps);
+  ResultCoordinates result{view, groups[0] * g.outChannels + rows.channel,
+                           filter.channel, taps, split};
   return {output, input, result, reduce, dnn::TileDim::N};
 }

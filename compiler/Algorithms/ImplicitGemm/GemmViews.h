@@ -105,7 +105,9 @@ struct WeightsReduction {
   /// the pipeline splits the reduction into runs of steps.
   int64_t splits;
   bool isTma;
-  bool hasHalo = false; ///< Walks the positions of HaloPositions.h.
+  /// If not 0, it walks the positions of HaloPositions.h, and a tile is all
+  /// taps that share pixels, of so many channels.
+  int64_t haloChannels = 0;
 };
 
 /// How forward and backward data walk their reductions.

@@ -16,8 +16,16 @@
 using namespace mlir;
 using namespace tessera;
 
-static WeightsReduction getReduction(const GemmTile &tile) {
-  return {tile.k, tile.splits, tile.isTma, tile.halo > 0};
+/// Taps share pixels of 64 channels, or of 32 where the tile has as many of all
+/// taps along height and width.
+static WeightsReduction getReduction(const ConvGeometry &geometry,
+                                     const GemmTile &tile) {
+  constexpr int64_t kBlock = 64, kHalf = 32;
+  int64_t columns = kHalf;
+  for (auto [i, dim] : llvm::enumerate(geometry.dims))
+    columns *= hasPositions(i, geometry.dims.size()) ? dim.filter : 1;
+  const int64_t channels = tile.n == columns ? kHalf : kBlock;
+  return {tile.k, tile.splits, tile.isTma, tile.halo > 0 ? channels : 0};
 }
 
 /// Whether splits are runs of the pipeline's steps, taps and channels alike.
@@ -51,7 +59,7 @@ static GemmViews makeViews(OpBuilder &b, dnn::ConvOp conv,
         b, conv, geometry, reduction,
         tile.isTma && tile.isTf32() ? buildTransposedFilter(conv) : Value());
   case dnn::ConvDirection::BackwardWeights:
-    return viewBackwardWeights(b, conv, geometry, getReduction(tile));
+    return viewBackwardWeights(b, conv, geometry, getReduction(geometry, tile));
   }
   llvm_unreachable("every direction has a case");
 }
@@ -262,9 +270,10 @@ static LogicalResult checkSplits(dnn::ConvOp conv, const GemmTile &tile) {
   if (tile.isAtomic && (element.isF64() || element.isInteger()))
     return conv.emitOpError()
            << "is of " << element << ", whose accumulators have no atomics";
+  const ConvGeometry geometry(conv);
   const int64_t size =
       isData ? getDataSplitSize(conv, tile)
-             : getSplitSize(ConvGeometry(conv), getReduction(tile));
+             : getSplitSize(geometry, getReduction(geometry, tile));
   if ((isData || !tile.isTma) && size % tile.splits != 0)
     return conv.emitOpError() << "needs splits that divide a reduction of "
                               << size << ", but has " << tile.splits;

@@ -98,6 +98,38 @@ static constexpr TmaShape kSwapped[] = {{256, 64, 1, true, 0, 2, true},
                                         {192, 64, 1, true, 0, 2, true},
                                         {128, 64, 1, true, 0, 2, true}};
 
+/// With swapped operands, as many positions a tile as fill the chip in one
+/// wave. Of 7200 positions and 256 columns that are 112 by 128, where 128 by
+/// 128 leave a seventh of it idle.
+static std::vector<TmaShape> getFillingShapes(const TmaHalo &halo,
+                                              const GpuTarget &target) {
+  constexpr int64_t kLeast = 64, kMost = 256, kUnit = 8;
+  constexpr int64_t kMostAccumulators = 128;
+  std::vector<TmaShape> shapes;
+  for (int64_t n = kLeast; n <= kMost; n += kLeast) {
+    const int64_t columns =
+        halo.groups * llvm::divideCeilSigned(halo.columns, n);
+    const int64_t tiles = target.computeUnits / columns;
+    if (tiles == 0 || halo.columns % n != 0)
+      continue;
+    const int64_t m =
+        llvm::divideCeilSigned(llvm::divideCeilSigned(halo.positions, tiles),
+                               kUnit) *
+        kUnit;
+    const TmaShape shape{.m = static_cast<int>(std::min(m, kMost + 1)),
+                         .n = static_cast<int>(n),
+                         .consumers = 1,
+                         .isPingPong = true,
+                         .stages = 0,
+                         .halo = 2,
+                         .isSwapped = true};
+    if (m >= kLeast && m <= kMost &&
+        shape.countAccumulators() <= kMostAccumulators)
+      shapes.push_back(shape);
+  }
+  return shapes;
+}
+
 std::vector<TmaShape> tessera::getTmaHaloShapes(const ConvProblem &problem,
                                                 const GpuTarget &target) {
   std::vector<TmaShape> shapes;
@@ -122,9 +154,12 @@ std::vector<TmaShape> tessera::getTmaHaloShapes(const ConvProblem &problem,
   // where there are at most 64 columns. Such accumulators can only be rounded
   // on their way to memory, so epilogues with tensors are left out.
   const Epilogue &epilogue = problem.epilogue;
-  if (halo.columns <= kNarrow && !epilogue.bias && !epilogue.residual &&
-      !epilogue.beta)
+  const bool canSwap = !epilogue.bias && !epilogue.residual && !epilogue.beta;
+  if (halo.columns <= kNarrow && canSwap)
     for (TmaShape shape : kSwapped)
+      add(shape);
+  if (problem.hasDepth() && canSwap)
+    for (const TmaShape &shape : getFillingShapes(halo, target))
       add(shape);
   for (TmaShape shape : kShapes) {
     add(shape);

@@ -258,7 +258,10 @@ static double estimateClocks(const ConvProblem &p, const WeightsGemm &gemm,
   const double stored = getStoreClocks(shape, rates.step) *
                         (splits > 1 || p.dataType == DataType::F32 ? 2 : 1);
   const double work = getWorkClocks(shape, waves, products, stored);
-  return addUp(p, work, rates.step.overlap, splits, target, rates,
+  constexpr int64_t kWide = 128;
+  const bool isNarrow = p.hasDepth() && p.inChannels / p.groups < kWide;
+  return (isNarrow ? rates.narrowVolume : 1) *
+         addUp(p, work, rates.step.overlap, splits, target, rates,
                countBytesAgain(p, gemm, shape, splits, target, rates));
 }
 
@@ -266,53 +269,123 @@ static double estimateClocks(const ConvProblem &p, const WeightsGemm &gemm,
 // Tiles whose taps share pixels
 //===----------------------------------------------------------------------===//
 
-/// Adds tiles of all taps of 64 output and 64 input channels, with a filter row
-/// for each consumer. The input is copied in chunks of 64 positions
-/// (docs/design/0009-window-reuse.md).
-static void addSliding(const ConvProblem &p, const GpuTarget &target,
-                       const TmaWeightRates &rates,
-                       std::vector<Candidate> &candidates) {
+/// Whether taps along height and width can share pixels. Those of the depth are
+/// rows, of whole blocks of 32 channels (TmaOperand.h), and the gradient is
+/// walked beyond its end, as far as corners of a volume's windows reach.
+static bool canSlide(const ConvProblem &p) {
   constexpr int64_t kMostRows = 3, kMostTaps = 4, kMostTapRows = 16;
+  constexpr int64_t kRowBlock = 32, kMostDeep = 16;
   const auto [depth, height, width] = getConvDims(p);
-  if (p.hasDepth() || p.dataType == DataType::F32 || height.filter < 2 ||
-      height.filter > kMostRows || width.filter < 2 ||
-      width.filter > kMostTaps || width.dilation > kMostTapRows ||
-      !fitsHalo(height) || !fitsHalo(width))
-    return;
-  const int64_t pitch = countPositions(width);
-  const int64_t positions = p.batch * countPositions(height) * pitch;
-  const int64_t steps = llvm::divideCeilSigned(positions, kTmaStep);
+  if (p.hasDepth() && (p.outChannels / p.groups % kRowBlock != 0 ||
+                       std::max({getReach(depth), getReach(height),
+                                 getReach(width)}) >= kMostDeep))
+    return false;
+  return p.dataType != DataType::F32 && height.filter >= 2 &&
+         height.filter <= kMostRows && width.filter >= 2 &&
+         width.filter <= kMostTaps && width.dilation <= kMostTapRows &&
+         fitsHalo(depth) && fitsHalo(height) && fitsHalo(width);
+}
+
+/// The tile of `rows` and `channels` input channels, with `stages` of the
+/// gradient; none if too few chunks fit shared memory, or the accumulators do
+/// not fit registers.
+static std::optional<GemmTile> makeSlidingTile(const ConvProblem &p,
+                                               int64_t rows, int64_t channels,
+                                               int64_t stages,
+                                               const GpuTarget &target) {
+  const auto [depth, height, width] = getConvDims(p);
   const int64_t ahead = llvm::divideCeilSigned(
-      getReach(height) * pitch + getReach(width), kTmaStep);
-  // Beside the chunks that a step reads there are some in flight, and as many
-  // stages.
-  constexpr int64_t kInFlight = 4, kStages = 4, kRowBytes = 128, kRest = 2048;
-  const int64_t rows = kTmaStep * (ahead + 2 + kInFlight + kStages) +
-                       height.filter * 4 * 2 * 16; // Staged for the result.
-  if (rows * kRowBytes + kRest > target.wgmmaSharedBytes)
-    return;
+      getReach(height) * countPositions(width) + getReach(width), kTmaStep);
+  // Beside the chunks that a step reads as many are in flight as there are
+  // stages, fewer where images are wide. One of them is still being read.
+  constexpr int64_t kLeast = 3, kRowBytes = 128, kRest = 2048;
+  const int64_t staged = height.filter * 4 * 2 * 16; // Rows of the result.
+  const int64_t left =
+      target.wgmmaSharedBytes - kRest - (rows * stages + staged) * kRowBytes;
+  const int64_t chunks =
+      left / (kTmaStep * channels * getByteSize(p.dataType)) - (ahead + 2);
+  constexpr int64_t kMostAccumulators = 128, kThreads = 128;
+  if (chunks < kLeast ||
+      rows * width.filter * channels > kMostAccumulators * kThreads)
+    return std::nullopt;
   GemmTile tile;
-  tile.m = tile.k = kTmaStep;
-  tile.n = static_cast<int>(height.filter * width.filter * kTmaStep);
+  tile.m = static_cast<int>(rows);
+  tile.k = kTmaStep;
+  tile.n = static_cast<int>(height.filter * width.filter * channels);
   tile.wavesN = static_cast<int>(height.filter);
-  tile.buffers = kStages;
-  tile.halo = static_cast<int>(ahead + 1 + kInFlight);
+  tile.buffers = static_cast<int>(stages);
+  tile.halo = static_cast<int>(ahead + 1 + std::min(chunks, stages));
   tile.mma = "wgmma";
   tile.isTma = true;
+  return tile;
+}
+
+/// The same with as many stages as take as long as 4 of 64 by 64, or with 4 if
+/// these are too many.
+static std::optional<GemmTile> makeSlidingTile(const ConvProblem &p,
+                                               int64_t rows, int64_t channels,
+                                               const GpuTarget &target) {
+  constexpr int64_t kFew = 4;
+  const int64_t stages = kFew * kTmaStep * kTmaStep / (rows * channels);
+  std::optional<GemmTile> tile =
+      makeSlidingTile(p, rows, channels, stages, target);
+  return tile ? tile : makeSlidingTile(p, rows, channels, kFew, target);
+}
+
+/// Whether 32 channels a tile pad fewer of them than 64, or only they fit.
+/// Narrow groups have tiles of their own (NarrowGroups).
+static bool wantsHalves(const ConvProblem &p, const GpuTarget &target) {
+  constexpr int64_t kHalf = kTmaStep / 2;
+  return p.groups == 1 &&
+         (!makeSlidingTile(p, kTmaStep, kTmaStep, target) ||
+          llvm::divideCeilSigned(p.inChannels, kHalf) <
+              2 * llvm::divideCeilSigned(p.inChannels, kTmaStep));
+}
+
+/// Clocks of a step, which the products, shared memory or L2 limit. Pixels and
+/// gradients are copied once for the taps of a tile.
+static double getSlidingClocks(const ConvProblem &p, const GemmTile &tile,
+                               const TmaWeightRates &rates) {
+  constexpr double kRowBytes = 128;
+  const auto channels = static_cast<int>(tile.n / (p.filter.h * p.filter.w));
+  const TmaTraffic traffic = getTraffic(p, tile.m, channels);
+  const double copied = (traffic.rows + traffic.columns) * kRowBytes;
+  // Blocks of 32 rows of a volume are copied one by one.
+  const int64_t blocks = p.outChannels / p.groups % kTmaStep == 0 ? 1 : 2;
+  const double copiedRows =
+      p.hasDepth() ? static_cast<double>(kTmaStep + blocks * tile.m) : 0;
+  // A wgmma reads 64 rows and its columns: 192, for which the rate is, or
+  // fewer.
+  constexpr double kColumns = 192;
+  const double columns = static_cast<double>(tile.n) / tile.wavesN;
+  const double read = (1 + kTmaStep / columns) / (1 + kTmaStep / kColumns);
+  return std::max({double(tile.m) * tile.n * tile.k / rates.slidingProducts *
+                       std::max(1.0, read),
+                   copied / rates.step.windowBytes,
+                   copiedRows * kTmaRates.deepRow});
+}
+
+/// Adds tiles of all taps along height and width of `rows` and `channels` input
+/// channels, with a filter row for each consumer. The input is copied in
+/// chunks of 64 positions (docs/design/0009-window-reuse.md).
+static void addSliding(const ConvProblem &p, int64_t rows, int64_t channels,
+                       const GpuTarget &target, const TmaWeightRates &rates,
+                       std::vector<Candidate> &candidates) {
+  std::optional<GemmTile> made = makeSlidingTile(p, rows, channels, target);
+  if (!made)
+    return;
+  GemmTile tile = *made;
+  const auto [depth, height, width] = getConvDims(p);
+  const int64_t positions =
+      p.batch * depth.in * countPositions(height) * countPositions(width);
+  const int64_t steps = llvm::divideCeilSigned(positions, kTmaStep);
   const int64_t tiles =
-      p.groups * llvm::divideCeilSigned(p.outChannels / p.groups, kTmaStep) *
-      llvm::divideCeilSigned(p.inChannels / p.groups, kTmaStep);
-  // Pixels and gradients are copied once for all taps. If they are whole cache
-  // lines, the products always take longer, so copies do not count.
-  const TmaTraffic traffic = getTraffic(p, kTmaStep, kTmaStep);
-  const double copied = traffic.hasWindow
-                            ? (traffic.rows + traffic.columns) * kRowBytes /
-                                  rates.step.windowBytes
-                            : 0;
+      p.groups *
+      llvm::divideCeilSigned(depth.filter * p.outChannels / p.groups, rows) *
+      llvm::divideCeilSigned(p.inChannels / p.groups, channels);
   for (int splits : getSplits(p, steps, tiles, target.computeUnits)) {
     tile.splits = splits;
-    const double step = std::max(
-        double(tile.m) * tile.n * tile.k / rates.slidingProducts, copied);
+    const double step = getSlidingClocks(p, tile, rates);
     const double products =
         static_cast<double>(llvm::divideCeilSigned(steps, splits)) * step;
     const double stored = tile.m * tile.n / rates.step.exposedStores;
@@ -542,6 +615,10 @@ tessera::getTmaWeightCandidates(const ConvProblem &problem,
     }
   };
   std::ranges::for_each(getShapes(problem, target), add);
-  addSliding(problem, target, rates, candidates);
+  if (canSlide(problem))
+    addSliding(problem, kTmaStep, kTmaStep, target, rates, candidates);
+  if (canSlide(problem) && wantsHalves(problem, target))
+    for (int64_t rows : {kTmaStep, 2 * kTmaStep})
+      addSliding(problem, rows, kTmaStep / 2, target, rates, candidates);
   return candidates;
 }

@@ -22,6 +22,7 @@ struct TmaWeightRates {
   double sumBegin, sumPass, sumBytes;
   double packedSumPass, packedSumBytes;
   double slidingProducts, slidingOverlap;
+  double narrowVolume;
 };
 
 constexpr TmaWeightRates makeTmaWeightRates() {

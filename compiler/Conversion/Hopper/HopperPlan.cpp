@@ -101,8 +101,12 @@ getHaloShape(TileProgram &program, const std::optional<HaloOperand> &halo,
            << "needs 2 buffers and a halo of at least " << least << ", but has "
            << program.pipeline.getBuffers() << " and " << buffers;
   constexpr int64_t kChunkRows = 64;
-  return HaloShape{buffers, sliding ? kChunkRows : halo->getRows(),
-                   sliding.has_value(), sliding && slidesB(program)};
+  return HaloShape{.buffers = buffers,
+                   .rows = sliding ? kChunkRows : halo->getRows(),
+                   .slides = sliding.has_value(),
+                   .isOfB = sliding && slidesB(program),
+                   .rowBytes =
+                       sliding ? sliding->getBlockRowBytes() : kRowBytes};
 }
 
 /// Whether the reduction walks the outermost dimension of a tensor last of all,

@@ -284,7 +284,7 @@ static HopperShape makeShape(TileProgram &program, const GpuTarget &target,
     shape.blocks = shape.tileN / kWgmmaRows;
   if (!shape.isColumnMajor)
     shape.storeRowBytes =
-        chooseStoreRow(shape.getStored().getColumns() * shape.resultBytes,
+        chooseStoreRow(shape.getStored().countTogether() * shape.resultBytes,
                        /*hasExtras=*/!program.store.getExtras().empty());
   // Staging buffers take turns within a tile, so their number divides its
   // pieces.

@@ -36,7 +36,8 @@ struct HaloShape {
   /// Whether they are chunks, read one behind the other, with a mirror of the
   /// first behind the last; else each has all that a step needs.
   bool slides = false;
-  bool isOfB = false; ///< Whose pixels they are: else A's.
+  bool isOfB = false;           ///< Whose pixels they are: else A's.
+  int64_t rowBytes = kRowBytes; ///< Of those of B.
 
   /// Those in shared memory.
   int64_t countPlaces() const { return buffers + (slides ? 1 : 0); }
@@ -98,6 +99,12 @@ struct HopperShape {
     return isColumnMajor ? getStagedElements() : kWgmmaRows;
   }
 
+  /// Columns of a consumer that a copy out may have: all, or a tap's channels.
+  int64_t countTogether() const {
+    constexpr int64_t kFactorBytes = 2;
+    return hasHaloB() ? halo.rowBytes / kFactorBytes : getColumns();
+  }
+
   bool hasHaloA() const { return halo.buffers > 0 && !halo.isOfB; }
   bool hasHaloB() const { return halo.buffers > 0 && halo.isOfB; }
 
@@ -111,7 +118,7 @@ struct HopperShape {
   int64_t getBytesB() const {
     constexpr int64_t kBlock = 64;
     if (hasHaloB())
-      return halo.rows * rowBytes;
+      return halo.rows * halo.rowBytes;
     return llvm::alignTo(tileN, kBlock) * rowBytes * (splitsF32 ? 2 : 1);
   }
   int64_t getOffsetB() const {

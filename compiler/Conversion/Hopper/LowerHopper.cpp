@@ -239,7 +239,7 @@ std::unique_ptr<WayOut> KernelWriter::makeWayOut(Value groupWarp, Value lane) {
                                          plan.result->runs, groupWarp, lane);
   if (plan.result)
     return std::make_unique<TmaStore>(e, getMap(Result), hasGroups,
-                                      plan.result->columns, groupWarp, lane);
+                                      plan.result->taps, groupWarp, lane);
   Value view = program.store.getView();
   return std::make_unique<RowStore>(
       e, RowTensor(e, stored, TileProgram::getView(view), getPointer(view),
@@ -272,12 +272,16 @@ void KernelWriter::emitConsumer() {
   Value firstRow = shape.isPingPong || shape.wavesN > 1 || plan.sliding
                        ? e.constant(0)
                        : e.mul(consumer, shape.getRows());
-  Wgmma::Transposed transposed{plan.a.isTransposed(), plan.b.isTransposed(),
-                               kWgmmaRows * shape.rowBytes};
+  auto getFactor = [&](const TmaOperand &operand) -> Wgmma::Factor {
+    const int64_t bytes = operand.getBlockRowBytes();
+    return {operand.isTransposed(), bytes,
+            kWgmmaRows * shape.rowBytes * bytes / kRowBytes};
+  };
+  Wgmma::Factor b = getFactor(plan.b);
   if (shape.hasHaloB())
-    transposed.blockBytes = plan.sliding->getTapRows() * kRowBytes;
-  Wgmma wgmma(e, shape, program.loadM.getType().getElementType(), transposed,
-              shared.address, firstRow);
+    b.blockBytes = plan.sliding->getTapRows() * b.rowBytes;
+  Wgmma wgmma(e, shape, program.loadM.getType().getElementType(),
+              getFactor(plan.a), b, shared.address, firstRow);
   SumStore store = makeStore();
   StepFeed::Place begin = feed->getBegin();
   Value first = workgroup;

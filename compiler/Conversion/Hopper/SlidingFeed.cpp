@@ -20,7 +20,6 @@ using namespace tessera;
 static constexpr int64_t kChunkRows = 64;
 /// Of one instruction's reduction.
 static constexpr int64_t kShareRows = 16;
-static constexpr int64_t kChunkSize = kChunkRows * kRowBytes;
 
 namespace {
 class SlidingFeed final : public StepFeed {
@@ -29,6 +28,8 @@ public:
       : context(context), e(context.e), plan(context.plan), shape(plan.shape),
         halo(*plan.sliding), isOfB(shape.halo.isOfB),
         gradient(isOfB ? plan.a : plan.b), ahead(halo.countAhead()),
+        rowBytes(isOfB ? shape.halo.rowBytes : shape.rowBytes),
+        chunkBytes(kChunkRows * rowBytes),
         gradients(e, context.shared, shape.getOffsetBarriers(), shape.stages,
                   shape.consumers),
         chunks(e, context.shared, shape.getOffsetHaloBarriers(),
@@ -75,6 +76,7 @@ private:
   bool isOfB; ///< What slides; else of A.
   const TmaOperand &gradient;
   int64_t ahead; ///< Chunks that a step reads behind its own.
+  int64_t rowBytes, chunkBytes;
   TmaRing gradients, chunks;
 };
 } // namespace
@@ -108,17 +110,17 @@ RingPlace SlidingFeed::copyChunks(const ResultTile &tile,
       [&](Value i, const RingPlace &at) {
         Value isFirst = e.ult(at.stage, 1);
         Value full =
-            chunks.claim(at, e.select(isFirst, e.constant(2 * kChunkSize),
-                                      e.constant(kChunkSize)));
+            chunks.claim(at, e.select(isFirst, e.constant(2 * chunkBytes),
+                                      e.constant(chunkBytes)));
         auto copyTo = [&](Value bytes) {
           Value to = addBytes(e, context.shared,
                               e.add(bytes, isOfB ? shape.getOffsetB() : 0));
           halo.copy(e, isOfB ? context.mapB : context.mapA,
                     castToCluster(e, to), full, place, e.add(first, i));
         };
-        copyTo(e.mul(at.stage, kChunkSize));
+        copyTo(e.mul(at.stage, chunkBytes));
         emitIf(e, isFirst,
-               [&] { copyTo(e.constant(shape.halo.buffers * kChunkSize)); });
+               [&] { copyTo(e.constant(shape.halo.buffers * chunkBytes)); });
       });
 }
 
@@ -128,7 +130,7 @@ Value SlidingFeed::locateShare(Value chunk, Value line, int64_t k) {
   Value at = e.add(
       e.add(e.mul(chunk, kChunkRows), e.mul(line, halo.getFilterRows())), k);
   Value wrapped = e.add(at, -rows);
-  return e.mul(e.select(e.ult(at, rows), at, wrapped), kRowBytes);
+  return e.mul(e.select(e.ult(at, rows), at, wrapped), rowBytes);
 }
 
 /// Of B a line is a consumer's filter row; of A each block of a consumer's rows

@@ -19,10 +19,8 @@ int64_t SlidingHalo::countAhead() const {
   return llvm::divideCeilSigned(reach, stepElements);
 }
 
-static constexpr int64_t kChannels = 64;
-
 bool SlidingHalo::hasAllTaps() const {
-  return coords.getSpace(1).back() == kChannels && tileRows == taps * kChannels;
+  return coords.getSpace(1).back() == blockRows && tileRows == taps * blockRows;
 }
 
 /// Both walk the same positions; behind those of a row is its padding, and the
@@ -86,7 +84,7 @@ FailureOr<SlidingHalo> SlidingHalo::matchRows(dnn::TileLoadOp load,
       halo->taps % consumers != 0 || columns[columns.size() - 3] != consumers ||
       halo->distances[1] > kMostTapRows)
     return load.emitOpError()
-           << "needs tiles of all taps of 64 channels, and a filter of "
+           << "needs tiles of all taps of 64 channels, or 32, and a filter of "
            << consumers << " rows for as many consumers, to share pixels";
   halo->filterRows = halo->distances[0];
   halo->tapRows = halo->distances[1];
@@ -101,7 +99,8 @@ FailureOr<SlidingHalo> SlidingHalo::matchLines(dnn::TileLoadOp load,
   FailureOr<SlidingHalo> halo = match(load, tensor);
   if (failed(halo))
     return failure();
-  if (halo->distances.size() != 1 || !halo->hasAllTaps())
+  if (halo->distances.size() != 1 || !halo->hasAllTaps() ||
+      halo->getBlockRowBytes() != TensorMap::kBoxBytes)
     return load.emitOpError("needs tiles of 64 elements of all lines of a "
                             "window to share pixels");
   halo->filterRows = halo->distances[0];

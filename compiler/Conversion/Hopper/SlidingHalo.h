@@ -4,7 +4,8 @@
 // them is a distance, as in a halo (HaloOperand.h). So the input comes in
 // chunks of 64 positions, each once, and a step reads it from another row on
 // for each tap, in chunks that came before. The gradient is zero at positions
-// that are no results.
+// that are no results. Taps of the depth share no pixels: they move the
+// gradient, of which they are rows.
 //
 // Either the filter's rows are consumers side by side, whose wgmmas have all
 // taps of a row as columns; or taps are lines of a window, whose own taps lie
@@ -52,7 +53,7 @@ private:
   int64_t getPitch(const Dimension &dim) const;
   static llvm::FailureOr<SlidingHalo> match(dnn::TileLoadOp load,
                                             KernelArg tensor);
-  /// Whether the tile is all taps of 64 channels.
+  /// Whether the tile is all taps of one block of channels.
   bool hasAllTaps() const;
   mlir::LogicalResult checkPositions(dnn::TileLoadOp load,
                                      dnn::TileLoadOp other) const;

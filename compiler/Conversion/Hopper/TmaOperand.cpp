@@ -91,9 +91,15 @@ LogicalResult TmaOperand::checkPixels(dnn::TileLoadOp load) {
                             "dimension, or the rows, lie together to be copied "
                             "by tma");
   const int64_t count = coords.getSizes()[last];
+  const int64_t half = blockRows / 2;
+  if (count % blockRows != 0 && count % half == 0 &&
+      count != coords.getExtent(1) && map.dataType != DataType::F32)
+    blockRows = half;
   if (count % blockRows != 0 && count != coords.getExtent(1))
-    return load.emitOpError() << "needs taps of channels that " << blockRows
-                              << " divides, but has " << count;
+    return load.emitOpError()
+           << "needs taps of channels that "
+           << (map.dataType == DataType::F32 ? blockRows : half)
+           << " divides, but has " << count;
   // Of one tap, what is copied past the tile is not read.
   const bool isOneTap =
       count == coords.getExtent(1) && map.dataType != DataType::F32;
@@ -379,7 +385,7 @@ SmallVector<Value> TmaOperand::locateBlocks(Emitter &e, Value group,
 /// Copies what is at `coordinates` to the block `block` of the tile.
 void TmaOperand::copyBox(Emitter &e, const CopyTarget &target, int64_t block,
                          ValueRange coordinates, ValueRange offsets) const {
-  const int64_t blockBytes = stepElements * TensorMap::kBoxBytes;
+  const int64_t blockBytes = stepElements * getBlockRowBytes();
   NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
       e.b, e.loc,
       addBytes(e, target.destination, e.constant(block * blockBytes)),

@@ -16,8 +16,8 @@
 // Where neither factor has its reduction together in memory, as in backward
 // weights, it goes in steps of 64 pixels. Both factors are then images, and
 // their rows channels, which may be those of several taps: 64 rows are one copy
-// of one tap. The last step may reach past the last image, where both read as
-// zero.
+// of one tap. (Where taps share pixels, it may be 32 rows: SlidingHalo.h.) The
+// last step may reach past the last image, where both read as zero.
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,6 +53,10 @@ public:
   /// Whether rows lie together in shared memory, in blocks of 64, and not the
   /// reduction.
   bool isTransposed() const { return transposed; }
+  /// Of such a block, the bytes that lie together: 128, or 64 of 32 rows.
+  int64_t getBlockRowBytes() const {
+    return blockRows * getByteSize(map.dataType);
+  }
   /// Bytes that copy() brings. Fewer than the tile's where the view has one
   /// row, which is a box of its own; what the other rows hold is never stored.
   int64_t getBytes() const;
@@ -100,7 +104,7 @@ protected: // For HaloOperand.
   dnn::CoordsAttr coords;
   int64_t tileRows = 0;
   int64_t stepElements = 0;
-  /// Of a block of a transposed tile: 128 bytes of them lie together.
+  /// Of a block of a transposed tile: 128 bytes of them lie together, or 64.
   int64_t blockRows = 0;
   bool transposed = false;
   bool streamed = false;

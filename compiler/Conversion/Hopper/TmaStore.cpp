@@ -13,7 +13,7 @@ using namespace tessera;
 
 /// How columns are taps of channels, in blocks of them or with fewer in the
 /// result than columns: only the channel can leave it. None if they are not.
-static std::optional<ResultMap::Columns> findTaps(const ViewAccess &access) {
+static std::optional<ResultMap::Taps> findTaps(const ViewAccess &access) {
   constexpr unsigned kOffset = 0, kChannel = 1;
   AccessSpace columns = access.getSpace(2);
   const size_t rank = columns.sizes.size();
@@ -38,8 +38,7 @@ static std::optional<ResultMap::Columns> findTaps(const ViewAccess &access) {
   } else if (!hasBlocks) {
     return std::nullopt;
   }
-  return ResultMap::Columns{channels,
-                            hasBlocks ? columns.sizes[1] * channels : 0};
+  return ResultMap::Taps{channels, hasBlocks ? columns.sizes[1] * channels : 0};
 }
 
 static constexpr int64_t kAlignment = 16; ///< Of addresses and strides.
@@ -87,14 +86,19 @@ std::optional<ResultMap> tessera::makeResultMap(dnn::TileStoreOp store,
   auto getStride = [](const AccessSpace &space) {
     return space.sizes.empty() ? 0 : space.coefs[0][0];
   };
-  std::optional<ResultMap::Columns> taps = findTaps(access);
+  std::optional<ResultMap::Taps> taps = findTaps(access);
   auto isPlain = [](const AccessSpace &space) {
     return space.sizes.size() <= 1;
   };
   const bool hasPlainColumns =
       access.getNumForms() == 1 && isPlain(spaces[2]) &&
       (extents[2] == 1 || getStride(spaces[2]) == bytes);
-  if (!isPlain(spaces[0]) || !isPlain(spaces[1]) || (!taps && !hasPlainColumns))
+  // What a warp stores at once is in one tap.
+  const AccessSpace &rows = spaces[1];
+  const bool areTaps =
+      rows.sizes.size() == 2 && rows.sizes.back() % kStoreRows == 0;
+  if (!isPlain(spaces[0]) || (!isPlain(rows) && !areTaps) ||
+      (!taps && !hasPlainColumns))
     return std::nullopt;
   ArrayRef<int64_t> columns = spaces[2].sizes;
   int64_t size = extents[2];
@@ -108,9 +112,14 @@ std::optional<ResultMap> tessera::makeResultMap(dnn::TileStoreOp store,
       (taps && !addDimension(*map, spaces[2].coefs[0][tap], columns[tap], 1)) ||
       (extents[0] > 1 &&
        !addDimension(*map, getStride(spaces[0]), extents[0], 1)) ||
-      !addDimension(*map, getStride(spaces[1]), extents[1], kStoreRows))
+      (areTaps &&
+       !addDimension(*map, getStride(rows), rows.sizes.front(), 1)) ||
+      !addDimension(*map, areTaps ? rows.coefs[0].back() : getStride(rows),
+                    areTaps ? rows.sizes.back() : extents[1], kStoreRows))
     return std::nullopt;
-  return ResultMap{*map, taps.value_or(ResultMap::Columns()), {}};
+  ResultMap::Taps found = taps.value_or(ResultMap::Taps());
+  found.rows = areTaps ? rows.sizes.back() : 0;
+  return ResultMap{*map, found, {}};
 }
 
 //===----------------------------------------------------------------------===//
@@ -118,9 +127,9 @@ std::optional<ResultMap> tessera::makeResultMap(dnn::TileStoreOp store,
 //===----------------------------------------------------------------------===//
 
 TmaStore::TmaStore(Emitter &e, Value mapPointer, bool hasGroups,
-                   ResultMap::Columns columns, Value warp, Value lane)
+                   ResultMap::Taps taps, Value warp, Value lane)
     : e(e), hasGroups(hasGroups), warp(warp), mapPointer(mapPointer),
-      columns(columns), isFirstLane(e.ult(lane, 1)) {}
+      taps(taps), isFirstLane(e.ult(lane, 1)) {}
 
 void TmaStore::awaitBuffer(int64_t buffers) {
   emitIf(e, isFirstLane, [&] {
@@ -132,14 +141,14 @@ void TmaStore::awaitBuffer(int64_t buffers) {
 
 /// The channel and the tap of a column.
 SmallVector<Value> TmaStore::splitColumn(Value column) {
-  Value channel = e.remu(column, columns.tap);
+  Value channel = e.remu(column, taps.tap);
   Value inBlock = column;
-  if (columns.block > 0) {
-    inBlock = e.remu(column, columns.block);
-    Value block = e.divu(column, columns.block);
-    channel = e.add(e.mul(block, columns.tap), channel);
+  if (taps.block > 0) {
+    inBlock = e.remu(column, taps.block);
+    Value block = e.divu(column, taps.block);
+    channel = e.add(e.mul(block, taps.tap), channel);
   }
-  return {channel, e.divu(inBlock, columns.tap)};
+  return {channel, e.divu(inBlock, taps.tap)};
 }
 
 void TmaStore::copyBox(Value buffer, ValueRange coordinates) {
@@ -150,12 +159,17 @@ void TmaStore::copyBox(Value buffer, ValueRange coordinates) {
 
 void TmaStore::emitCopy(Value buffer, int64_t row, int64_t column) {
   SmallVector<Value> coordinates = {e.add(place.column, column)};
-  if (columns.tap > 0)
+  if (taps.tap > 0)
     coordinates = splitColumn(coordinates[0]);
   if (hasGroups)
     coordinates.push_back(place.group);
   Value warpRow = e.add(place.row, e.mul(warp, kStoreRows));
   coordinates.push_back(e.add(warpRow, row));
+  if (taps.rows > 0) {
+    Value resultRow = coordinates.back();
+    coordinates.back() = e.divu(resultRow, taps.rows);
+    coordinates.push_back(e.remu(resultRow, taps.rows));
+  }
   copyBox(buffer, coordinates);
 }
 

@@ -11,11 +11,12 @@ namespace tessera {
 
 struct ResultMap {
   /// Columns that are taps of some channels: the first two dimensions of the
-  /// map, which may have fewer channels.
-  struct Columns {
+  /// map, which may have fewer channels. Rows may be taps, too.
+  struct Taps {
     int64_t tap = 0;   ///< Channels together; 0 if columns are no taps.
     int64_t block = 0; ///< Columns of all taps, behind which further channels
                        ///< follow; 0 if none do.
+    int64_t rows = 0;  ///< Of a tap; 0 if rows are no taps.
   };
   /// Of a column-major result (ColumnStore.h): rows that lie together.
   struct Runs {
@@ -23,7 +24,7 @@ struct ResultMap {
     llvm::SmallVector<int64_t> outer; ///< Rows are so many times a run.
   };
   TensorMap map;
-  Columns columns = {};
+  Taps taps = {};
   Runs runs = {};
 };
 
@@ -36,9 +37,9 @@ std::optional<TensorMap> beginResultMap(const ViewAccess &access,
 /// such a dimension in maps.
 bool addDimension(TensorMap &map, int64_t stride, int64_t size, uint32_t box);
 
-/// The map of the result `tensor`, whose rows must be one dimension; none where
-/// that, or the distance of its rows, is nothing that a map can say. Of each
-/// row `storeRowBytes` are staged.
+/// The map of the result `tensor`, whose rows must be one dimension, or taps of
+/// some; none where that, or the distance of its rows, is nothing that a map
+/// can say. Of each row `storeRowBytes` are staged.
 std::optional<ResultMap> makeResultMap(dnn::TileStoreOp store, KernelArg tensor,
                                        int64_t storeRowBytes);
 
@@ -48,7 +49,7 @@ class TmaStore : public WayOut {
 public:
   /// `warp` is the warp's number in its warpgroup.
   TmaStore(Emitter &e, mlir::Value mapPointer, bool hasGroups,
-           ResultMap::Columns columns, mlir::Value warp, mlir::Value lane);
+           ResultMap::Taps taps, mlir::Value warp, mlir::Value lane);
 
   void begin(const ResultTile &tile) override { place = tile; }
   void awaitBuffer(int64_t buffers) override;
@@ -69,7 +70,7 @@ private:
   llvm::SmallVector<mlir::Value> splitColumn(mlir::Value column);
 
   mlir::Value mapPointer;
-  ResultMap::Columns columns;
+  ResultMap::Taps taps;
   mlir::Value isFirstLane;
 };
 

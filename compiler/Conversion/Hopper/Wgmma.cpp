@@ -13,7 +13,7 @@ static constexpr int64_t kUnit = 16;
 
 /// Swizzled by the `rowBytes` of a row, of which 1, 2 and 3 stand for 128, 64
 /// and 32; then the distance of 8 rows, `stride`. `leading` is that of blocks
-/// of 64 of a transposed factor, and has no meaning for others.
+/// of a transposed factor, and has no meaning for others.
 static constexpr int64_t getDescriptorBits(int64_t rowBytes, int64_t leading,
                                            int64_t stride) {
   const int64_t swizzle = rowBytes == 128 ? 1 : rowBytes == 64 ? 2 : 3;
@@ -36,21 +36,21 @@ static Value extend(Emitter &e, Value value) {
   return arith::ExtUIOp::create(e.b, e.loc, e.b.getI64Type(), value);
 }
 
-Wgmma::Wgmma(Emitter &e, const HopperShape &shape, Type element,
-             Transposed transposed, Value base, Value firstRow)
-    : e(e), shape(shape), element(element), transposed(transposed) {
+Wgmma::Wgmma(Emitter &e, const HopperShape &shape, Type element, Factor a,
+             Factor b, Value base, Value firstRow)
+    : e(e), shape(shape), element(element), factorA(a), factorB(b) {
   SmallVector<Type> sums(shape.getProductColumns() / 2, e.b.getF32Type());
   sumType = LLVM::LLVMStructType::getLiteral(e.b.getContext(), sums);
   constexpr int64_t kAddressMask = 0x3fff;
   Value address = extend(e, e.andi(e.shru(base, 4), kAddressMask));
   Value row = extend(e, e.mul(firstRow, shape.rowBytes / kUnit));
-  // Of a transposed factor, 64 elements of what is no reduction are a row.
-  const int64_t rowA = transposed.a ? kRowBytes : shape.rowBytes;
-  descriptorA = addLong(
-      e, addLong(e, address, makeLong(e, getDescriptorBits(rowA, kUnit))), row);
+  const int64_t bitsA = a.isTransposed
+                            ? getDescriptorBits(a.rowBytes, a.blockBytes)
+                            : getDescriptorBits(shape.rowBytes, kUnit);
+  descriptorA = addLong(e, addLong(e, address, makeLong(e, bitsA)), row);
   // Rows of terms are half as long as those of f32, 8 of them as far apart.
   const int64_t bits =
-      transposed.b      ? getDescriptorBits(kRowBytes, transposed.blockBytes)
+      b.isTransposed    ? getDescriptorBits(b.rowBytes, b.blockBytes)
       : shape.splitsF32 ? getDescriptorBits(kRowBytes / 2, kUnit, 8 * kRowBytes)
                         : getDescriptorBits(shape.rowBytes, kUnit);
   descriptorB =
@@ -82,17 +82,20 @@ SmallVector<Value> Wgmma::multiply(const Place &place, ArrayRef<Value> sums,
   // From one instruction's share of a step to the next: along rows, or, of a
   // transposed factor, over as many of them.
   constexpr int64_t kAlongRow = kReductionBytes / kUnit;
-  const int64_t overRows = reduction * kRowBytes / kUnit;
-  const int64_t stepA = transposed.a ? overRows : kAlongRow;
-  const int64_t stepB = !place.sharesB.empty() ? 0
-                        : transposed.b         ? overRows
-                                               : kAlongRow;
+  auto getStep = [&](const Factor &factor) {
+    return factor.isTransposed ? reduction * factor.rowBytes / kUnit
+                               : kAlongRow;
+  };
+  const int64_t stepA = getStep(factorA);
+  const int64_t stepB = place.sharesB.empty() ? getStep(factorB) : 0;
   auto mnk = NVVM::MMAShapeAttr::get(e.b.getContext(), kWgmmaRows,
                                      shape.getProductColumns(), reduction);
   const auto row = NVVM::MMALayout::row, col = NVVM::MMALayout::col;
   const bool isSwapped = shape.isSwapped;
-  const bool turnsRows = isSwapped ? transposed.b : transposed.a;
-  const bool turnsColumns = isSwapped ? transposed.a : transposed.b;
+  const bool turnsRows =
+      isSwapped ? factorB.isTransposed : factorA.isTransposed;
+  const bool turnsColumns =
+      isSwapped ? factorA.isTransposed : factorB.isTransposed;
   SmallVector<Value> results(sums);
   NVVM::WgmmaFenceAlignedOp::create(e.b, e.loc);
   const int64_t count = shares.value_or(shape.rowBytes / kReductionBytes);
@@ -139,9 +142,9 @@ Value Wgmma::multiplyFragment(ArrayRef<Value> a, Value b, Value sums,
           (shape.splitsF32 ? "k16.f32.bf16.bf16 " : "k8.f32.tf32.tf32 ") +
           list(0, count) + ", " + list(2 * count, registers) + ", $" +
           std::to_string(2 * count + registers) + ", p, 1, 1" +
-          (!shape.splitsF32 ? ""
-           : transposed.b   ? ", 1"
-                            : ", 0") +
+          (!shape.splitsF32       ? ""
+           : factorB.isTransposed ? ", 1"
+                                  : ", 0") +
           ";\n}";
   std::string constraints;
   SmallVector<Value> operands;
@@ -190,12 +193,12 @@ Wgmma::multiplyTerms(Value stage, ArrayRef<SmallVector<SplitPair>> fragments,
                      ArrayRef<Value> sums, bool isFirst) {
   constexpr int64_t kReduction = 16; // Rows, if columns lie together.
   const int64_t shareBytes =
-      transposed.b ? kReduction * kRowBytes : kReductionBytes;
+      factorB.isTransposed ? kReduction * kRowBytes : kReductionBytes;
   Value offset = extend(e, e.mul(stage, shape.getBytesB() / kUnit));
   Value b = addLong(e, descriptorB, offset);
   SmallVector<Value> results(sums);
   auto multiplyShare = [&](int64_t share, const TermProduct &product) {
-    const int64_t term = getTermOffset(shape, product.b, transposed.b);
+    const int64_t term = getTermOffset(shape, product.b, factorB.isTransposed);
     Value ofB = addLong(e, b, makeLong(e, (share * shareBytes + term) / kUnit));
     for (int64_t block = 0; block < shape.blocks; ++block) {
       SmallVector<Value> a;

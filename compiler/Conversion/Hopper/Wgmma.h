@@ -18,18 +18,19 @@ namespace tessera {
 
 class Wgmma {
 public:
-  /// Which factors are transposed in shared memory: TmaOperand.h.
-  struct Transposed {
-    bool a, b;
-    /// From 64 columns of B to the next: another block, or another tap's rows.
-    int64_t blockBytes;
+  /// How a factor is in shared memory: TmaOperand.h.
+  struct Factor {
+    bool isTransposed;
+    /// If it is, the bytes that lie together, 64 elements or 32 of what is no
+    /// reduction; and from these to the next: another block, or another tap's.
+    int64_t rowBytes, blockBytes;
   };
   /// Reduction of one instruction, of any type.
   static constexpr int64_t kReductionBytes = 32;
   /// `base` is the aligned begin of shared memory as an i32; `firstRow` the
   /// consumer's first row in the tile.
-  Wgmma(Emitter &e, const HopperShape &shape, mlir::Type element,
-        Transposed transposed, mlir::Value base, mlir::Value firstRow);
+  Wgmma(Emitter &e, const HopperShape &shape, mlir::Type element, Factor a,
+        Factor b, mlir::Value base, mlir::Value firstRow);
 
   /// A struct of half as many sums as an instruction has columns.
   mlir::Type getAccType() const { return sumType; }
@@ -74,7 +75,7 @@ private:
   Emitter &e;
   const HopperShape &shape;
   mlir::Type element;
-  Transposed transposed;
+  Factor factorA, factorB;
   mlir::Type sumType;
   mlir::Value descriptorA, descriptorB; ///< Of the first buffers.
 };

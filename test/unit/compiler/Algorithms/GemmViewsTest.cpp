@@ -68,8 +68,9 @@ public:
             ? viewForward(b, conv, g, {kStep, splits, hasHalo})
         : p.direction == Direction::BackwardData
             ? viewBackwardData(b, conv, g, {kStep, splits, hasHalo})
-            : viewBackwardWeights(b, conv, g,
-                                  {kStep, splits.count, hasHalo, hasHalo});
+            : viewBackwardWeights(
+                  b, conv, g,
+                  {kStep, splits.count, hasHalo, hasHalo ? kBlock : 0});
     a = views.a;
     this->b = views.b;
     const ResultCoordinates &at = views.result;
@@ -119,7 +120,7 @@ public:
   dnn::ViewOp a, b, result;
 
 private:
-  static constexpr int64_t kStep = 8;
+  static constexpr int64_t kStep = 8, kBlock = 64;
 
   /// Whether the split of group `g` has element `k` of the views' reduction.
   /// Runs of steps are what the pipeline makes of it: equal runs of groups have
@@ -168,7 +169,7 @@ class GemmViewsTest : public testing::TestWithParam<Direction> {
 protected:
   /// Draws padding of both ends, equal in a third of the problems, and for
   /// shared pixels stride 1 and no more padding before than the filter reaches.
-  /// Half of them are volumes, of which no weights share pixels.
+  /// Half of them are volumes.
   ConvProblem draw(bool hasHalo) {
     ConvProblem p;
     p.direction = GetParam();
@@ -186,9 +187,7 @@ protected:
              random.pick(0, std::max(most, (p.filter.w - 1) * p.dilation.w))};
     if (random.pick(0, 2) > 0)
       p.setPadAfter({random.pick(0, 7), random.pick(0, 7)});
-    const bool canBeDeep =
-        !hasHalo || p.direction != Direction::BackwardWeights;
-    if (canBeDeep && random.pick(0, 1) > 0) {
+    if (random.pick(0, 1) > 0) {
       p.in.d = random.pick(2, 3);
       p.filter.d = random.pick(1, p.in.d);
       p.pad.d = random.pick(0, p.filter.d - 1);
@@ -278,8 +277,10 @@ TEST_P(GemmViewsTest, TapsAreDistances) {
                  isWeights ? std::array<int64_t, 3>{0, 0, position}
                            : std::array<int64_t, 3>{0, position, 0}) < 0)
         continue;
+      // Of weights, taps of the depth move the gradient.
       const int64_t ofSlice = p.filter.h * p.filter.w;
-      for (int64_t i = 0; i < p.filter.d * ofSlice; ++i) {
+      const int64_t slices = isWeights ? 1 : p.filter.d;
+      for (int64_t i = 0; i < slices * ofSlice; ++i) {
         const int64_t first = i / ofSlice * ofSlice, tap = i % ofSlice;
         const int64_t last = first + ofSlice - 1;
         const int64_t distance = tap / p.filter.w * p.dilation.h * pitch +

@@ -142,3 +142,20 @@ TEST(TmaHaloTiles, SharesPixelsOfSlices) {
   p.pad.d = 1;
   EXPECT_FALSE(hasShapes(p)); // Nothing is shared.
 }
+
+// Small volumes have as many positions a tile as fill the chip: 7200 by 256
+// columns are 33 by 4 tiles.
+TEST(TmaHaloTiles, FillsTheChipWithSmallVolumes) {
+  ConvProblem p = makeLayer();
+  p.direction = Direction::BackwardData;
+  p.batch = 8;
+  p.inChannels = 256;
+  p.outChannels = 512;
+  p.in = {.h = 14, .w = 14, .d = 4};
+  p.filter.d = 3;
+  p.pad.d = 1;
+  EXPECT_EQ(chooseTile(p, *findTarget("sm_90"))->toText(),
+            "igemm-m224n64k64-w1x1-p6-wgmma-h2-x");
+  p.epilogue.bias = true;
+  EXPECT_FALSE(chooseTile(p, *findTarget("sm_90"))->toText().ends_with("-x"));
+}

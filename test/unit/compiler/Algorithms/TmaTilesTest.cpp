@@ -99,7 +99,7 @@ static double getShare(const ConvProblem &p, std::string_view tile) {
 
 // Matrices are read faster than windows, so small tiles wait less for L2.
 TEST(TmaTiles, ReadsMatricesFasterThanWindows) {
-  constexpr std::string_view kSmall = "m64n128k64-w1x1-p6-wgmma";
+  constexpr std::string_view kSmall = "m64n128k64-w1x1-p8-wgmma";
   const double plain = getShare(makeProblem(256, 512, 14, 1, 1), kSmall);
   const double window = getShare(makeProblem(256, 512, 14, 3, 1), kSmall);
   ASSERT_GT(plain, 1);

@@ -167,6 +167,64 @@ TEST(TmaWeightTiles, LeavesFurtherTensorsToTheSum) {
         << candidate.tile.toText();
 }
 
+static std::string chooseOfVolume(int64_t inputs, int64_t outputs,
+                                  Spatial size) {
+  ConvProblem p = makeLayer();
+  p.batch = 2;
+  p.inChannels = inputs;
+  p.outChannels = outputs;
+  p.in = size;
+  p.filter = {3, 3, 3};
+  p.pad = {1, 1, 1};
+  return chooseTile(Problem(p), *findTarget("sm_90"))->toText();
+}
+
+// Volumes of few channels share pixels of height and width. Tiles have 32 input
+// channels where that pads fewer, and rows that are taps of the depth: of 3 by
+// 32 channels one tile. Of wide images only these fit shared memory. Many
+// channels gain nothing.
+TEST(TmaWeightTiles, SharesPixelsOfVolumes) {
+  EXPECT_EQ(chooseOfVolume(32, 32, {128, 128, 128}),
+            "igemm-m128n288k64-w1x3-t4-wgmma-s132-h10");
+  EXPECT_EQ(chooseOfVolume(64, 64, {64, 64, 64}),
+            "igemm-m64n576k64-w1x3-t4-wgmma-s44-h8");
+  for (int64_t channels : {64, 96})
+    EXPECT_TRUE(chooseOfVolume(channels, channels, {240, 416, 4})
+                    .starts_with("igemm-m64n288k64-w1x3-t8-wgmma-s"));
+  EXPECT_EQ(chooseOfVolume(384, 384, {60, 104, 4}).find("-h"),
+            std::string::npos);
+}
+
+// Taps of the depth are rows of whole blocks of output channels, and move the
+// gradient by slices, which the corners of a volume's windows reach.
+TEST(TmaWeightTiles, RefusesWhatNoSliceReaches) {
+  auto slides = [](const ConvProblem &p) {
+    auto candidates = getTmaWeightCandidates(p, *findTarget("sm_90"));
+    EXPECT_FALSE(candidates.empty());
+    return std::ranges::any_of(candidates, [](const Candidate &candidate) {
+      return parseGemmTile(candidate.tile)->halo > 0;
+    });
+  };
+  ConvProblem volume = makeLayer();
+  volume.inChannels = volume.outChannels = 32;
+  volume.in.d = 40;
+  volume.filter.d = 3;
+  volume.pad.d = 1;
+  EXPECT_TRUE(slides(volume));
+  ConvProblem p = volume;
+  p.outChannels = 40;
+  EXPECT_FALSE(slides(p));
+  p = volume;
+  p.stride.d = 2;
+  EXPECT_FALSE(slides(p));
+  p = volume;
+  p.pad.d = 3;
+  EXPECT_FALSE(slides(p));
+  p = volume;
+  p.dilation.d = 8;
+  EXPECT_FALSE(slides(p));
+}
+
 /// A convolution of 5x5 taps and 75 channels after its tensors are packed.
 static ConvProblem makeLines() {
   ConvProblem p = makeLayer();
