@@ -1,0 +1,177 @@
+"""PyTorch's convolutions and poolings on Tessera's kernels.
+
+    import tessera.torch
+    tessera.torch.enable()
+
+answers `aten::convolution`, its gradients and average pooling, in eager mode, under autograd and in what torch.compile
+leaves to PyTorch's operators. What is refused goes back to PyTorch and is counted: `print(tessera.torch.report())`.
+CUDA's tensors run on the GPU. With TESSERA_DEVICE=emulated, CPU tensors run on the emulated device, for tests.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import dataclasses
+import functools
+import os
+import threading
+from typing import Any, Callable, Iterator
+
+import torch
+
+from tessera import _convolution, _library, _pooling
+from tessera._launch import Direct, Emulated, Entry, Refusal
+
+
+@dataclasses.dataclass
+class Report:
+    """What has been computed since enable(): calls and shapes by operator, and calls that PyTorch got, by reason."""
+    calls: dict[str, int]
+    shapes: dict[str, int]
+    fallbacks: dict[tuple[str, str], int]
+
+    def __str__(self) -> str:
+        lines = [f"{name}: {count} calls of {self.shapes[name]} shapes" for name, count in sorted(self.calls.items())]
+        lines += [f"{name}: {count} calls by PyTorch: {reason}"
+                  for (name, reason), count in sorted(self.fallbacks.items(), key=lambda item: -item[1])]
+        return "\n".join(lines) or "nothing was called"
+
+
+def _get_original(name: str, key: str) -> Callable | None:
+    """PyTorch's own function for an operator, which ours calls with what it refuses."""
+    op = getattr(torch.ops.aten, name).default
+    composite = torch._C.DispatchKey.CompositeExplicitAutograd
+    if torch._C._dispatch_has_kernel_for_dispatch_key(op.name(), composite):
+        return functools.partial(op._op_dk, composite)
+    if not hasattr(torch.library, "get_kernel"):
+        return None  # Releases before 2.9 cannot name a function that another one replaces.
+    keys = torch._C.DispatchKeySet(getattr(torch._C.DispatchKey, key))
+    return functools.partial(torch.library.get_kernel(op, key).call_boxed, keys)
+
+
+class _Override:
+    """The operators that are ours while it lives."""
+
+    def __init__(self, key: str, launcher: Direct | Emulated, max_pool: bool):
+        self.launcher = launcher
+        self.entries: dict[tuple, Entry] = {}
+        self.fallbacks: collections.Counter = collections.Counter()
+        self.library = torch.library.Library("aten", "IMPL")
+        operators = {"convolution": (_convolution.Forward, _convolution.get_forward_key),
+                     "convolution_backward": (_convolution.Backward, _convolution.get_backward_key)}
+        operators |= {name: (make, _pooling.get_key) for name, make in _pooling.list_operators(max_pool).items()}
+        originals = {name: _get_original(name, key) for name in operators}
+        for name, (make, get_key) in operators.items():
+            if originals[name]:
+                self.library.impl(name, self._answer(name, make, get_key, originals[name]), key)
+
+    def _answer(self, name: str, make: Callable, get_key: Callable, original: Callable) -> Callable:
+        """The function that the dispatcher calls. What it does besides looking up and launching costs each call."""
+        entries, launch, get_thread = self.entries, self.launcher.launch, threading.get_ident
+
+        def answer(*arguments):
+            # Kernels of a thread have its handle, so that entries are not shared.
+            key = (name, get_thread(), *get_key(*arguments))
+            entry = entries.get(key)
+            if entry is None:
+                entry = self._decide(key, make, arguments)
+            if entry.reason:
+                return self._fall_back(name, entry.reason, original, arguments)
+            with self.launcher.use_device(arguments[0]):
+                result, status = entry.compute(launch, *arguments)
+            if status:
+                reason = _library.get_api().tesseraGetLastErrorMessage().decode()
+                return self._fall_back(name, reason, original, arguments)
+            entry.calls += 1
+            return result
+        return answer
+
+    def _decide(self, key: tuple, make: Callable, arguments: tuple) -> Entry:
+        """Looks at a combination of shapes for the first time. A refusal is kept, unless it is of the moment."""
+        entry = make()
+        try:
+            self.launcher.check(arguments[0])
+        except Refusal as refusal:
+            entry.reason = str(refusal)
+            return entry
+        try:
+            with self.launcher.use_device(arguments[0]):
+                entry.decide(*arguments)
+        except (Refusal, _library.Error, RuntimeError) as error:
+            entry.reason = str(error) or type(error).__name__
+        self.entries[key] = entry
+        return entry
+
+    def _fall_back(self, name: str, reason: str, original: Callable, arguments: tuple) -> Any:
+        self.fallbacks[name, reason] += 1
+        return original(*arguments)
+
+    def report(self) -> Report:
+        """The counts."""
+        calls, shapes = collections.Counter(), collections.Counter()
+        for key, entry in list(self.entries.items()):
+            if not entry.reason:
+                calls[key[0]] += entry.calls
+                shapes[key[0]] += 1
+        return Report(dict(calls), dict(shapes), dict(self.fallbacks))
+
+    def remove(self) -> None:
+        """Gives the operators back to PyTorch."""
+        self.library._destroy()
+
+
+_override: _Override | None = None
+
+
+def enable(*, max_pool: bool = False) -> None:
+    """Answers PyTorch's operators by Tessera's kernels until disable() is called. Does nothing if it is on already.
+
+    The first call of each shape compiles its kernel, or loads it from the user's database. `max_pool` takes maximum
+    pooling too: there a NaN is passed over, where PyTorch's result is a NaN.
+    """
+    if _override:
+        return
+    if os.environ.get("TESSERA_DEVICE", "").startswith("emulated"):
+        _start("CPU", Emulated(), max_pool)
+        return
+    if not torch.cuda.is_available():
+        raise _library.Error("PyTorch sees no GPU; TESSERA_DEVICE=emulated runs CPU tensors on the emulated device")
+    torch.cuda.init()
+    torch.zeros(1, device="cuda")  # Makes the context in which both work.
+    if "TESSERA_DEVICE" not in os.environ:
+        _library.choose_device("amd" if torch.version.hip else "nvidia")
+    _start("CUDA", Direct(), max_pool)
+
+
+def _start(key: str, launcher: Direct | Emulated, max_pool: bool = False) -> None:
+    global _override
+    _library.get_handle()  # Fails now rather than in the first call.
+    _override = _Override(key, launcher, max_pool)
+
+
+def disable() -> None:
+    """Gives the operators back to PyTorch. Kernels stay in memory for the next enable()."""
+    global _override
+    if _override:
+        _override.remove()
+    _override = None
+
+
+@contextlib.contextmanager
+def enabled(*, max_pool: bool = False) -> Iterator[None]:
+    """enable() for a with-statement; leaves as it was what is on already. A backward pass outside is PyTorch's."""
+    was_on = _override is not None
+    enable(max_pool=max_pool)
+    try:
+        yield
+    finally:
+        if not was_on:
+            disable()
+
+
+def report() -> Report:
+    """What has been computed since enable(); print() shows it."""
+    if not _override:
+        raise _library.Error("tessera.torch is not enabled")
+    return _override.report()
