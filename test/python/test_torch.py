@@ -1,5 +1,6 @@
 """PyTorch's operators on the emulated device, against PyTorch's own on the CPU."""
 
+import ctypes
 import itertools
 import threading
 import unittest
@@ -12,6 +13,7 @@ except ImportError as error:
 
 import tessera
 import tessera.torch
+from tessera import _library
 
 TOLERANCE = {torch.float64: 1e-12, torch.float32: 2e-5, torch.float16: 4e-3, torch.bfloat16: 3e-2}
 LAST = {3: torch.contiguous_format, 4: torch.channels_last, 5: torch.channels_last_3d}
@@ -23,6 +25,13 @@ def make(*shape, dtype=torch.float32, last=False):
     """A leaf."""
     tensor = torch.randn(shape, dtype=torch.float64).to(dtype)
     return (tensor.contiguous(memory_format=LAST[len(shape)]) if last else tensor).requires_grad_()
+
+
+def get_counters():
+    """How many kernels the process has compiled or loaded."""
+    counters = (ctypes.c_uint64 * 5)(40)  # tesseraCounters; the size is in the lower half of the first number.
+    _library.check(_library.get_api().tesseraGetCounters(counters))
+    return counters[1], counters[2]
 
 
 class TorchTest(unittest.TestCase):
@@ -173,6 +182,17 @@ class TorchTest(unittest.TestCase):
             self.assertEqual(tessera.torch.report().calls, {"convolution": 20})
         for result in results:
             torch.testing.assert_close(result, wanted)
+
+    # What a function will ask for is compiled before it is called; the function itself runs on PyTorch's operators.
+    def test_prepare(self):
+        leaves = [make(1, 4, 5, 6), make(3, 4, 2, 3)]
+        step = lambda: F.conv2d(*leaves).sum().backward()
+        self.assertEqual(tessera.torch.prepare(step), 3)
+        with tessera.torch.enabled():
+            before = get_counters()
+            step()
+            self.assertEqual(get_counters(), before)
+            self.assertEqual(sum(tessera.torch.report().calls.values()), 2)
 
     # A small network learns the same with ours as with PyTorch's.
     def test_training(self):

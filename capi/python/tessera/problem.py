@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+import lzma
+import os
+import pathlib
 import re
 import shutil
 import subprocess
+import tempfile
 from typing import Any, Sequence
 
 from tessera import _library
@@ -228,6 +232,25 @@ class Problem:
 def find_tool(name: str) -> str:
     """The file of a tool of Tessera's: inside the package, else in the PATH."""
     inside = _library.FOLDER / "bin" / name
-    if found := str(inside) if inside.exists() else shutil.which(name):
+    if inside.exists():
+        return str(inside)
+    packed = inside.with_name(name + ".xz")
+    if packed.exists():
+        return str(_unpack(packed))
+    if found := shutil.which(name):
         return found
     raise _library.Error(f"{name} is neither in the package nor in the PATH")
+
+
+def _unpack(packed: pathlib.Path) -> pathlib.Path:
+    """A tool that the wheel has in a smaller form, unpacked into the user's cache when it is first wanted."""
+    cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
+    status = packed.stat()
+    program = cache / "tessera" / "tools" / f"{status.st_size}-{status.st_mtime_ns}" / packed.stem
+    if not program.exists():
+        program.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=program.parent, delete=False) as file, lzma.open(packed) as source:
+            shutil.copyfileobj(source, file)
+        os.chmod(file.name, 0o755)
+        os.replace(file.name, program)  # Appears when it is complete.
+    return program

@@ -11,17 +11,19 @@ CUDA's tensors run on the GPU. With TESSERA_DEVICE=emulated, CPU tensors run on 
 from __future__ import annotations
 
 import collections
+import concurrent.futures
 import contextlib
 import dataclasses
 import functools
 import os
+import sys
 import threading
 from typing import Any, Callable, Iterator
 
 import torch
 
 from tessera import _convolution, _library, _pooling
-from tessera._launch import Direct, Emulated, Entry, Refusal
+from tessera._launch import Direct, Emulated, Entry, Kernel, Refusal
 
 
 @dataclasses.dataclass
@@ -50,12 +52,16 @@ def _get_original(name: str, key: str) -> Callable | None:
     return functools.partial(torch.library.get_kernel(op, key).call_boxed, keys)
 
 
+_entries: dict[tuple, Entry] = {}  # What has been decided; it outlives disable().
+
+
 class _Override:
     """The operators that are ours while it lives."""
 
     def __init__(self, key: str, launcher: Direct | Emulated, max_pool: bool):
-        self.launcher = launcher
-        self.entries: dict[tuple, Entry] = {}
+        self.launcher, self.entries = launcher, _entries
+        for entry in _entries.values():
+            entry.calls = 0
         self.fallbacks: collections.Counter = collections.Counter()
         self.library = torch.library.Library("aten", "IMPL")
         operators = {"convolution": (_convolution.Forward, _convolution.get_forward_key),
@@ -76,6 +82,8 @@ class _Override:
             entry = entries.get(key)
             if entry is None:
                 entry = self._decide(key, make, arguments)
+                if Kernel.collected is not None:
+                    return original(*arguments)
             if entry.reason:
                 return self._fall_back(name, entry.reason, original, arguments)
             with self.launcher.use_device(arguments[0]):
@@ -100,7 +108,8 @@ class _Override:
                 entry.decide(*arguments)
         except (Refusal, _library.Error, RuntimeError) as error:
             entry.reason = str(error) or type(error).__name__
-        self.entries[key] = entry
+        if Kernel.collected is None:
+            self.entries[key] = entry
         return entry
 
     def _fall_back(self, name: str, reason: str, original: Callable, arguments: tuple) -> Any:
@@ -111,7 +120,7 @@ class _Override:
         """The counts."""
         calls, shapes = collections.Counter(), collections.Counter()
         for key, entry in list(self.entries.items()):
-            if not entry.reason:
+            if entry.calls:
                 calls[key[0]] += entry.calls
                 shapes[key[0]] += 1
         return Report(dict(calls), dict(shapes), dict(self.fallbacks))
@@ -168,6 +177,37 @@ def enabled(*, max_pool: bool = False) -> Iterator[None]:
     finally:
         if not was_on:
             disable()
+
+
+def prepare(function: Callable[[], Any], *, max_pool: bool = False, progress: bool = False) -> int:
+    """Compiles, several at once, the kernels of all calls that `function` makes; returns how many there are.
+
+    The function runs once, with PyTorch's own operators: a training step trains. Without this, kernels are compiled
+    one after the other, when each is first asked for.
+    """
+    if Kernel.collected is not None:
+        raise _library.Error("prepare() is running already")
+    Kernel.collected = []
+    try:
+        with enabled(max_pool=max_pool):
+            function()
+        problems = list(dict.fromkeys(Kernel.collected))
+    finally:
+        Kernel.collected = None
+    with concurrent.futures.ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
+        for done, _ in enumerate(pool.map(_compile, problems), 1):
+            if progress:
+                print(f"\r{done}/{len(problems)} kernels", end="\n" if done == len(problems) else "", file=sys.stderr)
+    return len(problems)
+
+
+def _compile(problem: tuple[str, int]) -> None:
+    """Leaves a kernel in memory for all threads. A failure is told by the call that needs it."""
+    config, device = problem
+    if device >= 0:
+        torch.cuda.set_device(device)
+    with contextlib.suppress(_library.Error):
+        _library.get_info(config, device)
 
 
 def report() -> Report:
