@@ -22,8 +22,10 @@ BUILD = ROOT / "build/gpu-host"
 LIBRARIES = ("libMIOpen.so.1", "libtessera-compiler.so", "libtessera-hip-on-cuda.so", "libtessera-emulator.so",
              "tessera-compile-worker")
 TOOLS = ("dnn-driver", "dnn-emu", "dnn-fit", "dnn-opt", "dnn-tune")
-# A second copy of LLVM, which deflate would leave too large; tessera.find_tool() unpacks it.
-PACKED_TOOLS = ("dnn-opt",)
+# Second copies of LLVM, which deflate would leave too large; tessera.find_tool() unpacks them, into a folder of the
+# user's, so they must need no library of the wheel.
+PACKED_TOOLS = ("dnn-emu", "dnn-opt")
+PACKING = [{"id": lzma.FILTER_X86}, {"id": lzma.FILTER_LZMA2, "preset": 6}]
 LIMIT_MIB = 60
 
 # What the machine has: glibc, and what is in the wheel itself.
@@ -114,7 +116,7 @@ def main():
     for tool in TOOLS:
         data = (BUILD / "bin" / tool).read_bytes()
         if tool in PACKED_TOOLS:
-            wheel.add(f"tessera/bin/{tool}.xz", lzma.compress(data, preset=6))
+            wheel.add(f"tessera/bin/{tool}.xz", lzma.compress(data, filters=PACKING))
         else:
             wheel.add(f"tessera/bin/{tool}", data, executable=True)
     write_metadata(wheel, version, tag)

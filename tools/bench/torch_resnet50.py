@@ -5,7 +5,7 @@
 
 bf16, channels last, 224x224: inference, and training steps (autocast, SGD). Ways: eager, the whole step as one CUDA
 graph, both with PyTorch's kernels and with ours, and torch.compile as a peer (mode "reduce-overhead"). All ways of a
-batch are timed in turns, and the median of their times is told. Logits (of training the loss of the third step) are
+batch are timed alternately, and the median of their times is told. Logits (of training the loss of the third step) are
 compared with f32's: ours may be off by half as much again as PyTorch's bf16. What no longer fits into the seconds is
 left out by name. FILE gets the table. Exits 1 if a number is wrong. The package must be importable: a wheel, or
 PYTHONPATH=capi/python with TESSERA_LIBRARY.
@@ -200,15 +200,15 @@ def make_ways(workload, options):
 
 
 def compare(workload, batch, options):
-    """Times all ways in turns. Returns rows of the table and whether numbers are right."""
+    """Times all ways alternately. Returns rows of the table and whether numbers are right."""
     step = workload.make_step(workload.network)
     count = tessera.torch.prepare(step, max_pool=options.max_pool)
     print(f"{workload.name} {batch}: {count} kernels ready after {time.monotonic() - START:.0f} s", flush=True)
     ways, times, errors = make_ways(workload, options), {}, {}
-    for turn in range(options.turns):
+    for number in range(options.rounds):
         for name, is_ours, function in ways:
             with tessera.torch.enabled(max_pool=options.max_pool) if is_ours else _nothing():
-                if turn == 0:
+                if number == 0:
                     workload.restart()
                     for _ in range(3):
                         function()
@@ -237,7 +237,7 @@ def read_options():
     parser.add_argument("--inference", type=numbers, default=[1, 32, 256])
     parser.add_argument("--training", type=numbers, default=[256])
     parser.add_argument("--seconds", type=float, default=140)
-    parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--max-pool", action="store_true", help="maximum pooling by ours too")
     parser.add_argument("--out", type=pathlib.Path)
     return parser.parse_args()
