@@ -13,7 +13,7 @@ except ImportError as error:
 
 import tessera
 import tessera.torch
-from tessera import _library
+from tessera import _batch_norm, _launch, _library
 
 TOLERANCE = {torch.float64: 1e-12, torch.float32: 2e-5, torch.float16: 4e-3, torch.bfloat16: 3e-2}
 LAST = {3: torch.contiguous_format, 4: torch.channels_last, 5: torch.channels_last_3d}
@@ -46,11 +46,12 @@ class TorchTest(unittest.TestCase):
         double = [leaf.detach().double().requires_grad_(leaf.requires_grad) for leaf in leaves]
         wanted = function(*double)
         seed = torch.randn(wanted.shape, dtype=torch.float64).to(leaves[0].dtype)
-        inputs = [leaf for leaf in leaves if leaf.requires_grad]
-        exact = [wanted, *torch.autograd.grad(wanted, [leaf for leaf in double if leaf.requires_grad], seed.double())]
+        differentiate = lambda y, of, seed: torch.autograd.grad(y, of, seed) if of else ()
+        inputs, of_double = ([leaf for leaf in all_ if leaf.requires_grad] for all_ in (leaves, double))
+        exact = [wanted, *differentiate(wanted, of_double, seed.double())]
         with tessera.torch.enabled(max_pool=max_pool):
             result = function(*leaves)
-            ours = [result, *torch.autograd.grad(result, inputs, seed)]
+            ours = [result, *differentiate(result, inputs, seed)]
             report = tessera.torch.report()
         self.assertEqual((report.fallbacks, sum(report.calls.values())), ({}, calls), report)
         for mine, other in zip(ours, exact):
@@ -78,8 +79,9 @@ class TorchTest(unittest.TestCase):
             for stride, padding, extra, groups, dilation in ((1, 0, 0, 1, 1), (2, 1, 1, 2, 1), (3, 0, 2, 1, 2)):
                 w = make(6, 4 // groups, *[3] * dims, last=last)
                 with self.subTest(dims=dims, last=last, stride=stride, groups=groups):
-                    self.compare(lambda x, w, b: TRANSPOSED[dims - 1](x, w, b, stride, padding, extra, groups, dilation),
-                                 x, w, b, calls=2)
+                    self.compare(
+                        lambda x, w, b: TRANSPOSED[dims - 1](x, w, b, stride, padding, extra, groups, dilation),
+                        x, w, b, calls=2)
 
     # Every type; batches of 1, single pixels and channels, of which layouts cannot be told apart.
     def test_types_and_odd_shapes(self):
@@ -133,6 +135,51 @@ class TorchTest(unittest.TestCase):
         self.compare(lambda x: F.avg_pool2d(x, (3, 2), 2, 1), make(2, 3, 7, 8), calls=2)
         self.compare(lambda x: F.max_pool2d(x, 3, 2, 1).sum((2, 3)), make(2, 4, 6, 6, last=True), calls=2,
                      max_pool=True)
+
+    # Batch normalisation: statistics of the batch and running ones, which are updated, and both of their gradients;
+    # parameters in f32 beside halves. With fixed statistics the gradient is PyTorch's.
+    def test_batch_norm(self):
+        shapes = ((4, 6), (2, 6, 9), (4, 6, 5, 7), (2, 3, 3, 4, 5))
+        for shape, last, dtype, training in itertools.product(
+                shapes, (False, True), (torch.float64, torch.bfloat16), (True, False)):
+            if last and len(shape) < 4:
+                continue
+            with self.subTest(shape=shape, last=last, dtype=dtype, training=training):
+                type_ = torch.float64 if dtype == torch.float64 else torch.float32
+                x = make(*shape, dtype=dtype, last=last).requires_grad_(training)
+                weight, bias = make(shape[1], dtype=type_), make(shape[1], dtype=type_)
+                statistics = [torch.randn(shape[1], dtype=type_), torch.rand(shape[1], dtype=type_) + 0.5]
+                after = []
+
+                def run(x, weight, bias):
+                    after.append([value.to(weight.dtype, copy=True) for value in statistics])
+                    return F.batch_norm(x, *after[-1], weight, bias, training, 0.3, 1e-3)
+                if training:
+                    self.compare(run, x, weight, bias, calls=2)
+                else:
+                    self.compare(run, x, weight.requires_grad_(False), bias.requires_grad_(False), calls=1)
+                for mine, wanted in zip(after[1], after[0]):
+                    torch.testing.assert_close(mine.double(), wanted.double(), rtol=1e-5, atol=1e-5)
+
+    # cuDNN's operator is the same with one result more, and its gradient has other arguments.
+    def test_batch_norm_of_cudnn(self):
+        x, g = torch.randn(3, 5, 4, 4), torch.randn(3, 5, 4, 4)
+        weight, bias, mean, variance = torch.rand(4, 5)
+        running = mean.clone(), variance.clone()
+        wanted = torch.native_batch_norm(x, weight, bias, mean, variance, True, 0.1, 1e-5)
+        gradients = torch.ops.aten.native_batch_norm_backward(
+            g, x, weight, mean, variance, *wanted[1:], True, 1e-5, [True] * 3)
+
+        def compute(name, *arguments):
+            entry = _batch_norm.OPERATORS[name][0]()
+            entry.decide(*arguments)
+            result, status = entry.compute(_launch.Emulated().launch, *arguments)
+            self.assertEqual(status, 0)
+            return result
+        ours = compute("cudnn_batch_norm", x, weight, bias, *running, True, 0.1, 1e-5)
+        our_gradients = compute("cudnn_batch_norm_backward", x, g, weight, *running, *ours[1:3], 1e-5, ours[3])
+        for mine, other in zip((*ours[:3], *running, *our_gradients), (*wanted, mean, variance, *gradients)):
+            torch.testing.assert_close(mine, other)
 
     # Autocast gives the kernels halves; a compiled model reaches them through PyTorch's operators.
     def test_autocast_and_compile(self):

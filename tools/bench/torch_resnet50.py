@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Times ResNet-50 in PyTorch with and without tessera.torch, on an NVIDIA GPU.
 
-  torch_resnet50.py [--inference 1,32,256] [--training 256] [--seconds 140] [--max-pool] [--out FILE]
+  torch_resnet50.py [--inference 1,32,256] [--training 256] [--seconds 140] [--max-pool] [--pytorch-norm]
+                    [--out FILE]
 
 bf16, channels last, 224x224: inference, and training steps (autocast, SGD). Ways: eager, the whole step as one CUDA
 graph, both with PyTorch's kernels and with ours, and torch.compile as a peer (mode "reduce-overhead"). All ways of a
@@ -178,7 +179,7 @@ def time_step(step, seconds=0.4):
 def make_ways(workload, options):
     """(name, whether ours must be on while it runs, function) of each way; one that fails is told and left out."""
     eager = workload.make_step(workload.network)
-    with tessera.torch.enabled(max_pool=options.max_pool):
+    with tessera.torch.enabled(**options.ours):
         eager()
         ours = capture(workload, eager)
         print(tessera.torch.report(), flush=True)
@@ -202,12 +203,12 @@ def make_ways(workload, options):
 def compare(workload, batch, options):
     """Times all ways alternately. Returns rows of the table and whether numbers are right."""
     step = workload.make_step(workload.network)
-    count = tessera.torch.prepare(step, max_pool=options.max_pool)
+    count = tessera.torch.prepare(step, **options.ours)
     print(f"{workload.name} {batch}: {count} kernels ready after {time.monotonic() - START:.0f} s", flush=True)
     ways, times, errors = make_ways(workload, options), {}, {}
     for number in range(options.rounds):
         for name, is_ours, function in ways:
-            with tessera.torch.enabled(max_pool=options.max_pool) if is_ours else _nothing():
+            with tessera.torch.enabled(**options.ours) if is_ours else _nothing():
                 if number == 0:
                     workload.restart()
                     for _ in range(3):
@@ -239,8 +240,11 @@ def read_options():
     parser.add_argument("--seconds", type=float, default=140)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--max-pool", action="store_true", help="maximum pooling by ours too")
+    parser.add_argument("--pytorch-norm", action="store_true", help="batch normalisation by PyTorch")
     parser.add_argument("--out", type=pathlib.Path)
-    return parser.parse_args()
+    options = parser.parse_args()
+    options.ours = {"max_pool": options.max_pool, "batch_norm": not options.pytorch_norm}
+    return options
 
 
 def main():

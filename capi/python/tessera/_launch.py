@@ -88,7 +88,8 @@ class Kernel:
 
     collected: ClassVar[list[tuple[str, int]] | None] = None  #: If there is a list, problems go there uncompiled.
 
-    def __init__(self, config: str, names: Sequence[str], written: Sequence[str], device: int):
+    def __init__(self, config: str, names: Sequence[str], written: Sequence[str], device: int,
+                 scalars: Sequence[float] = ()):
         """`names` are the tensors of each launch in the struct's order, `written` those that the kernel writes."""
         self.config, self.device = config, device
         if Kernel.collected is not None:
@@ -99,9 +100,10 @@ class Kernel:
         self.workspace_bytes = _library.get_info(config, device).workspace_bytes
         self._text = config.encode()
         self._buffer = bytearray(ctypes.sizeof(_library.Arguments))
-        self._arguments = _library.Arguments.from_buffer(self._buffer)
-        self._arguments.__init__(workspace_bytes=self.workspace_bytes)
-        self._address = ctypes.addressof(self._arguments)
+        self.arguments = _library.Arguments.from_buffer(self._buffer)
+        self.arguments.__init__(workspace_bytes=self.workspace_bytes)
+        self.arguments.scalars[:len(scalars)] = scalars
+        self._address = ctypes.addressof(self.arguments)
         # One call writes all addresses: pads stand for the pointers between them.
         offsets = [_get_offset(name) for name in names]
         gaps = [after - before - 8 for before, after in zip(offsets, offsets[1:])]
@@ -113,7 +115,7 @@ class Kernel:
         """The tensors of the next launch."""
         self._pack(self._buffer, self._start, *addresses)
         if workspace:
-            self._arguments.workspace = workspace
+            self.arguments.workspace = workspace
 
     def run(self) -> int:
         """Launches. Returns the status."""

@@ -56,6 +56,12 @@ class Input:
         self.layout = layout or get_layout(gather(tensor, is_last), is_last)
 
 
+def describe(*arguments: Any) -> tuple:
+    """All that a decision depends on, of any operator."""
+    return tuple((v.shape, v.stride(), v.dtype, v.get_device()) if isinstance(v, torch.Tensor)
+                 else tuple(v) if isinstance(v, list) else v for v in arguments)
+
+
 def get_type(*tensors: torch.Tensor) -> str:
     """The type that all tensors have."""
     dtype, device = tensors[0].dtype, tensors[0].device

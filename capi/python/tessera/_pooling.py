@@ -15,12 +15,6 @@ from tessera._launch import Entry, Kernel, Refusal
 from tessera._layouts import Input, gather, get_layout, get_spatial, get_type, join
 
 
-def get_key(*arguments: Any) -> tuple:
-    """All that a decision depends on."""
-    return tuple((v.shape, v.stride(), v.dtype, v.get_device()) if isinstance(v, torch.Tensor)
-                 else tuple(v) if isinstance(v, list) else v for v in arguments)
-
-
 def _to_meta(value: Any) -> Any:
     if isinstance(value, torch.Tensor):
         return torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device="meta")

@@ -1,11 +1,12 @@
-"""PyTorch's convolutions and poolings on Tessera's kernels.
+"""PyTorch's convolutions, poolings and batch normalisation on Tessera's kernels.
 
     import tessera.torch
     tessera.torch.enable()
 
-answers `aten::convolution`, its gradients and average pooling, in eager mode, under autograd and in what torch.compile
-leaves to PyTorch's operators. What is refused goes back to PyTorch and is counted: `print(tessera.torch.report())`.
-CUDA's tensors run on the GPU. With TESSERA_DEVICE=emulated, CPU tensors run on the emulated device, for tests.
+answers `aten::convolution`, average pooling and batch normalisation with their gradients, in eager mode, under autograd
+and in what torch.compile leaves to PyTorch's operators. What is refused goes back to PyTorch and is counted:
+`print(tessera.torch.report())`. CUDA's tensors run on the GPU. With TESSERA_DEVICE=emulated, CPU tensors run on the
+emulated device, for tests.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ from typing import Any, Callable, Iterator
 
 import torch
 
-from tessera import _convolution, _library, _pooling
+from tessera import _batch_norm, _convolution, _library, _pooling
 from tessera._launch import Direct, Emulated, Entry, Kernel, Refusal
+from tessera._layouts import describe
 
 
 @dataclasses.dataclass
@@ -48,6 +50,8 @@ def _get_original(name: str, key: str) -> Callable | None:
         return functools.partial(op._op_dk, composite)
     if not hasattr(torch.library, "get_kernel"):
         return None  # Releases before 2.9 cannot name a function that another one replaces.
+    if not torch._C._dispatch_has_kernel_for_dispatch_key(op.name(), key):
+        return None
     keys = torch._C.DispatchKeySet(getattr(torch._C.DispatchKey, key))
     return functools.partial(torch.library.get_kernel(op, key).call_boxed, keys)
 
@@ -58,7 +62,7 @@ _entries: dict[tuple, Entry] = {}  # What has been decided; it outlives disable(
 class _Override:
     """The operators that are ours while it lives."""
 
-    def __init__(self, key: str, launcher: Direct | Emulated, max_pool: bool):
+    def __init__(self, key: str, launcher: Direct | Emulated, batch_norm: bool, max_pool: bool):
         self.launcher, self.entries = launcher, _entries
         for entry in _entries.values():
             entry.calls = 0
@@ -66,8 +70,11 @@ class _Override:
         self.library = torch.library.Library("aten", "IMPL")
         operators = {"convolution": (_convolution.Forward, _convolution.get_forward_key),
                      "convolution_backward": (_convolution.Backward, _convolution.get_backward_key)}
-        operators |= {name: (make, _pooling.get_key) for name, make in _pooling.list_operators(max_pool).items()}
+        operators |= _batch_norm.OPERATORS if batch_norm else {}
+        operators |= {name: (make, describe) for name, make in _pooling.list_operators(max_pool).items()}
         originals = {name: _get_original(name, key) for name in operators}
+        if originals.get("native_batch_norm_backward"):
+            originals["cudnn_batch_norm_backward"] = _batch_norm.compute_cudnn_gradient
         for name, (make, get_key) in operators.items():
             if originals[name]:
                 self.library.impl(name, self._answer(name, make, get_key, originals[name]), key)
@@ -133,16 +140,17 @@ class _Override:
 _override: _Override | None = None
 
 
-def enable(*, max_pool: bool = False) -> None:
+def enable(*, batch_norm: bool = True, max_pool: bool = False) -> None:
     """Answers PyTorch's operators by Tessera's kernels until disable() is called. Does nothing if it is on already.
 
-    The first call of each shape compiles its kernel, or loads it from the user's database. `max_pool` takes maximum
-    pooling too: there a NaN is passed over, where PyTorch's result is a NaN.
+    The first call of each shape compiles its kernel, or loads it from the user's database. Without `batch_norm`, batch
+    normalisation stays PyTorch's. `max_pool` takes maximum pooling too: there a NaN is passed over, where PyTorch's
+    result is a NaN.
     """
     if _override:
         return
     if os.environ.get("TESSERA_DEVICE", "").startswith("emulated"):
-        _start("CPU", Emulated(), max_pool)
+        _start("CPU", Emulated(), batch_norm, max_pool)
         return
     if not torch.cuda.is_available():
         raise _library.Error("PyTorch sees no GPU; TESSERA_DEVICE=emulated runs CPU tensors on the emulated device")
@@ -150,13 +158,13 @@ def enable(*, max_pool: bool = False) -> None:
     torch.zeros(1, device="cuda")  # Makes the context in which both work.
     if "TESSERA_DEVICE" not in os.environ:
         _library.choose_device("amd" if torch.version.hip else "nvidia")
-    _start("CUDA", Direct(), max_pool)
+    _start("CUDA", Direct(), batch_norm, max_pool)
 
 
-def _start(key: str, launcher: Direct | Emulated, max_pool: bool = False) -> None:
+def _start(key: str, launcher: Direct | Emulated, batch_norm: bool = True, max_pool: bool = False) -> None:
     global _override
     _library.get_handle()  # Fails now rather than in the first call.
-    _override = _Override(key, launcher, max_pool)
+    _override = _Override(key, launcher, batch_norm, max_pool)
 
 
 def disable() -> None:
@@ -168,10 +176,10 @@ def disable() -> None:
 
 
 @contextlib.contextmanager
-def enabled(*, max_pool: bool = False) -> Iterator[None]:
-    """enable() for a with-statement; leaves as it was what is on already. A backward pass outside is PyTorch's."""
+def enabled(**options: bool) -> Iterator[None]:
+    """enable() with its options for a with-statement; leaves as it was what is on already. A backward pass outside is PyTorch's."""
     was_on = _override is not None
-    enable(max_pool=max_pool)
+    enable(**options)
     try:
         yield
     finally:
@@ -179,8 +187,9 @@ def enabled(*, max_pool: bool = False) -> Iterator[None]:
             disable()
 
 
-def prepare(function: Callable[[], Any], *, max_pool: bool = False, progress: bool = False) -> int:
-    """Compiles, several at once, the kernels of all calls that `function` makes; returns how many there are.
+def prepare(function: Callable[[], Any], *, progress: bool = False, **options: bool) -> int:
+    """Compiles, several at once, the kernels of all calls that `function` makes; returns how many there are. The
+    options are those of enable().
 
     The function runs once, with PyTorch's own operators: a training step trains. Without this, kernels are compiled
     one after the other, when each is first asked for.
@@ -189,7 +198,7 @@ def prepare(function: Callable[[], Any], *, max_pool: bool = False, progress: bo
         raise _library.Error("prepare() is running already")
     Kernel.collected = []
     try:
-        with enabled(max_pool=max_pool):
+        with enabled(**options):
             function()
         problems = list(dict.fromkeys(Kernel.collected))
     finally:
