@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import struct
-from typing import Any, Callable, ClassVar, ContextManager, Sequence
+from typing import Any, Callable, ClassVar, Sequence
 
 import torch
 
 from tessera import _library
-
-
-_NOTHING = contextlib.nullcontext()
 
 
 class Refusal(Exception):
@@ -25,7 +21,7 @@ class Direct:
     def __init__(self, on_gpu: bool = True):
         self._streams: dict[int, int] = {}  # The stream that each handle has.
         self._get_stream = torch._C._cuda_getCurrentRawStream if on_gpu else lambda device: 0
-        self._get_device = torch._C._cuda_getDevice if on_gpu else lambda: -1
+        self.get_device = torch._C._cuda_getDevice if on_gpu else lambda: -1
         self._set_stream = _library.get_api().miopenSetStream
 
     def launch(self, kernel: Kernel, tensors: Sequence[Any]) -> int:
@@ -46,14 +42,14 @@ class Direct:
         if tensor.is_cuda and torch.cuda.is_current_stream_capturing():
             raise Refusal("the first call of its shape was during a graph's capture; run once before")
 
-    def use_device(self, tensor: torch.Tensor) -> ContextManager:
-        """Makes the tensor's device the current one, where it is not."""
-        device = tensor.get_device()
-        return _NOTHING if device < 0 or device == self._get_device() else torch.cuda.device(device)
-
 
 class Emulated:
     """Tensors of the host, for which kernels run on the emulated device, in memory of its own."""
+
+    @staticmethod
+    def get_device() -> int:
+        """There is one device, and tensors of the host are on none."""
+        return -1
 
     def launch(self, kernel: Kernel, tensors: Sequence[Any]) -> int:
         """Runs the kernel to its end. Returns the status."""
@@ -70,10 +66,6 @@ class Emulated:
 
     def check(self, tensor: torch.Tensor) -> None:
         """Nothing is refused."""
-
-    def use_device(self, tensor: torch.Tensor) -> ContextManager:
-        """There is one device."""
-        return _NOTHING
 
 
 def _get_offset(name: str) -> int:

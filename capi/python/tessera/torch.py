@@ -19,6 +19,7 @@ import functools
 import os
 import sys
 import threading
+import warnings
 from typing import Any, Callable, Iterator
 
 import torch
@@ -75,15 +76,22 @@ class _Override:
         originals = {name: _get_original(name, key) for name in operators}
         if originals.get("native_batch_norm_backward"):
             originals["cudnn_batch_norm_backward"] = _batch_norm.compute_cudnn_gradient
-        for name, (make, get_key) in operators.items():
-            if originals[name]:
-                self.library.impl(name, self._answer(name, make, get_key, originals[name]), key)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # PyTorch warns of what this is for: that a function is replaced.
+            for name, (make, get_key) in operators.items():
+                if originals[name]:
+                    self.library.impl(name, self._answer(name, make, get_key, originals[name]), key)
 
     def _answer(self, name: str, make: Callable, get_key: Callable, original: Callable) -> Callable:
         """The function that the dispatcher calls. What it does besides looking up and launching costs each call."""
         entries, launch, get_thread = self.entries, self.launcher.launch, threading.get_ident
+        get_device = self.launcher.get_device
 
         def answer(*arguments):
+            device = arguments[0].get_device()
+            if device >= 0 and device != get_device():
+                with torch.cuda.device(device):
+                    return answer(*arguments)
             # Kernels of a thread have its handle, so that entries are not shared.
             key = (name, get_thread(), *get_key(*arguments))
             entry = entries.get(key)
@@ -93,8 +101,7 @@ class _Override:
                     return original(*arguments)
             if entry.reason:
                 return self._fall_back(name, entry.reason, original, arguments)
-            with self.launcher.use_device(arguments[0]):
-                result, status = entry.compute(launch, *arguments)
+            result, status = entry.compute(launch, *arguments)
             if status:
                 reason = _library.get_api().tesseraGetLastErrorMessage().decode()
                 return self._fall_back(name, reason, original, arguments)
@@ -111,8 +118,7 @@ class _Override:
             entry.reason = str(refusal)
             return entry
         try:
-            with self.launcher.use_device(arguments[0]):
-                entry.decide(*arguments)
+            entry.decide(*arguments)
         except (Refusal, _library.Error, RuntimeError) as error:
             entry.reason = str(error) or type(error).__name__
         if Kernel.collected is None:
