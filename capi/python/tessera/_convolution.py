@@ -70,8 +70,8 @@ class _Convolution:
     def _find_format(a: torch.Tensor, w: torch.Tensor, arguments: Sequence[Any]) -> bool:
         """Whether PyTorch's own result would have its channels last."""
         backend = torch._C._select_conv_backend(a, w, None, *arguments)
-        if a.dim() == 3:
-            a, w = a.unsqueeze(2), w.unsqueeze(2)
+        if a.dim() == 3:  # PyTorch, too, makes an image of a row, whose channels do not lie last.
+            a, w = a.contiguous().unsqueeze(2), w.unsqueeze(2)
         return torch._C._conv_determine_backend_memory_format(a, w, backend) in LAST.values()
 
     def make_kernel(self, wanted: str, layouts: dict[str, str], of: torch.Tensor, bias: bool = False) -> Kernel:
