@@ -14,7 +14,7 @@ from typing import Any, Callable, Sequence
 import torch
 
 from tessera._launch import Entry, Kernel, Refusal
-from tessera._layouts import TYPES, Input, describe, gather, get_layout, get_strides
+from tessera._layouts import TYPES, describe, gather, get_layout, get_strides
 
 # Bits of the modes (docs/spec/row-wise.md).
 _RUNNING, _SAVES, _SAVED = 16, 32, 16
@@ -43,7 +43,7 @@ class _Norm(Entry):
             raise Refusal("no weights, or parameters that do not fit")
         # Two dimensions are an image of one pixel.
         view = x if x.dim() > 2 else x.unsqueeze(2)
-        layout = Input(view, True).layout if get_layout(view, True) else "nchw"
+        layout = get_layout(view, True) or "nchw"
         self.is_last = layout.endswith("c") and x.dim() > 2
         self.strides = get_strides(x.shape, self.is_last)
 

@@ -115,21 +115,23 @@ _started = threading.Event()  # Whether a handle was made, and so the device is 
 _of_thread = threading.local()
 
 
-def get_handle(device: int = 0) -> int:
-    """The calling thread's handle for a device: calls on one handle must not overlap. Threads keep theirs."""
+def get_handle(user: int | str = "problem") -> int:
+    """A handle of the calling thread: calls on one handle must not overlap. tessera.torch has one for each GPU, by its
+    number, because a handle has the stream that was set last. Threads keep theirs.
+    """
     handles = _of_thread.__dict__
-    if device not in handles:
+    if user not in handles:
         handle = ctypes.c_void_p()
         check(get_api().miopenCreate(ctypes.byref(handle)))
         _started.set()
-        handles[device] = handle.value
-    return handles[device]
+        handles[user] = handle.value
+    return handles[user]
 
 
-def get_info(config: str, device: int = 0) -> KernelInfo:
+def get_info(config: str, user: int | str = "problem") -> KernelInfo:
     """Compiles a problem's kernel unless it is there, and describes it."""
     info = KernelInfo()
-    check(get_api().tesseraGetProblemKernelInfo(get_handle(device), config.encode(), ctypes.byref(info)))
+    check(get_api().tesseraGetProblemKernelInfo(get_handle(user), config.encode(), ctypes.byref(info)))
     return info
 
 
