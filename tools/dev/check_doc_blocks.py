@@ -38,7 +38,7 @@ import tree_check
 LIST = "test/docs/blocks.toml"
 KEYS = {"not_run": 2, "needs": 3, "exits": 3, "shorter": 3}
 SHOWN = 60   # Last lines of what a block printed, if it failed.
-LANGUAGES = {"", "c", "cmake", "cpp", "mlir", "sh", "text"}
+LANGUAGES = {"", "c", "cmake", "cpp", "mlir", "python", "sh", "text"}
 
 FENCE = re.compile(r"\s*(?:```|~~~)\s*(\S*)")
 COMMAND = re.compile(r"\s*(\$ |[A-Z_]+=\S* |(?:\S*/)?(?:dnn-\w+|cmake|ninja|ctest|clang\S*|tools/\S+)( |$))")

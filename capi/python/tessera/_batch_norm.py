@@ -1,0 +1,155 @@
+"""Batch normalisation of PyTorch's as row-wise problems of the library's, forward and backward.
+
+A row is a channel: an image is N x C x pixels, of which the first and the last dimension are reduced. Where PyTorch has
+an operator for cuDNN beside its own, both are answered; what they save for the gradient is the same, the mean and one
+over the deviation.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any, Callable, Sequence
+
+import torch
+
+from tessera._launch import Entry, Kernel, Refusal
+from tessera._layouts import TYPES, describe, gather, get_layout, get_strides
+
+# Bits of the modes (docs/spec/row-wise.md).
+_RUNNING, _SAVES, _SAVED = 16, 32, 16
+
+
+def _make_config(name: str, mode: int, shape: Sequence[int], is_last: bool,
+                 tensors: Sequence[tuple[str, torch.dtype, bool]]) -> str:
+    """The network config. Of each tensor: its role, its type, and whether it has an element for each pixel."""
+    n, c, pixels = shape[0], shape[1], math.prod(shape[2:])
+    strides = f"{c * pixels}:1:{c}" if is_last else f"{c * pixels}:{pixels}:1"
+    texts = []
+    for role, dtype, is_image in tensors:
+        if dtype not in TYPES:
+            raise Refusal(f"tensors of {dtype}")
+        texts.append(f"{role}:{TYPES[dtype]}:{strides if is_image else '0:1:0'}")
+    reduced = "" if name == "bnorm_infer" else "0,2"
+    return f"rowwise-{name}-m{mode}-{n}x{c}x{pixels}-r{reduced}-{'-'.join(texts)}"
+
+
+class _Norm(Entry):
+    def _lay_out(self, x: torch.Tensor, others: Sequence[torch.Tensor | None]) -> None:
+        """Refuses what has no kernel, and decides how images lie: as x does."""
+        if x.dim() not in (2, 3, 4, 5) or not x.numel():
+            raise Refusal("no elements" if x.dim() in (2, 3, 4, 5) else f"{x.dim()} dimensions")
+        if any(t is None or t.device != x.device or t.shape != x.shape[1:2] or not t.is_contiguous() for t in others):
+            raise Refusal("no weights, or parameters that do not fit")
+        # Two dimensions are an image of one pixel.
+        view = x if x.dim() > 2 else x.unsqueeze(2)
+        layout = get_layout(view, True) or "nchw"
+        self.is_last = layout.endswith("c") and x.dim() > 2
+        self.strides = get_strides(x.shape, self.is_last)
+
+    def _make_kernel(self, name, mode, x, tensors, scalars) -> Kernel:
+        """`tensors`: role, type, whether it is an image. Scalars of the activation, which there is not, follow."""
+        names = [str(number) for number in range(len(tensors))]
+        written = [number for number, tensor in zip(names, tensors) if tensor[0] != "i"]
+        return Kernel(_make_config(name, mode, x.shape, self.is_last, tensors), names, written, x.get_device(),
+                      [*scalars, 0, 0, 0])
+
+    def _read(self, x: torch.Tensor) -> torch.Tensor:
+        """x, or a copy of it that lies as the problem says."""
+        if x.stride() == self.strides:
+            return x
+        return gather(x, self.is_last) if x.dim() > 2 else x.contiguous()
+
+
+class Forward(_Norm):
+    """native_batch_norm, and of cuDNN's the same with one more result, which nothing reads."""
+
+    def __init__(self, of_cudnn: bool):
+        self.of_cudnn = of_cudnn
+
+    def decide(self, x, weight, bias, mean, variance, training, momentum, epsilon) -> None:
+        has_running = mean is not None and variance is not None
+        self._lay_out(x, [weight, bias] + ([mean, variance] if has_running else []))
+        self.trains, self.running = training, has_running
+        parameters = [("i", t.dtype, False) for t in (weight, bias)]
+        self.saved_type = torch.float64 if x.dtype == torch.float64 else torch.float32
+        image, saved = ("o", x.dtype, True), [("r", self.saved_type, False)] * 2
+        if not training:
+            if not has_running:
+                raise Refusal("no running statistics")
+            statistics = [("i", t.dtype, False) for t in (mean, variance)]
+            self.kernel = self._make_kernel(
+                "bnorm_infer", 0, x, [("i", x.dtype, True), *statistics, *parameters, image], [epsilon])
+            return
+        old = [("i", t.dtype, False) for t in (mean, variance)] if has_running else []
+        new = [("r", *rest) for _, *rest in old]
+        self.kernel = self._make_kernel(
+            "bnorm_train", _SAVES | (_RUNNING if has_running else 0), x,
+            [("i", x.dtype, True), *parameters, *old, *new, *saved, image], [epsilon, momentum])
+
+    def compute(self, launch, x, weight, bias, mean, variance, training, momentum, _epsilon):
+        y = x.new_empty_strided(x.shape, self.strides)
+        x = self._read(x)
+        saved = [x.new_empty(x.shape[1] if self.trains else 0, dtype=self.saved_type) for _ in range(2)]
+        if self.trains:
+            self.kernel.arguments.scalars[1] = momentum
+            running = [mean, variance] * 2 if self.running else []
+            status = launch(self.kernel, [x, weight, bias, *running, *saved, y])
+        else:
+            status = launch(self.kernel, [x, mean, variance, weight, bias, y])
+        reserve = [x.new_empty(0, dtype=torch.uint8)] if self.of_cudnn else []
+        return (y, *saved, *reserve), status
+
+
+class Backward(_Norm):
+    """native_batch_norm_backward of a training step."""
+
+    def decide(self, grad, x, weight, mean, variance, saved_mean, saved_inverse, train, epsilon, mask) -> None:
+        if not train:
+            raise Refusal("the gradient with fixed statistics")
+        self._lay_out(x, [weight, saved_mean, saved_inverse])
+        if grad.shape != x.shape or grad.dtype != x.dtype:
+            raise Refusal("a gradient of another shape or type")
+        self.mask = list(mask)
+        tensors = [("i", x.dtype, True)] * 2 + [("i", t.dtype, False) for t in (weight, saved_mean, saved_inverse)]
+        tensors += [("r", weight.dtype, False)] * 2 + [("o", x.dtype, True)]
+        self.kernel = self._make_kernel("bnorm_bwd", _SAVED, x, tensors, [epsilon])
+
+    def compute(self, launch, grad, x, weight, mean, variance, saved_mean, saved_inverse, *_):
+        of_x = x.new_empty_strided(x.shape, self.strides)
+        of_weight, of_bias = weight.new_empty(weight.shape), weight.new_empty(weight.shape)
+        status = launch(self.kernel, [self._read(x), self._read(grad), weight, saved_mean, saved_inverse, of_weight,
+                                      of_bias, of_x])
+        return tuple(t if wanted else None for t, wanted in zip((of_x, of_weight, of_bias), self.mask)), status
+
+
+class CudnnBackward(Backward):
+    """cudnn_batch_norm_backward, whose arguments have another order."""
+
+    def decide(self, *arguments) -> None:
+        super().decide(*_as_native(*arguments))
+
+    def compute(self, launch, *arguments):
+        return super().compute(launch, *_as_native(*arguments))
+
+
+def _as_native(x, grad, weight, mean, variance, saved_mean, saved_inverse, epsilon, _reserve) -> tuple:
+    return grad, x, weight, mean, variance, saved_mean, saved_inverse, True, epsilon, [True, True, True]
+
+
+def compute_cudnn_gradient(*arguments: Any) -> Any:
+    """PyTorch's own gradient of either forward: cuDNN's would read its reserve, which ours leaves empty."""
+    return torch.ops.aten.native_batch_norm_backward(*_as_native(*arguments))
+
+
+def _describe_forward(*arguments: Any) -> tuple:
+    """All that a decision depends on: the momentum, which may change with each step, is not."""
+    return describe(*arguments[:6], arguments[7])
+
+
+# What makes the entries of each operator, and their keys.
+OPERATORS: dict[str, tuple[Callable[[], Entry], Callable[..., tuple]]] = {
+    "native_batch_norm": (functools.partial(Forward, False), _describe_forward),
+    "native_batch_norm_backward": (Backward, describe),
+    "cudnn_batch_norm": (functools.partial(Forward, True), _describe_forward),
+    "cudnn_batch_norm_backward": (CudnnBackward, describe)}

@@ -1,0 +1,154 @@
+"""Convolutions of PyTorch's as problems of the library's, forward and backward.
+
+A transposed convolution is backward data of the convolution whose x is the result. Here `a` is what PyTorch calls the
+input, `b` its output; the library's x and y are a and b, or for a transposed convolution b and a.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+import torch
+
+from tessera._launch import Entry, Kernel, Refusal
+from tessera._layouts import LAST, Input, gather, get_layout, get_spatial, get_strides, get_type, join
+
+
+def _allows_tf32(tensor: torch.Tensor) -> bool:
+    """torch.backends.cudnn.allow_tf32, of which later releases have a finer form."""
+    if tensor.dtype != torch.float32 or not tensor.is_cuda:
+        return False
+    if getter := getattr(torch._C, "_get_fp32_precision_getter", None):
+        return getter("cuda", "conv") == "tf32"
+    return torch.backends.cudnn.allow_tf32
+
+
+def get_forward_key(a, w, bias, stride, padding, dilation, transposed, output_padding, groups) -> tuple:
+    """All that a decision depends on."""
+    return (a.shape, a.stride(), a.dtype, a.get_device(), w.shape, w.stride(), w.dtype, w.get_device(),
+            bias if bias is None else (bias.dtype, bias.get_device()), tuple(stride), tuple(padding), tuple(dilation),
+            transposed, tuple(output_padding), groups, a.dtype is torch.float32 and _allows_tf32(a))
+
+
+def get_backward_key(grad, a, w, bias_sizes, *rest) -> tuple:
+    """The same for the gradients."""
+    *rest, mask = rest
+    return (grad.shape, grad.stride(), grad.dtype, grad.get_device(), tuple(mask), *get_forward_key(a, w, None, *rest))
+
+
+class _Convolution:
+    """The numbers of a convolution."""
+
+    def __init__(self, a: torch.Tensor, w: torch.Tensor, arguments: Sequence[Any]):
+        *lists, self.transposed, output_padding, self.groups = arguments
+        dims = a.dim() - 2
+        if dims not in (1, 2, 3) or w.dim() != dims + 2:
+            raise Refusal(f"{dims} dimensions")
+        self.stride, self.padding, self.dilation, extra = (
+            list(v) * (dims if len(v) == 1 else 1) for v in (*lists, output_padding))
+        if a.shape[1] != (w.shape[0] if self.transposed else w.shape[1] * self.groups):
+            raise Refusal("filters for other channels")
+        self.window = list(w.shape[2:])
+        self.a, self.w = list(a.shape), list(w.shape)
+        if not self.transposed:
+            self.b = [a.shape[0], w.shape[0], *self._count_windows(self.a)]
+        else:
+            self.b = [a.shape[0], w.shape[1] * self.groups, *(
+                (n - 1) * s - 2 * p + d * (k - 1) + e + 1
+                for n, s, p, d, k, e in zip(self.a[2:], self.stride, self.padding, self.dilation, self.window, extra))]
+            if self._count_windows(self.b) != self.a[2:]:
+                raise Refusal("an output padding that reaches the stride")
+        if min(*self.a, *self.w, *self.b) < 1:
+            raise Refusal("a tensor without elements")
+        self.is_last = self._find_format(a, w, arguments)
+
+    def _count_windows(self, lengths: Sequence[int]) -> list[int]:
+        return [(n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in zip(
+            lengths[2:], self.window, self.stride, self.padding, self.dilation)]
+
+    @staticmethod
+    def _find_format(a: torch.Tensor, w: torch.Tensor, arguments: Sequence[Any]) -> bool:
+        """Whether PyTorch's own result would have its channels last."""
+        backend = torch._C._select_conv_backend(a, w, None, *arguments)
+        if a.dim() == 3:  # PyTorch, too, makes an image of a row, whose channels do not lie last.
+            a, w = a.contiguous().unsqueeze(2), w.unsqueeze(2)
+        return torch._C._conv_determine_backend_memory_format(a, w, backend) in LAST.values()
+
+    def make_kernel(self, wanted: str, layouts: dict[str, str], of: torch.Tensor, bias: bool = False) -> Kernel:
+        """The kernel that computes one of "a", "w" and "b" from the other two."""
+        letters = "bwa" if self.transposed else "awb"
+        direction = ("bwd", "wrw", "fwd")[letters.index(wanted)]
+        kind = "tf32" if _allows_tf32(of) else get_type(of)
+        x, y = (self.b, self.a) if self.transposed else (self.a, self.b)
+        row = self.a[2:3] if len(self.a) == 3 else []  # One dimension: an image of one row.
+        stride, padding, dilation = (([neutral] if row else []) + values for neutral, values in (
+            (1, self.stride), (0, self.padding), (1, self.dilation)))
+        config = (f"conv-{direction}-{kind}-{','.join(layouts[letter] for letter in letters)}-n{x[0]}c{x[1]}"
+                  f"{get_spatial(x[2:], 'dhw')}-k{y[1]}{get_spatial(self.window, 'zyx')}-p{join(padding)}"
+                  f"-s{join(stride)}-d{join(dilation)}-g{self.groups}{'-ebias' if bias else ''}")
+        written = {"bwd": "x", "wrw": "w", "fwd": "y"}[direction]
+        return Kernel(config, ["x", "w", "y"] + (["bias"] if bias else []), [written], of.get_device())
+
+
+class _New:
+    """A result, as PyTorch would lay it out."""
+
+    def __init__(self, shape: Sequence[int], is_last: bool, like: torch.Tensor):
+        self.shape, self.strides = tuple(shape), get_strides(shape, is_last)
+        self.layout = get_layout(like.new_empty_strided(self.shape, self.strides), is_last)
+
+
+class Forward(Entry):
+    """aten::convolution."""
+
+    def decide(self, a, w, bias, *arguments) -> None:
+        get_type(*(tensor for tensor in (a, w, bias) if tensor is not None))
+        conv = _Convolution(a, w, arguments)
+        if bias is not None and (bias.shape != (conv.b[1],) or not bias.is_contiguous()):
+            raise Refusal("a bias that is not one value for each channel, together in memory")
+        self.is_last, self.transposed = conv.is_last, conv.transposed
+        self.a, self.w, self.b = Input(a, self.is_last), Input(w, self.is_last), _New(conv.b, self.is_last, a)
+        layouts = {"a": self.a.layout, "w": self.w.layout, "b": self.b.layout}
+        self.kernel = conv.make_kernel("b", layouts, a, bias is not None)
+
+    def compute(self, launch, a, w, bias, *_):
+        b = a.new_empty_strided(self.b.shape, self.b.strides)
+        if self.a.gathers:
+            a = gather(a, self.is_last)
+        if self.w.gathers:
+            w = gather(w, self.is_last)
+        tensors = (b, w, a) if self.transposed else (a, w, b)
+        return b, launch(self.kernel, tensors if bias is None else (*tensors, bias))
+
+
+class Backward(Entry):
+    """aten::convolution_backward. The gradient of a bias is PyTorch's sum."""
+
+    def decide(self, grad, a, w, bias_sizes, *arguments) -> None:
+        *arguments, mask = arguments
+        get_type(grad, a, w)
+        conv = _Convolution(a, w, arguments)
+        if list(grad.shape) != conv.b:
+            raise Refusal("a gradient of another shape")
+        self.is_last, self.transposed = conv.is_last, conv.transposed
+        self.inputs = [Input(tensor, self.is_last) for tensor in (grad, a, w)]
+        self.gathers = any(entry.gathers for entry in self.inputs)
+        self.of_a, self.of_w = (_New(tensor.shape, self.is_last, tensor) for tensor in (a, w))
+        layouts = dict(zip("baw", (entry.layout for entry in self.inputs)))
+        self.data = conv.make_kernel("a", layouts | {"a": self.of_a.layout}, a) if mask[0] else None
+        self.weights = conv.make_kernel("w", layouts | {"w": self.of_w.layout}, a) if mask[1] else None
+        self.dims = [0, *range(2, a.dim())] if mask[2] else None
+
+    def compute(self, launch, grad, a, w, *_):
+        if self.gathers:
+            grad, a, w = (gather(tensor, self.is_last) if entry.gathers else tensor
+                          for tensor, entry in zip((grad, a, w), self.inputs))
+        of_a = of_w = None
+        status = 0
+        if self.data:
+            of_a = a.new_empty_strided(self.of_a.shape, self.of_a.strides)
+            status = launch(self.data, (grad, w, of_a) if self.transposed else (of_a, w, grad))
+        if self.weights and not status:
+            of_w = w.new_empty_strided(self.of_w.shape, self.of_w.strides)
+            status = launch(self.weights, (grad, of_w, a) if self.transposed else (a, of_w, grad))
+        return (of_a, of_w, grad.sum(self.dims) if self.dims else None), status

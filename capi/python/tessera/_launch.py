@@ -1,0 +1,129 @@
+"""How tessera.torch launches kernels at little cost to the host: everything that depends on shapes is decided once."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from typing import Any, Callable, ClassVar, Sequence
+
+import torch
+
+from tessera import _library
+
+
+class Refusal(Exception):
+    """Why PyTorch computes a call by itself."""
+
+
+class Direct:
+    """Tensors whose addresses a kernel can read: those of a GPU."""
+
+    def __init__(self, on_gpu: bool = True):
+        self._streams: dict[int, int] = {}  # The stream that each handle has.
+        self._get_stream = torch._C._cuda_getCurrentRawStream if on_gpu else lambda device: 0
+        self.get_device = torch._C._cuda_getDevice if on_gpu else lambda: -1
+        self._set_stream = _library.get_api().miopenSetStream
+
+    def launch(self, kernel: Kernel, tensors: Sequence[Any]) -> int:
+        """Puts the kernel on PyTorch's current stream. Returns the status."""
+        handle, stream = kernel.handle, self._get_stream(kernel.device)
+        if self._streams.get(handle) != stream:
+            self._set_stream(handle, stream)
+            self._streams[handle] = stream
+        workspace, size = 0, kernel.workspace_bytes
+        if size:
+            owner = tensors[0].new_empty(size, dtype=torch.uint8)
+            workspace = owner.data_ptr()
+        kernel.set_addresses([t.data_ptr() for t in tensors], workspace)
+        return kernel.run()
+
+    def check(self, tensor: torch.Tensor) -> None:
+        """Refuses what must not be compiled now."""
+        if tensor.is_cuda and torch.cuda.is_current_stream_capturing():
+            raise Refusal("the first call of its shape was during a graph's capture; run once before")
+
+
+class Emulated:
+    """Tensors of the host, for which kernels run on the emulated device, in memory of its own."""
+
+    @staticmethod
+    def get_device() -> int:
+        """There is one device, and tensors of the host are on none."""
+        return -1
+
+    def launch(self, kernel: Kernel, tensors: Sequence[Any]) -> int:
+        """Runs the kernel to its end. Returns the status."""
+        hip = _library.get_hip()
+        memories = [_library.DeviceMemory(t.nbytes) for t in tensors]
+        workspace = _library.DeviceMemory(kernel.workspace_bytes)
+        for memory, tensor in zip(memories, tensors):
+            hip.copy(memory.address, tensor.data_ptr(), tensor.nbytes, hip.TO_DEVICE)
+        kernel.set_addresses([memory.address for memory in memories], workspace.address)
+        status = kernel.run()
+        for written in kernel.written if not status else ():
+            hip.copy(tensors[written].data_ptr(), memories[written].address, tensors[written].nbytes, hip.TO_HOST)
+        return status
+
+    def check(self, tensor: torch.Tensor) -> None:
+        """Nothing is refused."""
+
+
+def _get_offset(name: str) -> int:
+    """Where the struct has a tensor: by its name, or by the number of a row-wise problem's."""
+    if name.isdigit():
+        return _library.Arguments.tensors.offset + 8 * int(name)
+    return getattr(_library.Arguments, name).offset
+
+
+class Kernel:
+    """A compiled problem with the struct that its launches pass. One thread's, as its handle is."""
+
+    collected: ClassVar[list[tuple[str, int]] | None] = None  #: If there is a list, problems go there uncompiled.
+
+    def __init__(self, config: str, names: Sequence[str], written: Sequence[str], device: int,
+                 scalars: Sequence[float] = ()):
+        """`names` are the tensors of each launch in the struct's order, `written` those that the kernel writes."""
+        self.config, self.device = config, device
+        if Kernel.collected is not None:
+            Kernel.collected.append((config, device))
+            return
+        self.written = [names.index(name) for name in written]
+        self.handle = _library.get_handle(device)
+        self.workspace_bytes = _library.get_info(config, device).workspace_bytes
+        self._text = config.encode()
+        self._buffer = bytearray(ctypes.sizeof(_library.Arguments))
+        self.arguments = _library.Arguments.from_buffer(self._buffer)
+        self.arguments.__init__(workspace_bytes=self.workspace_bytes)
+        self.arguments.scalars[:len(scalars)] = scalars
+        self._address = ctypes.addressof(self.arguments)
+        # One call writes all addresses: pads stand for the pointers between them.
+        offsets = [_get_offset(name) for name in names]
+        gaps = [after - before - 8 for before, after in zip(offsets, offsets[1:])]
+        self._start = offsets[0]
+        self._pack = struct.Struct("P" + "".join(f"{gap}xP" for gap in gaps)).pack_into
+        self._function = _library.get_api().tesseraRunProblem
+
+    def set_addresses(self, addresses: Sequence[int], workspace: int) -> None:
+        """The tensors of the next launch."""
+        self._pack(self._buffer, self._start, *addresses)
+        if workspace:
+            self.arguments.workspace = workspace
+
+    def run(self) -> int:
+        """Launches. Returns the status."""
+        return self._function(self.handle, self._text, self._address)
+
+
+class Entry:
+    """What was decided for one combination of shapes, strides and types. Of one thread."""
+
+    reason = ""  #: Why PyTorch computes it.
+    calls = 0
+
+    def decide(self, *arguments: Any) -> None:
+        """Compiles the kernels for a call of the operator; raises Refusal where PyTorch is to compute it."""
+        raise NotImplementedError
+
+    def compute(self, launch: Callable, *arguments: Any) -> tuple[Any, int]:
+        """The result of such a call, and the status of its launches."""
+        raise NotImplementedError

@@ -1,0 +1,114 @@
+"""Poolings of PyTorch's as problems of the library's, forward and backward.
+
+How the result lies, PyTorch says itself: its operator is called on tensors without data. Rounding up is more padding
+behind the image.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Sequence
+
+import torch
+
+from tessera._launch import Entry, Kernel, Refusal
+from tessera._layouts import Input, gather, get_layout, get_spatial, get_type, join
+
+
+def _to_meta(value: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        return torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device="meta")
+    return value
+
+
+def _get_average_mode(padding, ceil_mode=False, count_include_pad=True, divisor_override=None) -> str:
+    if divisor_override is not None:
+        raise Refusal("a divisor of its own")
+    if ceil_mode and count_include_pad:
+        raise Refusal("averages that count padding and round up")
+    return "avgin" if count_include_pad and any(padding) else "avg"
+
+
+def _get_max_mode(padding, dilation=(1,), *_) -> str:
+    if any(step != 1 for step in dilation):
+        raise Refusal("a dilation")
+    return "max"
+
+
+class Pool(Entry):
+    """An operator of PyTorch's: its name, whether it averages, whether it is the gradient."""
+
+    def __init__(self, op: Any, averages: bool, backward: bool):
+        self.op, self.averages, self.backward = op, averages, backward
+
+    def decide(self, *arguments) -> None:
+        # Forward is of (x, window, stride, padding, ...), backward of (gradient, x, window, ...[, indices]).
+        tensors = [value for value in arguments if isinstance(value, torch.Tensor)]
+        source, image = tensors[0], tensors[1 if self.backward else 0]
+        kind = get_type(*tensors[:2 if self.backward else 1])
+        dims = 3 if "3d" in str(self.op) else 2
+        if image.dim() != dims + 2 or not image.numel() or kind == "f64":
+            raise Refusal("f64" if kind == "f64" else "an image without a batch" if image.numel() else "no elements")
+        options = [value for value in arguments if not isinstance(value, torch.Tensor)]
+        window, stride, padding, *options = options + [[], [0]][len(options) - 1:]
+        window, stride, padding = (list(v) * (dims if len(v) == 1 else 1) for v in (window, stride or window, padding))
+        mode = (_get_average_mode if self.averages else _get_max_mode)(padding, *options)
+        self._lay_out(source, tensors[-1], arguments)
+        y = self.shape if not self.backward else source.shape
+        layouts = [self.source.layout, self.layout]
+        config = (f"pool-{'bwd' if self.backward else 'fwd'}-{mode}-{kind}"
+                  f"-{','.join(reversed(layouts) if self.backward else layouts)}-n{image.shape[0]}c{image.shape[1]}"
+                  f"{get_spatial(image.shape[2:], 'dhw')}-{get_spatial(window, 'zyx')}"
+                  f"-p{self._get_pads(image.shape[2:], y[2:], window, stride, padding)}-s{join(stride)}"
+                  f"-i{'none' if self.averages else 'u64image'}")
+        written = ["x"] if self.backward else ["y"] if self.averages else ["y", "indices"]
+        self.kernel = Kernel(config, ["x", "y"] + ([] if self.averages else ["indices"]), written, image.get_device())
+
+    def _lay_out(self, source: torch.Tensor, last: torch.Tensor, arguments: Sequence[Any]) -> None:
+        """Decides how tensors are read and written. Indices must lie as the gradient does."""
+        meta = self.op(*map(_to_meta, arguments))
+        meta = meta if isinstance(meta, torch.Tensor) else meta[0]
+        self.shape, self.strides = tuple(meta.shape), tuple(meta.stride())
+        self.layout = get_layout(meta, True)
+        if not self.layout:
+            raise Refusal("a result with gaps")
+        self.is_last = self.layout.endswith("c")
+        self.source = Input(source, self.is_last)
+        self.gathers = self.source.gathers
+        if self.backward and not self.averages:
+            indices = Input(last, self.is_last)
+            if indices.gathers or indices.layout != self.source.layout:
+                self.gathers, self.source = True, Input(gather(source, self.is_last), self.is_last)
+
+    @staticmethod
+    def _get_pads(lengths, outputs, window, stride, padding) -> str:
+        """ "1x0:2": the padding behind is what the size of the result needs."""
+        after = [max((out - 1) * step + size - length - pad, pad)
+                 for length, out, size, step, pad in zip(lengths, outputs, window, stride, padding)]
+        return join(f"{pad}:{end}" if end != pad else pad for pad, end in zip(padding, after))
+
+    def compute(self, launch, source, *others):
+        result = source.new_empty_strided(self.shape, self.strides)
+        if self.gathers:
+            source = gather(source, self.is_last)
+        tensors = (result, source) if self.backward else (source, result)
+        if self.averages:
+            return result, launch(self.kernel, tensors)
+        if self.backward:
+            indices = gather(others[-1], self.is_last) if self.gathers else others[-1]
+            return result, launch(self.kernel, (*tensors, indices))
+        indices = source.new_empty_strided(self.shape, self.strides, dtype=torch.int64)
+        return (result, indices), launch(self.kernel, (*tensors, indices))
+
+
+def list_operators(with_max: bool) -> dict[str, Any]:
+    """What makes the entries of each operator."""
+    kinds = {"avg_pool": True} | ({"max_pool": False} if with_max else {})
+    operators = {}
+    for kind, averages in kinds.items():
+        for dims in ("2d", "3d"):
+            for suffix in ("", "_backward"):
+                name = kind + dims + ("" if averages else "_with_indices") + suffix
+                op = getattr(torch.ops.aten, name).default
+                operators[name] = functools.partial(Pool, op, averages, bool(suffix))
+    return operators

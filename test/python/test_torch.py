@@ -1,0 +1,303 @@
+"""PyTorch's operators on the emulated device, against PyTorch's own on the CPU. With TESSERA_DEVICE=nvidia, the same on
+the GPU.
+"""
+
+import ctypes
+import itertools
+import os
+import threading
+import unittest
+
+try:
+    import torch
+    import torch.nn.functional as F
+except ImportError as error:
+    raise unittest.SkipTest(f"PyTorch is not installed: {error}") from error
+
+import tessera
+import tessera.torch
+from tessera import _batch_norm, _launch, _library
+
+DEVICE = "cpu" if os.environ.get("TESSERA_DEVICE", "").startswith("emulated") else "cuda"
+TOLERANCE = {torch.float64: 1e-12, torch.float32: 2e-5, torch.float16: 4e-3, torch.bfloat16: 3e-2}
+LAST = {3: torch.contiguous_format, 4: torch.channels_last, 5: torch.channels_last_3d}
+CONV = (F.conv1d, F.conv2d, F.conv3d)
+TRANSPOSED = (F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d)
+
+
+def setUpModule():
+    """All tensors are on the device; f32 is not rounded to tf32."""
+    torch.set_default_device(DEVICE)
+    torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
+
+
+def make(*shape, dtype=torch.float32, last=False):
+    """A leaf."""
+    tensor = torch.randn(shape, dtype=torch.float64).to(dtype)
+    return (tensor.contiguous(memory_format=LAST[len(shape)]) if last else tensor).requires_grad_()
+
+
+def get_counters():
+    """How many kernels the process has compiled or loaded."""
+    counters = (ctypes.c_uint64 * 5)(40)  # tesseraCounters; the size is in the lower half of the first number.
+    _library.check(_library.get_api().tesseraGetCounters(counters))
+    return counters[1], counters[2]
+
+
+class TorchTest(unittest.TestCase):
+    def setUp(self):
+        torch.manual_seed(3)
+        self.addCleanup(tessera.torch.disable)
+
+    def compare(self, function, *leaves, calls, max_pool=False, tolerance=None):
+        """Result and gradients of `function`, ours against PyTorch's in double; strides against PyTorch's. Every call
+        must be ours, and `calls` says how many operators there are, forward and backward.
+        """
+        double = [leaf.detach().double().requires_grad_(leaf.requires_grad) for leaf in leaves]
+        wanted = function(*double)
+        seed = torch.randn(wanted.shape, dtype=torch.float64).to(leaves[0].dtype)
+        differentiate = lambda y, of, seed: torch.autograd.grad(y, of, seed) if of else ()
+        inputs, of_double = ([leaf for leaf in all_ if leaf.requires_grad] for all_ in (leaves, double))
+        exact = [wanted, *differentiate(wanted, of_double, seed.double())]
+        with tessera.torch.enabled(max_pool=max_pool):
+            result = function(*leaves)
+            ours = [result, *differentiate(result, inputs, seed)]
+            report = tessera.torch.report()
+        self.assertEqual((report.fallbacks, sum(report.calls.values())), ({}, calls), report)
+        for mine, other in zip(ours, exact):
+            self.assertEqual(mine.shape, other.shape)
+            error = (mine.double() - other).norm() / other.norm().clamp(min=1e-30)
+            self.assertLess(error.item(), tolerance or TOLERANCE[mine.dtype])
+        self.assertEqual(result.stride(), function(*(leaf.detach() for leaf in leaves)).stride())
+
+    # One to three dimensions, both layouts, with strides, dilations, groups and a bias.
+    def test_convolutions(self):
+        for dims, last in itertools.product((1, 2, 3), (False, True)):
+            size = (9, 7, 6)[:dims]
+            x, b = make(2, 6, *size, last=last), make(4)
+            for stride, padding, dilation, groups, k in ((1, 0, 1, 1, 1), (2, 1, 1, 2, 3), (1, 2, 2, 1, 2)):
+                w = make(4, 6 // groups, *[k] * dims, last=last)
+                with self.subTest(dims=dims, last=last, stride=stride, groups=groups):
+                    self.compare(lambda x, w, b: CONV[dims - 1](x, w, b, stride, padding, dilation, groups),
+                                 x, w, b, calls=2)
+
+    # Transposed: backward data, whose gradient is forward.
+    def test_transposed(self):
+        for dims, last in itertools.product((1, 2, 3), (False, True)):
+            size = (5, 4, 3)[:dims]
+            x, b = make(2, 6, *size, last=last), make(4)
+            for stride, padding, extra, groups, dilation in ((1, 0, 0, 1, 1), (2, 1, 1, 2, 1), (3, 0, 2, 1, 2)):
+                w = make(6, 4 // groups, *[3] * dims, last=last)
+                with self.subTest(dims=dims, last=last, stride=stride, groups=groups):
+                    self.compare(
+                        lambda x, w, b: TRANSPOSED[dims - 1](x, w, b, stride, padding, extra, groups, dilation),
+                        x, w, b, calls=2)
+
+    # Every type; batches of 1, single pixels and channels, of which layouts cannot be told apart.
+    def test_types_and_odd_shapes(self):
+        shapes = (((2, 16, 6, 6), (8, 16, 3, 3)), ((1, 1, 5, 5), (1, 1, 5, 5)), ((3, 5, 1, 1), (7, 5, 1, 1)),
+                  ((1, 8, 1, 13), (8, 1, 1, 3)), ((2, 1, 4, 4), (3, 1, 1, 1)))
+        for dtype, (x, w), last in itertools.product(TOLERANCE, shapes, (False, True)):
+            with self.subTest(dtype=dtype, x=x, last=last):
+                self.compare(lambda x, w: F.conv2d(x, w, groups=x.shape[1] // w.shape[1]),
+                             make(*x, dtype=dtype, last=last), make(*w, dtype=dtype, last=last), calls=2)
+
+    # Padding by words, of which the ends differ; modes that PyTorch pads by itself; one layout for x, one for w.
+    def test_padding_and_mixed_layouts(self):
+        x, w = make(2, 4, 7, 6), make(5, 4, 2, 4, last=True)
+        self.compare(lambda x, w: F.conv2d(x, w, padding="same"), x, w, calls=2)
+        conv = torch.nn.Conv2d(4, 3, 3, padding=1, padding_mode="reflect", bias=False)
+        self.compare(lambda x, w: torch.func.functional_call(conv, {"weight": w}, x), x, make(3, 4, 3, 3), calls=2)
+
+    # Views with gaps, expanded gradients, tensors that begin at any element.
+    def test_views(self):
+        w = make(3, 4, 3, 3)
+        self.compare(lambda x, w: F.conv2d(x[:, ::2, 1:, :-1], w), make(2, 8, 7, 7), w, calls=2)
+        self.compare(lambda x, w: F.conv2d(x.transpose(2, 3), w).sum((2, 3)), make(2, 4, 6, 7), w, calls=2)
+        self.compare(lambda x, w: F.conv2d(x.flatten()[1:].view(1, 4, 5, 5), w), make(101), w, calls=2)
+
+    # Only the gradients that are asked for are computed.
+    def test_masks(self):
+        for frozen in (0, 1):
+            leaves = [make(1, 4, 5, 5), make(4, 4, 3, 3)]
+            leaves[frozen].requires_grad_(False)
+            self.compare(F.conv2d, *leaves, calls=2)
+
+    # Gradients of gradients: PyTorch's formula, whose convolutions are ours again.
+    def test_double_backward(self):
+        leaves = [make(1, 2, 4, 4, dtype=torch.float64), make(2, 1, 3, 3, dtype=torch.float64),
+                  make(2, dtype=torch.float64)]
+        with tessera.torch.enabled():
+            function = lambda x, w, b: F.conv2d(x, w, b, padding=1, groups=2)
+            self.assertTrue(torch.autograd.gradcheck(function, leaves))
+            self.assertTrue(torch.autograd.gradgradcheck(function, leaves))
+            self.assertEqual(tessera.torch.report().fallbacks, {})
+
+    # Poolings, rounded up or not, with a result that lies as PyTorch's.
+    def test_poolings(self):
+        for last, ceil in itertools.product((False, True), (False, True)):
+            image, volume = make(2, 3, 7, 8, last=last), make(2, 3, 5, 6, 7, last=last)
+            with self.subTest(last=last, ceil=ceil):
+                self.compare(lambda x: F.avg_pool2d(x, 3, 2, 1, ceil, count_include_pad=False), image, calls=2)
+                self.compare(lambda x: F.avg_pool3d(x, 2, ceil_mode=ceil, count_include_pad=False), volume, calls=2)
+                self.compare(lambda x: F.max_pool2d(x, 3, 2, 1, ceil_mode=ceil), image, calls=2, max_pool=True)
+                self.compare(lambda x: F.max_pool3d(x, (2, 3, 2), ceil_mode=ceil), volume, calls=2, max_pool=True)
+        self.compare(lambda x: F.avg_pool2d(x, (3, 2), 2, 1), make(2, 3, 7, 8), calls=2)
+        self.compare(lambda x: F.max_pool2d(x, 3, 2, 1).sum((2, 3)), make(2, 4, 6, 6, last=True), calls=2,
+                     max_pool=True)
+
+    # Batch normalisation: statistics of the batch and running ones, which are updated, and both of their gradients;
+    # parameters in f32 beside halves. With fixed statistics the gradient is PyTorch's.
+    def test_batch_norm(self):
+        shapes = ((4, 6), (2, 6, 9), (4, 6, 5, 7), (2, 3, 3, 4, 5))
+        for shape, last, dtype, training in itertools.product(
+                shapes, (False, True), (torch.float64, torch.bfloat16), (True, False)):
+            if last and len(shape) < 4:
+                continue
+            with self.subTest(shape=shape, last=last, dtype=dtype, training=training):
+                type_ = torch.float64 if dtype == torch.float64 else torch.float32
+                x = make(*shape, dtype=dtype, last=last).requires_grad_(training)
+                weight, bias = make(shape[1], dtype=type_), make(shape[1], dtype=type_)
+                statistics = [torch.randn(shape[1], dtype=type_), torch.rand(shape[1], dtype=type_) + 0.5]
+                after = []
+
+                def run(x, weight, bias):
+                    after.append([value.to(weight.dtype, copy=True) for value in statistics])
+                    return F.batch_norm(x, *after[-1], weight, bias, training, 0.3, 1e-3)
+                if training:
+                    self.compare(run, x, weight, bias, calls=2)
+                else:
+                    self.compare(run, x, weight.requires_grad_(False), bias.requires_grad_(False), calls=1)
+                for mine, wanted in zip(after[1], after[0]):
+                    torch.testing.assert_close(mine.double(), wanted.double(), rtol=1e-5, atol=1e-5)
+
+    # cuDNN's operator is the same with one result more, and its gradient has other arguments.
+    def test_batch_norm_of_cudnn(self):
+        x, g = torch.randn(3, 5, 4, 4), torch.randn(3, 5, 4, 4)
+        weight, bias, mean, variance = torch.rand(4, 5)
+        running = mean.clone(), variance.clone()
+        wanted = torch.native_batch_norm(x, weight, bias, mean, variance, True, 0.1, 1e-5)
+        gradients = torch.ops.aten.native_batch_norm_backward(
+            g, x, weight, mean, variance, *wanted[1:], True, 1e-5, [True] * 3)
+        launcher = _launch.Emulated() if DEVICE == "cpu" else _launch.Direct()
+
+        def compute(name, *arguments):
+            entry = _batch_norm.OPERATORS[name][0]()
+            entry.decide(*arguments)
+            result, status = entry.compute(launcher.launch, *arguments)
+            self.assertEqual(status, 0)
+            return result
+        ours = compute("cudnn_batch_norm", x, weight, bias, *running, True, 0.1, 1e-5)
+        our_gradients = compute("cudnn_batch_norm_backward", x, g, weight, *running, *ours[1:3], 1e-5, ours[3])
+        for mine, other in zip((*ours[:3], *running, *our_gradients), (*wanted, mean, variance, *gradients)):
+            torch.testing.assert_close(mine, other)
+
+    # Autocast gives the kernels halves; a compiled model reaches them through PyTorch's operators.
+    def test_autocast_and_compile(self):
+        net = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3), torch.nn.ReLU(), torch.nn.Conv2d(8, 4, 1))
+        x = torch.randn(2, 3, 6, 6)
+        wanted = net(x)
+        with tessera.torch.enabled():
+            with torch.autocast(DEVICE, torch.bfloat16):
+                result = net(x)
+            compiled = torch.compile(net, backend="aot_eager")(x)
+            report = tessera.torch.report()
+        self.assertEqual((report.calls["convolution"], report.fallbacks), (4, {}))
+        self.assertEqual(result.dtype, torch.bfloat16)
+        torch.testing.assert_close(result.float(), wanted, atol=3e-2, rtol=3e-2)
+        torch.testing.assert_close(compiled, wanted)
+
+    # What is refused is PyTorch's, counted with its reason; errors are PyTorch's own.
+    def test_fallbacks(self):
+        x, w = torch.randn(1, 2, 4, 4), torch.randn(2, 2, 3, 3)
+        with tessera.torch.enabled():
+            F.avg_pool2d(x.double(), 2)
+            for _ in range(2):
+                self.assertEqual(F.conv2d(x[:0], w).shape, (0, 2, 2, 2))
+            F.avg_pool2d(x, 2, divisor_override=3)
+            F.avg_pool2d(x, 3, 2, 1, ceil_mode=True)
+            F.avg_pool2d(x[0], 2)
+            with self.assertRaisesRegex(RuntimeError, "channels"):
+                F.conv2d(x, w[:, :1])
+            report = tessera.torch.report()
+        self.assertEqual(report.calls, {})
+        self.assertEqual(report.fallbacks["convolution", "a tensor without elements"], 2)
+        self.assertIn("avg_pool2d: 1 calls by PyTorch: a divisor of its own", str(report))
+        with self.assertRaisesRegex(tessera.Error, "not enabled"):
+            tessera.torch.report()
+
+    # Threads have handles and entries of their own.
+    def test_threads(self):
+        x, w = torch.randn(2, 4, 6, 6), torch.randn(3, 4, 3, 3)
+        wanted, results = F.conv2d(x, w), []
+        with tessera.torch.enabled():
+            threads = [threading.Thread(target=lambda: results.extend(F.conv2d(x, w) for _ in range(5)))
+                       for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            self.assertEqual(tessera.torch.report().calls, {"convolution": 20})
+        for result in results:
+            torch.testing.assert_close(result, wanted)
+
+    # What a function will ask for is compiled before it is called; the function itself runs on PyTorch's operators.
+    def test_prepare(self):
+        leaves = [make(1, 4, 5, 6), make(3, 4, 2, 3)]
+        step = lambda: F.conv2d(*leaves).sum().backward()
+        self.assertEqual(tessera.torch.prepare(step), 3)
+        with tessera.torch.enabled():
+            before = get_counters()
+            step()
+            self.assertEqual(get_counters(), before)
+            self.assertEqual(sum(tessera.torch.report().calls.values()), 2)
+
+    # A graph's replay computes anew from what lies in its inputs; a shape that a capture meets first is PyTorch's.
+    @unittest.skipIf(DEVICE == "cpu", "the emulated device has no graphs")
+    def test_graphs_and_streams(self):
+        x, w = make(2, 8, 9, 9), make(8, 8, 3, 3)
+        run = lambda: torch.autograd.grad(F.conv2d(x, w).square().sum(), [x, w])
+        tessera.torch.enable()
+        stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            run()
+        torch.cuda.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            result = run()
+            F.conv2d(x, w, padding=1)
+        report = tessera.torch.report()
+        self.assertEqual(sum(report.calls.values()), 4)
+        self.assertIn("during a graph's capture", str(report))
+        with torch.no_grad():
+            x.copy_(torch.randn(x.shape))
+        graph.replay()
+        tessera.torch.disable()
+        for mine, wanted in zip(result, run()):
+            torch.testing.assert_close(mine, wanted, rtol=1e-4, atol=1e-3)
+
+    # A small network learns the same with ours as with PyTorch's.
+    def test_training(self):
+        def train():
+            torch.manual_seed(0)
+            net = torch.nn.Sequential(torch.nn.Conv2d(1, 8, 3), torch.nn.BatchNorm2d(8), torch.nn.ReLU(),
+                                      torch.nn.AvgPool2d(2), torch.nn.Conv2d(8, 4, 3), torch.nn.Flatten())
+            step = torch.optim.SGD(net.parameters(), 0.1)
+            x, y = torch.randn(4, 1, 8, 8), torch.randint(0, 4, (4,))
+            losses = []
+            for _ in range(10):
+                step.zero_grad()
+                loss = F.cross_entropy(net(x), y)
+                loss.backward()
+                step.step()
+                losses.append(loss.item())
+            return losses
+        wanted = train()
+        tessera.torch.enable()
+        torch.testing.assert_close(train(), wanted, rtol=1e-4, atol=1e-5)
+        self.assertEqual(tessera.torch.report().fallbacks, {})
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,272 @@
+#!/usr/bin/env python3
+"""Times ResNet-50 in PyTorch with and without tessera.torch, on an NVIDIA GPU.
+
+  torch_resnet50.py [--inference 1,32,256] [--training 256] [--seconds 140] [--max-pool] [--pytorch-norm]
+                    [--out FILE]
+
+bf16, channels last, 224x224: inference, and training steps (autocast, SGD). Ways: eager, the whole step as one CUDA
+graph, both with PyTorch's kernels and with ours, and torch.compile as a peer (mode "reduce-overhead"). All ways of a
+batch are timed alternately, and the median of their times is told. Logits (of training the loss of the third step) are
+compared with f32's: ours may be off by half as much again as PyTorch's bf16. What no longer fits into the seconds is
+left out by name. FILE gets the table. Exits 1 if a number is wrong. The package must be importable: a wheel, or
+PYTHONPATH=capi/python with TESSERA_LIBRARY.
+"""
+
+import argparse
+import pathlib
+import statistics
+import sys
+import time
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+import tessera.torch
+
+LAST = torch.channels_last
+START = time.monotonic()
+
+
+class Bottleneck(nn.Module):
+    """Three convolutions beside an identity, or beside a fourth where shapes change."""
+
+    def __init__(self, channels, width, stride):
+        super().__init__()
+        self.convs = nn.ModuleList([nn.Conv2d(channels, width, 1, bias=False),
+                                    nn.Conv2d(width, width, 3, stride, 1, bias=False),
+                                    nn.Conv2d(width, 4 * width, 1, bias=False)])
+        self.norms = nn.ModuleList([nn.BatchNorm2d(width), nn.BatchNorm2d(width), nn.BatchNorm2d(4 * width)])
+        self.short = nn.Identity()
+        if channels != 4 * width:
+            self.short = nn.Sequential(nn.Conv2d(channels, 4 * width, 1, stride, bias=False), nn.BatchNorm2d(4 * width))
+
+    def forward(self, x):
+        y = F.relu(self.norms[0](self.convs[0](x)), inplace=True)
+        y = F.relu(self.norms[1](self.convs[1](y)), inplace=True)
+        return F.relu(self.norms[2](self.convs[2](y)) + self.short(x), inplace=True)
+
+
+class ResNet50(nn.Module):
+    """The network of torchvision, which may not be there."""
+
+    def __init__(self):
+        super().__init__()
+        layers, channels = [], 64
+        for width, count, stride in ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2)):
+            for number in range(count):
+                layers.append(Bottleneck(channels, width, stride if number == 0 else 1))
+                channels = 4 * width
+        self.stem = nn.Sequential(nn.Conv2d(3, 64, 7, 2, 3, bias=False), nn.BatchNorm2d(64), nn.ReLU(True),
+                                  nn.MaxPool2d(3, 2, 1))
+        self.layers, self.head = nn.Sequential(*layers), nn.Linear(2048, 1000)
+
+    def forward(self, x):
+        return self.head(self.layers(self.stem(x)).mean((2, 3)))
+
+
+def make_network():
+    """A network whose statistics are those of random images, so that logits have a size. What a block adds is small:
+    rounding errors would grow from block to block.
+    """
+    torch.manual_seed(0)
+    network = ResNet50().cuda().to(memory_format=LAST)
+    for module in network.modules():
+        if isinstance(module, nn.Conv2d):
+            nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
+        if isinstance(module, nn.BatchNorm2d):
+            module.momentum = 1.0
+        if isinstance(module, Bottleneck):
+            nn.init.constant_(module.norms[2].weight, 0.2)
+    with torch.no_grad():
+        network(make_images(16))
+    for module in network.modules():
+        if isinstance(module, nn.BatchNorm2d):
+            module.momentum = 0.1
+    return network
+
+
+def make_images(batch):
+    torch.manual_seed(1)
+    return torch.randn(batch, 3, 224, 224, device="cuda").contiguous(memory_format=LAST)
+
+
+def capture(workload, step):
+    """A function that replays the step as a CUDA graph. Its result is a tensor of the graph."""
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        for _ in range(3):
+            step()
+    torch.cuda.current_stream().wait_stream(stream)
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        step()
+    result = workload.result
+
+    def replay():
+        graph.replay()
+        workload.result = result
+    return replay
+
+
+class Inference:
+    """The forward pass in bf16."""
+    name = "inference"
+
+    def __init__(self, batch):
+        self.images, self.network = make_images(batch), make_network().eval()
+        with torch.no_grad():
+            self.wanted = torch.cat([self.network(part) for part in self.images.split(32)])
+        self.network, self.images, self.result = self.network.bfloat16(), self.images.bfloat16(), None
+        self.make_step = lambda function: lambda: self._run(function)
+
+    @torch.inference_mode()
+    def _run(self, function):
+        self.result = function(self.images)
+
+    def measure_error(self):
+        """The distance of the last step's logits from f32's, as a fraction of the norm."""
+        return ((self.result.float() - self.wanted).norm() / self.wanted.norm()).item()
+
+    def restart(self):
+        """Nothing changes from step to step."""
+
+
+class Training:
+    """A step with autocast and SGD."""
+    name = "training"
+
+    def __init__(self, batch):
+        self.images, self.network, self.result = make_images(batch), make_network(), None
+        self.labels = torch.randint(0, 1000, (batch,), device="cuda")
+        self.state = {name: value.clone() for name, value in self.network.state_dict().items()}
+        self.sgd = torch.optim.SGD(self.network.parameters(), 0.01, fused=True)
+        self.make_step = lambda function: lambda: self._run(function)
+        self.wanted = None
+
+    def _run(self, function):
+        self.sgd.zero_grad(set_to_none=False)
+        with torch.autocast("cuda", torch.bfloat16, cache_enabled=False):
+            loss = F.cross_entropy(function(self.images), self.labels)
+        loss.backward()
+        self.sgd.step()
+        self.result = loss.detach()
+
+    def restart(self):
+        """Puts back the weights of the beginning, where they are."""
+        with torch.no_grad():
+            for name, value in self.network.state_dict().items():
+                value.copy_(self.state[name])
+
+    def measure_error(self):
+        """The distance of the third step's loss from that of PyTorch's eager steps, which come first."""
+        if self.wanted is None:
+            self.wanted = self.result.item()
+        return abs(self.result.item() - self.wanted) / abs(self.wanted)
+
+
+def time_step(step, seconds=0.4):
+    """Seconds of a step: as many as fill the time, between two waits."""
+    torch.cuda.synchronize()
+    start, count = time.perf_counter(), 0
+    while time.perf_counter() - start < seconds or count < 3:
+        step()
+        count += 1
+        if count % 4 == 0:
+            torch.cuda.synchronize()
+    torch.cuda.synchronize()
+    return (time.perf_counter() - start) / count
+
+
+def make_ways(workload, options):
+    """(name, whether ours must be on while it runs, function) of each way; one that fails is told and left out."""
+    eager = workload.make_step(workload.network)
+    with tessera.torch.enabled(**options.ours):
+        eager()
+        ours = capture(workload, eager)
+        print(tessera.torch.report(), flush=True)
+    ways = [("eager", False, eager), ("eager, ours", True, eager), ("graph", False, capture(workload, eager)),
+            ("graph, ours", False, ours)]
+    needed = 45 if workload.name == "training" else 25
+    if time.monotonic() - START + needed > options.seconds:
+        print(f"{workload.name}: torch.compile left out: no time", flush=True)
+        return ways
+    torch._dynamo.reset()
+    try:
+        compiled = workload.make_step(torch.compile(workload.network, mode="reduce-overhead"))
+        for _ in range(4):
+            compiled()
+        ways.append(("torch.compile", False, compiled))
+    except Exception as error:  # pylint: disable=broad-except
+        print(f"torch.compile failed: {str(error)[:200]}", flush=True)
+    return ways
+
+
+def compare(workload, batch, options):
+    """Times all ways alternately. Returns rows of the table and whether numbers are right."""
+    step = workload.make_step(workload.network)
+    count = tessera.torch.prepare(step, **options.ours)
+    print(f"{workload.name} {batch}: {count} kernels ready after {time.monotonic() - START:.0f} s", flush=True)
+    ways, times, errors = make_ways(workload, options), {}, {}
+    for number in range(options.rounds):
+        for name, is_ours, function in ways:
+            with tessera.torch.enabled(**options.ours) if is_ours else _nothing():
+                if number == 0:
+                    workload.restart()
+                    for _ in range(3):
+                        function()
+                    torch.cuda.synchronize()
+                    errors[name] = workload.measure_error()
+                times.setdefault(name, []).append(time_step(function))
+    limit = 1.5 * errors["eager"] + (1e-3 if workload.name == "inference" else 2e-2)
+    rows, is_right = [], True
+    for name, values in times.items():
+        median = statistics.median(values)
+        wrong = "ours" in name and not errors[name] <= limit
+        is_right &= not wrong
+        rows.append((workload.name, str(batch), name, f"{batch / median:.0f}", f"{median * 1e3:.3f}",
+                     f"{errors[name]:.1e}" + (" WRONG" if wrong else "")))
+        print("\t".join(rows[-1]), flush=True)
+    return rows, is_right
+
+
+def _nothing():
+    return torch.cuda.device(torch.cuda.current_device())
+
+
+def read_options():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    numbers = lambda text: [int(number) for number in text.split(",") if number]
+    parser.add_argument("--inference", type=numbers, default=[1, 32, 256])
+    parser.add_argument("--training", type=numbers, default=[256])
+    parser.add_argument("--seconds", type=float, default=140)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--max-pool", action="store_true", help="maximum pooling by ours too")
+    parser.add_argument("--pytorch-norm", action="store_true", help="batch normalisation by PyTorch")
+    parser.add_argument("--out", type=pathlib.Path)
+    options = parser.parse_args()
+    options.ours = {"max_pool": options.max_pool, "batch_norm": not options.pytorch_norm}
+    return options
+
+
+def main():
+    options = read_options()
+    torch.backends.cudnn.benchmark = True
+    title = f"# {torch.cuda.get_device_name()}, PyTorch {torch.__version__}, cuDNN {torch.backends.cudnn.version()}"
+    table, all_right = [(title,), ("what", "batch", "way", "images/s", "ms", "error")], True
+    print(title, flush=True)
+    workloads = [(Training, batch) for batch in options.training] + [(Inference, batch) for batch in options.inference]
+    for kind, batch in workloads:
+        rows, is_right = compare(kind(batch), batch, options)
+        table, all_right = table + rows, all_right and is_right
+        torch._dynamo.reset()
+        torch.cuda.empty_cache()
+        if options.out:
+            options.out.write_text("".join("\t".join(row) + "\n" for row in table))
+    return 0 if all_right else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
