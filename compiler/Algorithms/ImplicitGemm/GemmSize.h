@@ -9,6 +9,7 @@
 #define TESSERA_COMPILER_ALGORITHMS_IMPLICITGEMM_GEMMSIZE_H
 
 #include "runtime/Base/ConvProblem.h"
+#include "runtime/Base/GpuTarget.h"
 
 namespace tessera {
 
@@ -56,7 +57,8 @@ struct GemmSize {
 };
 
 /// `step` is the number of reduction elements in a step of the main loop.
-GemmSize getGemmSize(const ConvProblem &problem, int step);
+GemmSize getGemmSize(const ConvProblem &problem, int step,
+                     const GpuTarget &target);
 
 /// The product of the lengths.
 int64_t getVolume(const Spatial &sizes);

@@ -104,7 +104,7 @@ static bool isLaunchable(const GemmSize &size, const GpuTarget &target,
 
 /// Whether coordinates and the reduction fit the 32-bit arithmetic of a kernel.
 /// They do, except for windows far larger than any image.
-static bool fitsInt32(const ConvProblem &problem) {
+static bool fitsInt32(const ConvProblem &problem, const GpuTarget &target) {
   constexpr double kLimit = std::numeric_limits<int32_t>::max() / 8;
   Spatial out = problem.getOutput();
   auto fits = [&](int64_t Spatial::*dim, int64_t Pads::*pad) {
@@ -118,7 +118,7 @@ static bool fitsInt32(const ConvProblem &problem) {
   };
   return fits(&Spatial::h, &Pads::h) && fits(&Spatial::w, &Pads::w) &&
          fits(&Spatial::d, &Pads::d) &&
-         getGemmSize(problem, /*step=*/1).reduction < kLimit;
+         getGemmSize(problem, /*step=*/1, target).reduction < kLimit;
 }
 
 /// Whether chunks of an operand, of which a tile has `rows`, are copied to LDS
@@ -217,7 +217,8 @@ public:
 } // namespace
 
 /// Accepts the problems that the lowering covers.
-Status ImplicitGemm::check(const Problem &problem, const GpuTarget &) const {
+Status ImplicitGemm::check(const Problem &problem,
+                           const GpuTarget &target) const {
   const ConvProblem *conv = problem.getConv();
   if (!conv)
     return notSupported("solves convolutions");
@@ -228,7 +229,7 @@ Status ImplicitGemm::check(const Problem &problem, const GpuTarget &) const {
     return notSupported("epilogues of " +
                         std::string(tessera::getName(conv->dataType)) +
                         " are not compiled");
-  if (!fitsInt32(*conv))
+  if (!fitsInt32(*conv, target))
     return notSupported("the window is beyond the 32-bit arithmetic of a "
                         "kernel");
   return Status::ok();
@@ -252,7 +253,7 @@ std::vector<Candidate> tessera::getGemmCandidates(const ConvProblem &conv,
   std::vector<Candidate> candidates;
   for (const GemmShape &shape : shapes.shapes) {
     GemmTile tile = makeGemmTile(shapes, shape, elementBytes);
-    GemmSize size = getGemmSize(conv, tile.k);
+    GemmSize size = getGemmSize(conv, tile.k, target);
     GemmChoice choice{size, shape, elementBytes};
     if (shape.halo > 0)
       choice.halo = measureGemmHalo(conv, target, shape);

@@ -160,6 +160,22 @@ int64_t tessera::getPowerOfTwoIn(int64_t value, int64_t limit) {
   return power;
 }
 
+bool ViewAccess::hasRowPairs(unsigned &form) const {
+  AccessSpace rows = getSpace(1);
+  if (rows.sizes.empty() || rows.sizes.back() % 2 != 0 ||
+      rows.coefs[0].back() != elementBytes)
+    return false;
+  form = 0;
+  for (unsigned f = 1; f < rows.coefs.size(); ++f) {
+    int64_t factor = rows.coefs[f].back();
+    if (factor != 0 && (factor != 1 || form != 0 || getBound(f) < 2))
+      return false;
+    if (factor != 0)
+      form = f;
+  }
+  return true;
+}
+
 int64_t ViewAccess::getVectorWidth(unsigned index, int64_t limit) const {
   AccessSpace space = getSpace(index);
   // Neighbours in memory, and told apart by no check.

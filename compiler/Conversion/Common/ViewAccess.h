@@ -86,6 +86,12 @@ public:
   /// largest power of two, at most `limit`.
   int64_t getVectorWidth(unsigned index, int64_t limit) const;
 
+  /// Whether an even row and the next one lie side by side in memory, at any
+  /// place and valid apart, as pixels of NCHW under a tap: they are told apart
+  /// by check `form` alone, of whose coordinates theirs are neighbours, or by
+  /// none if it is 0.
+  bool hasRowPairs(unsigned &form) const;
+
 private:
   mlir::Value source;
   mlir::Type elementType;

@@ -13,6 +13,8 @@ TileCopy::TileCopy(Emitter &e, const ViewAccess &access, LdsTile lds,
   unsigned outerDims = access.getNumColumnDims() - walk.innerDims;
   tapSpace = access.getSpace(2, 0, outerDims);
   innerSpace = access.getSpace(2, outerDims, walk.innerDims);
+  if (lds.hasPairs)
+    (void)access.hasRowPairs(pairForm);
 }
 
 /// Bytes from one element of the inner walk to the next.
@@ -29,7 +31,10 @@ Type TileCopy::getIntegerType(int64_t elements) const {
 void TileCopy::addRow(Value row, Value elements) {
   AccessSpace rows = access.getSpace(1);
   Value position = e.add(buffer.row0, row);
-  rowValid.push_back(needsRowCheck(access, lds.rows)
+  // A pair that begins in front of a row behind the view's end may lie half in
+  // the tensor.
+  bool mayEndInside = lds.hasPairs && rows.getExtent() % lds.rows != 0;
+  rowValid.push_back(mayEndInside || needsRowCheck(access, lds.rows)
                          ? e.ult(position, rows.getExtent())
                          : Value());
   SmallVector<Value> forms = rows.evaluate(e, position);
@@ -53,9 +58,48 @@ bool TileCopy::isUniform(unsigned form) const {
 Value TileCopy::checkBounds(unsigned place, ArrayRef<Value> walked) {
   Value valid = rowValid[place];
   ArrayRef<Value> row = rowForms[place];
-  for (unsigned f = 1; f < access.getNumForms(); ++f)
-    valid = e.both(valid, e.ult(e.add(row[f], walked[f]), access.getBound(f)));
+  for (unsigned f = 1; f < access.getNumForms(); ++f) {
+    // Of a pair, either row is enough.
+    int64_t more = f == pairForm ? 1 : 0;
+    valid = e.both(valid, e.ult(e.add(e.add(row[f], walked[f]), more),
+                                access.getBound(f) + more));
+  }
   return valid;
+}
+
+/// Bytes of a v_perm_b32: zeros, and the lower and upper halves of two words.
+static constexpr int64_t kZeros = 0x0c0c0c0c;
+static constexpr int64_t kLowHalves = 0x05040100;
+static constexpr int64_t kHighHalves = 0x07060302;
+
+/// Where the pair at `offset` is loaded, of whose rows the first has
+/// `coordinate`. A row that is not valid becomes zeros, and so nothing is
+/// loaded in front of the tensor or behind it: the pair begins a row later or
+/// earlier there, which the selectors know.
+Value TileCopy::placePair(Value offset, Value coordinate, int64_t bound) {
+  using Predicate = arith::CmpIPredicate;
+  auto compare = [&](Predicate predicate, Value lhs, int64_t rhs) -> Value {
+    return arith::CmpIOp::create(e.b, e.loc, predicate, lhs, e.constant(rhs));
+  };
+  // A lane's pairs, one for each element of a chunk, move together.
+  int64_t bytes = 2 * access.getElementBytes();
+  int64_t reach =
+      (lds.getChunkElements() - 1 + walk.inner - lds.step) * getWalkStep();
+  int64_t last = access.getTensorBytes() - reach - bytes;
+  Value lacksFirst = compare(Predicate::eq, coordinate, -1);
+  Value lacksSecond = compare(Predicate::eq, coordinate, bound - 1);
+  Value isInFront = e.both(
+      lacksFirst, compare(Predicate::slt, offset, access.getFirstBytes()));
+  Value isBehind = e.both(lacksSecond, compare(Predicate::sgt, offset, last));
+  Value low = e.constant(kLowHalves), high = e.constant(kHighHalves),
+        zeros = e.constant(kZeros);
+  pairSelectors.push_back(
+      {e.select(lacksFirst, zeros, e.select(isBehind, high, low)),
+       e.select(lacksSecond, zeros, e.select(isInFront, low, high))});
+  Value back =
+      e.select(isBehind, e.constant(-access.getElementBytes()), e.constant(0));
+  return e.add(offset,
+               e.select(isInFront, e.constant(access.getElementBytes()), back));
 }
 
 Value TileCopy::emitTapExists(Value tap) {
@@ -73,10 +117,18 @@ void TileCopy::setTap(Value tap) {
   Value isTap = e.ult(tap, walk.outer);
   Value outOfRange = e.constant(kOutOfRange);
   tapOffsets.clear();
+  pairSelectors.clear();
   for (unsigned place = 0; place < rowForms.size(); ++place) {
+    ArrayRef<Value> row = rowForms[place];
     Value valid = e.both(isTap, checkBounds(place, forms));
-    tapOffsets.push_back(
-        e.select(valid, e.add(rowForms[place][0], forms[0]), outOfRange));
+    Value offset = e.add(row[0], forms[0]);
+    if (pairForm)
+      offset = placePair(offset, e.add(row[pairForm], forms[pairForm]),
+                         access.getBound(pairForm));
+    else if (lds.hasPairs)
+      pairSelectors.push_back(
+          {e.constant(kLowHalves), e.constant(kHighHalves)});
+    tapOffsets.push_back(e.select(valid, offset, outOfRange));
   }
 }
 
@@ -85,6 +137,14 @@ Value TileCopy::loadAtTap(unsigned place, Type type, Value position,
   Value uniform = e.mul(position, getWalkStep() / access.getElementBytes());
   return loadBuffer(e, buffer, type, tapOffsets[place],
                     e.add(uniform, elements * getWalkStep()));
+}
+
+Value TileCopy::loadPairAtTap(unsigned place, Value position,
+                              int64_t elements) {
+  Value uniform = e.mul(position, getWalkStep() / access.getElementBytes());
+  return loadBuffer(e, buffer, getIntegerType(2),
+                    e.add(tapOffsets[place], elements * getWalkStep()),
+                    uniform);
 }
 
 void TileCopy::loadToLds(unsigned place, Value ldsPointer, Value position,
@@ -105,12 +165,19 @@ Value TileCopy::loadAtElement(unsigned place, Type type, Value element) {
 
 LdsTile tessera::chooseLdsTile(const ViewAccess &access, int64_t rows,
                                int64_t step, int64_t threads,
+                               const ReductionWalk &walk,
                                const GpuTarget &target,
                                const MatrixInstruction &instruction) {
   LdsTile lds{rows, step, access.getElementBytes(), target.ldsBanks};
-  if (access.getVectorWidth(1, lds.getChunkElements()) >
-      access.getVectorWidth(2, lds.getChunkElements()))
+  int64_t rowWidth = access.getVectorWidth(1, lds.getChunkElements());
+  int64_t columnWidth = access.getVectorWidth(2, lds.getChunkElements());
+  if (rowWidth > columnWidth)
     lds.blockRows = BlockCopy::chooseBlockRows(access, lds, threads);
+  lds.hasPairs = rowWidth == 1 && columnWidth == 1 && walk.hasTaps() &&
+                 target.vendor == Vendor::Amd &&
+                 BlockCopy::copiesPairs(access, lds, threads);
+  if (lds.hasPairs)
+    lds.blockRows = 2;
   lds.readsMatrices = instruction.readsMatrices();
   return lds;
 }

@@ -29,6 +29,7 @@
 #include "compiler/Conversion/Common/GlobalBuffer.h"
 #include "compiler/Conversion/Cooperative/LdsTile.h"
 
+#include <array>
 #include <memory>
 
 namespace tessera {
@@ -88,6 +89,9 @@ protected:
   /// Loads `type` from place `place` (a row that was added); not flat.
   mlir::Value loadAtTap(unsigned place, mlir::Type type, mlir::Value position,
                         int64_t elements);
+  /// The same `elements` further on in the lane's own share of the step.
+  mlir::Value loadPairAtTap(unsigned place, mlir::Value position,
+                            int64_t elements);
   /// Loads 16 bytes a lane to LDS at `ldsPointer` + `immediate` (uniform) and
   /// on, from place `place`, beyond which the immediate is added; not flat.
   void loadToLds(unsigned place, mlir::Value ldsPointer, mlir::Value position,
@@ -98,6 +102,12 @@ protected:
   /// The i32s (or the one shorter integer) of `elements` elements.
   mlir::Type getIntegerType(int64_t elements) const;
   int64_t getWalkStep() const;
+  /// Of tiles of pairs: the byte permutes that make two elements of a row, at
+  /// neighbouring places of the reduction, from their pairs at the current tap;
+  /// for the even row and the odd one.
+  llvm::ArrayRef<mlir::Value> getPairSelectors(unsigned place) const {
+    return pairSelectors[place];
+  }
 
   Emitter &e;
   const ViewAccess &access;
@@ -108,6 +118,8 @@ protected:
 private:
   mlir::Value checkBounds(unsigned place, llvm::ArrayRef<mlir::Value> walked);
   bool isUniform(unsigned form) const;
+  mlir::Value placePair(mlir::Value offset, mlir::Value coordinate,
+                        int64_t bound);
 
   GlobalBuffer buffer;
   AccessSpace tapSpace;   ///< Not flat: the outer reduction dimensions.
@@ -119,12 +131,16 @@ private:
   llvm::SmallVector<mlir::Value> rowValid;
   /// Per place: the byte offset at the current tap.
   llvm::SmallVector<mlir::Value> tapOffsets;
+  /// The check that tells the rows of a pair apart; 0 without one.
+  unsigned pairForm = 0;
+  llvm::SmallVector<std::array<mlir::Value, 2>> pairSelectors;
 };
 
 /// How a tile of `rows` rows of `step` elements is brought to LDS: by blocks
 /// where the view's rows lie together in memory and its columns do not.
 LdsTile chooseLdsTile(const ViewAccess &access, int64_t rows, int64_t step,
-                      int64_t threads, const GpuTarget &target,
+                      int64_t threads, const ReductionWalk &walk,
+                      const GpuTarget &target,
                       const MatrixInstruction &instruction);
 
 /// The copy that `lds` was chosen for. `buffer` says where the rows begin.
