@@ -1,6 +1,7 @@
 //===- GemmSize.cpp - The GEMM that a convolution is, in numbers ----------===//
 
 #include "compiler/Algorithms/ImplicitGemm/GemmSize.h"
+#include "compiler/Algorithms/ImplicitGemm/GemmViews.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -113,7 +114,23 @@ static GemmSize getBackwardDataSize(const ConvProblem &p, int step,
           /*splitsInner=*/true};
 }
 
-static GemmSize getBackwardWeightsSize(const ConvProblem &p, int step) {
+/// The length of the rows of pixels that backward weights walks one by one, or
+/// 0 (GemmViews.h).
+static int64_t getRowLength(const ConvProblem &p, int step,
+                            const GpuTarget &target) {
+  constexpr int64_t kBuffers = 2;
+  const int64_t iteration = step * kBuffers;
+  const ConvDim width = {p.in.w,  p.filter.w, p.getOutput().w,
+                         p.pad.w, p.stride.w, p.dilation.w};
+  const bool hasRows = target.vendor == Vendor::Amd &&
+                       getByteSize(p.dataType) == 2 &&
+                       p.xLayout == Layout::NCHW && p.yLayout == Layout::NCHW &&
+                       !isPointwise(p) && walksRows(width, iteration);
+  return hasRows ? iteration : 0;
+}
+
+static GemmSize getBackwardWeightsSize(const ConvProblem &p, int step,
+                                       const GpuTarget &target) {
   Spatial out = p.getOutput();
   int64_t pixels = getVolume(out);
   int64_t outChannels = p.outChannels / p.groups;
@@ -129,7 +146,15 @@ static GemmSize getBackwardWeightsSize(const ConvProblem &p, int step) {
                    getImageLayout(p, p.yLayout, outChannels, false, pixels),
                    getImageLayout(p, p.xLayout, inChannels, false, xDistance),
                    p.batch};
-  if (isPointwise(p)) {
+  if (const int64_t row = getRowLength(p, step, target)) {
+    // Counted for gfx942: four byte permutes, and a share of the row's offsets.
+    constexpr int64_t kMoves = 15, kChunk = 8;
+    size.reduction = static_cast<double>(p.batch * (pixels / out.w) * row);
+    size.inner = row;
+    size.alsoSplittable = p.hasDepth() ? out.d : out.h;
+    size.rowOperand = {kChunk, /*isTransposed=*/false, kChunk};
+    size.columnOperand = {kChunk, /*isTransposed=*/false, kChunk, kMoves};
+  } else if (isPointwise(p)) {
     bool areNhwc = p.xLayout == Layout::NHWC && p.yLayout == Layout::NHWC;
     bool areNchw = p.xLayout == Layout::NCHW && p.yLayout == Layout::NCHW;
     size.inner = areNhwc ? p.batch * pixels : areNchw ? pixels : 1;
@@ -149,7 +174,7 @@ GemmSize tessera::getGemmSize(const ConvProblem &problem, int step,
   case Direction::BackwardData:
     return getBackwardDataSize(problem, step, target);
   case Direction::BackwardWeights:
-    return getBackwardWeightsSize(problem, step);
+    return getBackwardWeightsSize(problem, step, target);
   }
   return {};
 }

@@ -33,8 +33,9 @@ static std::vector<int> getSplits(const ConvProblem &problem,
   if (isData && (choice.halo || choice.getWalk(1) == GemmWalk::Flat ||
                  tiles * 2 > target.computeUnits))
     return splits;
-  for (int n = 2; n <= size.splittable && n <= 64; ++n)
-    if (size.splittable % n == 0 && tiles * n < 2.0 * target.computeUnits &&
+  for (int n = 2; n <= 64; ++n)
+    if ((size.splittable % n == 0 || size.alsoSplittable % n == 0) &&
+        tiles * n < 2.0 * target.computeUnits &&
         choice.getWalk(n) == choice.getWalk(1))
       splits.push_back(n);
   return splits;

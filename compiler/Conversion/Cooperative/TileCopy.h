@@ -18,6 +18,7 @@
 //   is the same for the whole workgroup is skipped.
 // - stepped: one loop over steps, of which each computes the offsets of its
 //   tap. For channels that a step divides, and a turn of the loop does not.
+//   Or each turn of the loop is a row of pixels, for backward weights of NCHW.
 // - flat: one loop over the whole reduction; each load finds its tap and
 //   channel by division. For channels that a step does not divide.
 //
@@ -42,6 +43,9 @@ struct ReductionWalk {
   int64_t outer = 1;      ///< Filter taps; 1 if the walk is flat.
   int64_t inner = 0;      ///< Channels; if flat, the padded reduction.
   int64_t elements = 0;   ///< Of the whole reduction, without padding.
+  /// Stepped: whether a turn of the loop walks all of `inner`, along which a
+  /// check may change (ColumnRun): the places of its steps are constants.
+  bool hasRows = false;
 
   /// Whether offsets are computed for a tap, not for each load.
   bool hasTaps() const { return kind != Kind::Flat; }
@@ -71,9 +75,9 @@ public:
                     mlir::Value buffer,
                     llvm::SmallVectorImpl<mlir::Value> &pieces) = 0;
 
-  /// Writes part `part` of what all the loads of a piece gave to the LDS
-  /// buffer `buffer`.
-  virtual void write(unsigned pass, unsigned part,
+  /// Writes part `part` of what all the loads of a piece gave to LDS buffer
+  /// number `step`, `buffer`, that of this step of a turn.
+  virtual void write(unsigned pass, unsigned part, unsigned step,
                      llvm::ArrayRef<mlir::Value> pieces,
                      mlir::Value buffer) = 0;
 
@@ -85,6 +89,10 @@ protected:
   /// from; `elements` are added to the walk's position there (not if it is
   /// flat).
   void addRow(mlir::Value row, mlir::Value elements);
+  /// Adds a row of a walk by rows, of which chunk `chunk` of the step `step`
+  /// elements from its begin is loaded: at an end of the tensor's row an
+  /// element later or earlier.
+  void addChunk(mlir::Value row, mlir::Value chunk, int64_t step);
 
   /// Loads `type` from place `place` (a row that was added); not flat.
   mlir::Value loadAtTap(unsigned place, mlir::Type type, mlir::Value position,
@@ -107,6 +115,13 @@ protected:
   /// for the even row and the odd one.
   llvm::ArrayRef<mlir::Value> getPairSelectors(unsigned place) const {
     return pairSelectors[place];
+  }
+  /// Byte permutes that undo what addChunk() did: at the begin of a row those
+  /// of the first word and of others, at its end of the last and of others;
+  /// null where no chunk of the step is moved.
+  using ChunkMoves = std::array<std::array<mlir::Value, 2>, 2>;
+  const ChunkMoves &getChunkMoves(unsigned place) const {
+    return chunkMoves[place];
   }
 
   Emitter &e;
@@ -134,6 +149,9 @@ private:
   /// The check that tells the rows of a pair apart; 0 without one.
   unsigned pairForm = 0;
   llvm::SmallVector<std::array<mlir::Value, 2>> pairSelectors;
+  /// Of a walk by rows.
+  ColumnRun run;
+  llvm::SmallVector<ChunkMoves> chunkMoves;
 };
 
 /// How a tile of `rows` rows of `step` elements is brought to LDS: by blocks

@@ -637,8 +637,8 @@ static ConvProblem makeChannelsFirst(Direction direction) {
 
 // Loads of two bytes hold the address unit as long as loads of sixteen: on
 // CDNA3 a filter in NCHW costs more than its launch. Pixels side by side
-// coalesce, and stay where they are. Backward weights have no such pixels: all
-// tensors are transposed. A filter of one tap is the same in
+// coalesce, and stay where they are. Backward weights have no such pixels in
+// rows of 14: all tensors are transposed. A filter of one tap is the same in
 // both layouts.
 TEST(ChooseTile, TransposesWhatDoesNotCoalesce) {
   const GpuTarget &target = *findTarget("gfx942");
@@ -764,6 +764,25 @@ TEST(ChooseTile, KnowsWherePixelsComeInPairs) {
   EXPECT_EQ(getElements(p), 2);
   p.outChannels = 48;
   EXPECT_EQ(getElements(p), 1);
+}
+
+// Of images 56 pixels wide, backward weights walks rows of 64 on AMD's chips,
+// splits images or lines, and needs no launch that transposes.
+TEST(ChooseTile, WalksRowsOfWideImages) {
+  ConvProblem p = makeChannelsFirst(Direction::BackwardWeights);
+  const GpuTarget &target = *findTarget("gfx942");
+  EXPECT_EQ(getGemmSize(p, 32, target).columnOperand.moves, 0);
+  p.in = {56, 56};
+  const GemmSize size = getGemmSize(p, 32, target);
+  EXPECT_GT(size.columnOperand.moves, 0);
+  EXPECT_EQ(size.reduction, static_cast<double>(p.batch * 56 * 64));
+  EXPECT_EQ(size.splittable, p.batch);
+  EXPECT_EQ(size.alsoSplittable, 56);
+  for (const char *chip : {"gfx90a", "gfx942", "gfx1100", "gfx1201"})
+    EXPECT_EQ(chooseTile(p, *findTarget(chip))->algorithm, "igemm") << chip;
+  p.pad = {2, 2};
+  p.filter = {5, 5};
+  EXPECT_EQ(getGemmSize(p, 32, target).columnOperand.moves, 0);
 }
 
 // Misaligned tensors are accessed element by element, and with long blocks the
