@@ -3,8 +3,10 @@
 // Rows are output channels, columns filter taps and input channels in the
 // filter's order in memory, and the reduction is over output pixels. Padding
 // changes from pixel to pixel but not from image to image: with the batch
-// innermost the loop walks images without arithmetic. TMA walks pixels in the
-// order of memory, and its splits are runs of steps (dnn.pipeline).
+// innermost the loop walks images without arithmetic. In NCHW on AMD's chips it
+// walks rows of pixels, each an iteration of the loop. TMA walks
+// pixels in the order of memory, and its splits are runs of steps
+// (dnn.pipeline).
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,16 +35,39 @@ struct FilterCoordinates {
 /// checks at all, so its pixels stay one dimension in memory.
 static bool wantsBatchLast(const ConvGeometry &g,
                            const WeightsReduction &reduction) {
-  return !reduction.isTma && !g.isPointwise() && g.batch % reduction.step == 0;
+  return !reduction.isTma && reduction.rowLength == 0 && !g.isPointwise() &&
+         g.batch % reduction.step == 0;
 }
 
-/// Adds the pixels of a split, which has `reduce.front()` elements of the
-/// outermost dimension; `split` is its number, or null if there is only one.
+bool tessera::walksRows(const ConvDim &width, int64_t iteration) {
+  constexpr int64_t kChunk = 8, kMostWasted = 8;
+  const int64_t reach = (width.filter - 1) * width.dilation - width.pad;
+  return width.stride == 1 && width.pad <= 1 && width.in >= kChunk &&
+         reach <= width.in - width.out + 1 && width.out % kChunk == 0 &&
+         width.out <= iteration &&
+         (iteration - width.out) * kMostWasted <= iteration &&
+         // What y is filled up with multiplies no pixel of x.
+         (width.out == iteration ||
+          width.out - width.pad > width.in - kChunk + 1);
+}
+
+/// The dimension that is split: the outermost one, or, of rows whose images are
+/// not divided, that of lines or slices.
+static size_t getSplitDim(const ConvGeometry &g,
+                          const WeightsReduction &reduction) {
+  return reduction.rowLength > 0 && g.dims.size() > 1 &&
+                 g.batch % reduction.splits != 0
+             ? 1
+             : 0;
+}
+
+/// Adds the pixels of a split, which has `reduce[splitDim]` elements of that
+/// dimension; `split` is its number, or null if there is only one.
 static Pixel addPixels(ViewBuilder &view, ArrayRef<int64_t> reduce,
-                       bool batchLast, AffineExpr split) {
+                       bool batchLast, size_t splitDim, AffineExpr split) {
   ViewBuilder::Exprs exprs = view.add(2, reduce);
   if (split)
-    exprs.front() = split * reduce.front() + exprs.front();
+    exprs[splitDim] = split * reduce[splitDim] + exprs[splitDim];
   if (batchLast)
     return {exprs.back(), {exprs.begin(), exprs.end() - 1}};
   return {exprs.front(), {exprs.begin() + 1, exprs.end()}};
@@ -107,13 +132,16 @@ static FilterCoordinates addRows(ViewBuilder &view, const ConvGeometry &g,
 /// The pixels in the order of the loop: those of the output, but of the depth,
 /// where other taps share pixels, those of the input.
 static SmallVector<int64_t> getReduction(const ConvGeometry &g, bool batchLast,
-                                         bool hasHalo) {
+                                         const WeightsReduction &reduction) {
   SmallVector<int64_t> reduce;
+  const bool hasHalo = reduction.haloChannels > 0;
   for (auto [i, dim] : llvm::enumerate(g.dims))
     reduce.push_back(hasHalo && hasPositions(i, g.dims.size())
                          ? countPositions(dim)
                      : hasHalo ? dim.in
                                : dim.out);
+  if (reduction.rowLength > 0)
+    reduce.back() = reduction.rowLength;
   reduce.insert(batchLast ? reduce.end() : reduce.begin(), g.batch);
   return reduce;
 }
@@ -121,8 +149,7 @@ static SmallVector<int64_t> getReduction(const ConvGeometry &g, bool batchLast,
 int64_t tessera::getSplitSize(const ConvGeometry &g,
                               const WeightsReduction &reduction) {
   return getReduction(g, wantsBatchLast(g, reduction),
-                      reduction.haloChannels > 0)
-      .front();
+                      reduction)[getSplitDim(g, reduction)];
 }
 
 GemmViews tessera::viewBackwardWeights(OpBuilder &b, dnn::ConvOp conv,
@@ -133,11 +160,12 @@ GemmViews tessera::viewBackwardWeights(OpBuilder &b, dnn::ConvOp conv,
   const bool hasHalo = reduction.haloChannels > 0;
   bool batchLast = wantsBatchLast(g, reduction);
   bool channelsLast = isChannelsLast(conv.getWLayout());
-  SmallVector<int64_t> reduce = getReduction(g, batchLast, hasHalo);
+  SmallVector<int64_t> reduce = getReduction(g, batchLast, reduction);
+  const size_t splitDim = getSplitDim(g, reduction);
   if (!reduction.isTma)
-    reduce.front() /= reduction.splits;
+    reduce[splitDim] /= reduction.splits;
   auto addSplit = [&](ViewBuilder &view, AffineExpr split) {
-    return addPixels(view, reduce, batchLast,
+    return addPixels(view, reduce, batchLast, splitDim,
                      reduction.isTma ? AffineExpr() : split);
   };
   dnn::ViewOp output, input;

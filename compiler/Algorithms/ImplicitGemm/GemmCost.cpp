@@ -98,7 +98,8 @@ static double countCopyInstructions(const OperandLayout &operand, GemmWalk walk,
     return address;
   double loads = countLoads(operand, elementBytes);
   return loads - 1 + (loads > 1 ? rates.joining : 0) +
-         (operand.isTransposed ? 1 : 0) + address * loads;
+         (operand.isTransposed ? 1 : 0) + address * loads +
+         static_cast<double>(operand.moves);
 }
 
 /// Clocks of one step of a workgroup that is alone on its compute unit.

@@ -1,6 +1,7 @@
 //===- GemmSize.cpp - The GEMM that a convolution is, in numbers ----------===//
 
 #include "compiler/Algorithms/ImplicitGemm/GemmSize.h"
+#include "compiler/Algorithms/ImplicitGemm/GemmViews.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -37,6 +38,19 @@ static OperandLayout makeNarrowLayout(int64_t laneDistance) {
   return {/*loadElements=*/1, /*isTransposed=*/false, laneDistance};
 }
 
+/// Whether the pixels of NCHW under the taps of a filter are loaded in pairs
+/// (BlockCopy.h): `width` rows of the product are neighbours in memory.
+static bool copiesPairs(const ConvProblem &p, int64_t channels, int64_t width,
+                        int step, const GpuTarget &target) {
+  return target.vendor == Vendor::Amd && getByteSize(p.dataType) == 2 &&
+         channels % step == 0 && width % 2 == 0;
+}
+
+/// The layout of pairs of pixels.
+static constexpr OperandLayout kPairs = {/*loadElements=*/2,
+                                         /*isTransposed=*/true,
+                                         /*laneDistance=*/2};
+
 /// The layout of x or y with `channels` a group. In NCHW pixels are contiguous,
 /// but are checked for padding one by one unless the filter is pointwise; then
 /// neighbouring rows are `rowDistance` apart.
@@ -50,19 +64,24 @@ static OperandLayout getImageLayout(const ConvProblem &p, Layout layout,
   return makeNarrowLayout(rowDistance);
 }
 
-static GemmSize getForwardSize(const ConvProblem &p, int step) {
+static GemmSize getForwardSize(const ConvProblem &p, int step,
+                               const GpuTarget &target) {
   int64_t channels = p.inChannels / p.groups, taps = getVolume(p.filter);
   bool isNested = channels % (2 * step) == 0;
   // NCHW filters are read in their own order where the walk is not nested.
   bool isFilterOrder = !isNested && p.xLayout != Layout::NHWC &&
                        p.wLayout != Layout::NHWC && taps > 1;
   bool areChannelsTogether = p.wLayout == Layout::NHWC || taps == 1;
+  bool hasPairs = p.xLayout == Layout::NCHW && !isPointwise(p) &&
+                  !isFilterOrder && p.stride.w == 1 &&
+                  copiesPairs(p, channels, p.getOutput().w, step, target);
   return {static_cast<double>(p.groups),
           p.batch * getVolume(p.getOutput()),
           p.outChannels / p.groups,
           static_cast<double>(channels * taps),
           isFilterOrder ? 1 : channels,
-          getImageLayout(p, p.xLayout, channels, true, p.stride.w),
+          hasPairs ? kPairs
+                   : getImageLayout(p, p.xLayout, channels, true, p.stride.w),
           areChannelsTogether ? makeLayout(p, channels, false)
           : isNested          ? makeNarrowLayout(getChunkElements(p) * taps)
                               : makeLayout(p, channels * taps, false),
@@ -70,7 +89,8 @@ static GemmSize getForwardSize(const ConvProblem &p, int step) {
           /*splitsInner=*/true};
 }
 
-static GemmSize getBackwardDataSize(const ConvProblem &p) {
+static GemmSize getBackwardDataSize(const ConvProblem &p, int step,
+                                    const GpuTarget &target) {
   int64_t channels = p.outChannels / p.groups;
   int64_t inChannels = p.inChannels / p.groups, taps = getVolume(p.filter);
   auto classes = static_cast<double>(getVolume(p.stride));
@@ -78,19 +98,39 @@ static GemmSize getBackwardDataSize(const ConvProblem &p) {
                   llvm::divideCeilSigned(p.in.w, p.stride.w),
                   llvm::divideCeilSigned(p.in.d, p.stride.d)};
   bool areFiltersTogether = p.wLayout == Layout::NHWC || taps == 1;
+  bool hasPairs = p.yLayout == Layout::NCHW && !isPointwise(p) &&
+                  copiesPairs(p, channels, rows.w, step, target);
   return {static_cast<double>(p.groups) * classes,
           p.batch * getVolume(rows),
           inChannels,
           static_cast<double>(channels * taps) / classes,
           channels,
-          getImageLayout(p, p.yLayout, channels, true, /*rowDistance=*/1),
+          hasPairs ? kPairs
+                   : getImageLayout(p, p.yLayout, channels, true,
+                                    /*rowDistance=*/1),
           areFiltersTogether ? makeLayout(p, inChannels, true)
                              : makeNarrowLayout(taps),
           /*splittable=*/channels,
           /*splitsInner=*/true};
 }
 
-static GemmSize getBackwardWeightsSize(const ConvProblem &p, int step) {
+/// The length of the rows of pixels that backward weights walks one by one, or
+/// 0 (GemmViews.h).
+static int64_t getRowLength(const ConvProblem &p, int step,
+                            const GpuTarget &target) {
+  constexpr int64_t kBuffers = 2;
+  const int64_t iteration = step * kBuffers;
+  const ConvDim width = {p.in.w,  p.filter.w, p.getOutput().w,
+                         p.pad.w, p.stride.w, p.dilation.w};
+  const bool hasRows = target.vendor == Vendor::Amd &&
+                       getByteSize(p.dataType) == 2 &&
+                       p.xLayout == Layout::NCHW && p.yLayout == Layout::NCHW &&
+                       !isPointwise(p) && walksRows(width, iteration);
+  return hasRows ? iteration : 0;
+}
+
+static GemmSize getBackwardWeightsSize(const ConvProblem &p, int step,
+                                       const GpuTarget &target) {
   Spatial out = p.getOutput();
   int64_t pixels = getVolume(out);
   int64_t outChannels = p.outChannels / p.groups;
@@ -106,7 +146,15 @@ static GemmSize getBackwardWeightsSize(const ConvProblem &p, int step) {
                    getImageLayout(p, p.yLayout, outChannels, false, pixels),
                    getImageLayout(p, p.xLayout, inChannels, false, xDistance),
                    p.batch};
-  if (isPointwise(p)) {
+  if (const int64_t row = getRowLength(p, step, target)) {
+    // Counted for gfx942: four byte permutes, and a share of the row's offsets.
+    constexpr int64_t kMoves = 15, kChunk = 8;
+    size.reduction = static_cast<double>(p.batch * (pixels / out.w) * row);
+    size.inner = row;
+    size.alsoSplittable = p.hasDepth() ? out.d : out.h;
+    size.rowOperand = {kChunk, /*isTransposed=*/false, kChunk};
+    size.columnOperand = {kChunk, /*isTransposed=*/false, kChunk, kMoves};
+  } else if (isPointwise(p)) {
     bool areNhwc = p.xLayout == Layout::NHWC && p.yLayout == Layout::NHWC;
     bool areNchw = p.xLayout == Layout::NCHW && p.yLayout == Layout::NCHW;
     size.inner = areNhwc ? p.batch * pixels : areNchw ? pixels : 1;
@@ -118,14 +166,15 @@ static GemmSize getBackwardWeightsSize(const ConvProblem &p, int step) {
   return size;
 }
 
-GemmSize tessera::getGemmSize(const ConvProblem &problem, int step) {
+GemmSize tessera::getGemmSize(const ConvProblem &problem, int step,
+                              const GpuTarget &target) {
   switch (problem.direction) {
   case Direction::Forward:
-    return getForwardSize(problem, step);
+    return getForwardSize(problem, step, target);
   case Direction::BackwardData:
-    return getBackwardDataSize(problem);
+    return getBackwardDataSize(problem, step, target);
   case Direction::BackwardWeights:
-    return getBackwardWeightsSize(problem, step);
+    return getBackwardWeightsSize(problem, step, target);
   }
   return {};
 }

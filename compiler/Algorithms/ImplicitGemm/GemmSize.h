@@ -9,6 +9,7 @@
 #define TESSERA_COMPILER_ALGORITHMS_IMPLICITGEMM_GEMMSIZE_H
 
 #include "runtime/Base/ConvProblem.h"
+#include "runtime/Base/GpuTarget.h"
 
 namespace tessera {
 
@@ -22,6 +23,8 @@ struct OperandLayout {
   /// The distance in memory, in elements, of what neighbouring lanes load: rows
   /// or chunks of a row, whichever are closer (ChunkCopy.cpp).
   int64_t laneDistance;
+  /// Instructions that locate and move a chunk of a row of pixels.
+  int64_t moves = 0;
 };
 
 /// How the main loop walks a reduction (TileCopy.h).
@@ -42,6 +45,8 @@ struct GemmSize {
   /// whether `inner` is split with it.
   int64_t splittable = 1;
   bool splitsInner = false;
+  /// A dimension that may be split in its place.
+  int64_t alsoSplittable = 1;
 
   /// The walk of a split, for steps of `step` elements and `buffers` steps an
   /// iteration of the main loop.
@@ -56,7 +61,8 @@ struct GemmSize {
 };
 
 /// `step` is the number of reduction elements in a step of the main loop.
-GemmSize getGemmSize(const ConvProblem &problem, int step);
+GemmSize getGemmSize(const ConvProblem &problem, int step,
+                     const GpuTarget &target);
 
 /// The product of the lengths.
 int64_t getVolume(const Spatial &sizes);

@@ -101,14 +101,22 @@ struct GemmViews {
 /// How backward weights walks its reduction.
 struct WeightsReduction {
   int64_t step; ///< Reduction elements of a step of the main loop.
-  /// Must divide getSplitSize(), the outermost dimension, unless `isTma`: then
+  /// Must divide getSplitSize(), of one dimension, unless `isTma`: then
   /// the pipeline splits the reduction into runs of steps.
   int64_t splits;
   bool isTma;
   /// If not 0, it walks the positions of HaloPositions.h, and a tile is all
   /// taps that share pixels, of so many channels.
   int64_t haloChannels = 0;
+  /// The length that rows of pixels are filled up to, which are walked one by
+  /// one then; or 0.
+  int64_t rowLength = 0;
 };
+
+/// Whether backward weights walks x and y in NCHW row by row, of which each is
+/// an iteration of the main loop, `iteration` elements: 16 bytes of y lie
+/// within a row, and those that a tap sees of x lack one pixel at most.
+bool walksRows(const ConvDim &width, int64_t iteration);
 
 /// How forward and backward data walk their reductions.
 struct DataReduction {

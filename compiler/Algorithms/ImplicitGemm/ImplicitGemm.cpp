@@ -18,14 +18,30 @@ using namespace tessera;
 
 /// Taps share pixels of 64 channels, or of 32 where the tile has as many of all
 /// taps along height and width.
-static WeightsReduction getReduction(const ConvGeometry &geometry,
-                                     const GemmTile &tile) {
+static int64_t getHaloChannels(const ConvGeometry &g, const GemmTile &tile) {
   constexpr int64_t kBlock = 64, kHalf = 32;
+  if (tile.halo == 0)
+    return 0;
   int64_t columns = kHalf;
-  for (auto [i, dim] : llvm::enumerate(geometry.dims))
-    columns *= hasPositions(i, geometry.dims.size()) ? dim.filter : 1;
-  const int64_t channels = tile.n == columns ? kHalf : kBlock;
-  return {tile.k, tile.splits, tile.isTma, tile.halo > 0 ? channels : 0};
+  for (auto [i, dim] : llvm::enumerate(g.dims))
+    columns *= hasPositions(i, g.dims.size()) ? dim.filter : 1;
+  return tile.n == columns ? kHalf : kBlock;
+}
+
+/// How backward weights walks; AMD's chips load from any address
+/// (docs/design/0030-nchw-on-amd.md).
+static WeightsReduction getReduction(dnn::ConvOp conv, const ConvGeometry &g,
+                                     const GemmTile &tile,
+                                     const GpuTarget &target) {
+  constexpr unsigned kBits = 16;
+  const int64_t iteration = int64_t(tile.k) * tile.buffers;
+  const bool hasRows = target.vendor == Vendor::Amd && !tile.isDirect &&
+                       conv.getElementType().getIntOrFloatBitWidth() == kBits &&
+                       !isChannelsLast(conv.getXLayout()) &&
+                       !isChannelsLast(conv.getYLayout()) && !g.isPointwise() &&
+                       walksRows(g.dims.back(), iteration);
+  return {tile.k, tile.splits, tile.isTma, getHaloChannels(g, tile),
+          hasRows ? iteration : 0};
 }
 
 /// Whether splits are runs of the pipeline's steps, taps and channels alike.
@@ -39,8 +55,8 @@ static bool hasStepSplits(dnn::ConvOp conv, const ConvGeometry &geometry,
                         }));
 }
 
-static GemmViews makeViews(OpBuilder &b, dnn::ConvOp conv,
-                           const GemmTile &tile) {
+static GemmViews makeViews(OpBuilder &b, dnn::ConvOp conv, const GemmTile &tile,
+                           const GpuTarget &target) {
   ConvGeometry geometry(conv);
   const bool isWeights =
       conv.getDirection() == dnn::ConvDirection::BackwardWeights;
@@ -59,7 +75,8 @@ static GemmViews makeViews(OpBuilder &b, dnn::ConvOp conv,
         b, conv, geometry, reduction,
         tile.isTma && tile.isTf32() ? buildTransposedFilter(conv) : Value());
   case dnn::ConvDirection::BackwardWeights:
-    return viewBackwardWeights(b, conv, geometry, getReduction(geometry, tile));
+    return viewBackwardWeights(b, conv, geometry,
+                               getReduction(conv, geometry, tile, target));
   }
   llvm_unreachable("every direction has a case");
 }
@@ -258,7 +275,8 @@ static const char *findSplitFault(dnn::ConvOp conv, const GemmTile &tile) {
   return nullptr;
 }
 
-static LogicalResult checkSplits(dnn::ConvOp conv, const GemmTile &tile) {
+static LogicalResult checkSplits(dnn::ConvOp conv, const GemmTile &tile,
+                                 const GpuTarget &target) {
   if (tile.splits == 1)
     return success();
   const bool isData =
@@ -272,8 +290,9 @@ static LogicalResult checkSplits(dnn::ConvOp conv, const GemmTile &tile) {
            << "is of " << element << ", whose accumulators have no atomics";
   const ConvGeometry geometry(conv);
   const int64_t size =
-      isData ? getDataSplitSize(conv, tile)
-             : getSplitSize(geometry, getReduction(geometry, tile));
+      isData
+          ? getDataSplitSize(conv, tile)
+          : getSplitSize(geometry, getReduction(conv, geometry, tile, target));
   if ((isData || !tile.isTma) && size % tile.splits != 0)
     return conv.emitOpError() << "needs splits that divide a reduction of "
                               << size << ", but has " << tile.splits;
@@ -347,10 +366,11 @@ LogicalResult tessera::buildImplicitGemm(Operation *primitive,
   if (!tile)
     return conv.emitOpError() << tile.getStatus().getMessage();
   if (failed(checkRounding(conv, config, tile->mma)) ||
-      failed(checkSplits(conv, *tile)) || failed(checkHalo(conv, *tile)))
+      failed(checkSplits(conv, *tile, target)) ||
+      failed(checkHalo(conv, *tile)))
     return failure();
   OpBuilder b(conv);
-  buildGemmTiles(conv, *tile, makeViews(b, conv, *tile),
+  buildGemmTiles(conv, *tile, makeViews(b, conv, *tile, target),
                  countWorkgroups(conv, *tile, target));
   return success();
 }

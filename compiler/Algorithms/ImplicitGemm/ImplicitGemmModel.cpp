@@ -33,8 +33,9 @@ static std::vector<int> getSplits(const ConvProblem &problem,
   if (isData && (choice.halo || choice.getWalk(1) == GemmWalk::Flat ||
                  tiles * 2 > target.computeUnits))
     return splits;
-  for (int n = 2; n <= size.splittable && n <= 64; ++n)
-    if (size.splittable % n == 0 && tiles * n < 2.0 * target.computeUnits &&
+  for (int n = 2; n <= 64; ++n)
+    if ((size.splittable % n == 0 || size.alsoSplittable % n == 0) &&
+        tiles * n < 2.0 * target.computeUnits &&
         choice.getWalk(n) == choice.getWalk(1))
       splits.push_back(n);
   return splits;
@@ -104,7 +105,7 @@ static bool isLaunchable(const GemmSize &size, const GpuTarget &target,
 
 /// Whether coordinates and the reduction fit the 32-bit arithmetic of a kernel.
 /// They do, except for windows far larger than any image.
-static bool fitsInt32(const ConvProblem &problem) {
+static bool fitsInt32(const ConvProblem &problem, const GpuTarget &target) {
   constexpr double kLimit = std::numeric_limits<int32_t>::max() / 8;
   Spatial out = problem.getOutput();
   auto fits = [&](int64_t Spatial::*dim, int64_t Pads::*pad) {
@@ -118,7 +119,7 @@ static bool fitsInt32(const ConvProblem &problem) {
   };
   return fits(&Spatial::h, &Pads::h) && fits(&Spatial::w, &Pads::w) &&
          fits(&Spatial::d, &Pads::d) &&
-         getGemmSize(problem, /*step=*/1).reduction < kLimit;
+         getGemmSize(problem, /*step=*/1, target).reduction < kLimit;
 }
 
 /// Whether chunks of an operand, of which a tile has `rows`, are copied to LDS
@@ -217,7 +218,8 @@ public:
 } // namespace
 
 /// Accepts the problems that the lowering covers.
-Status ImplicitGemm::check(const Problem &problem, const GpuTarget &) const {
+Status ImplicitGemm::check(const Problem &problem,
+                           const GpuTarget &target) const {
   const ConvProblem *conv = problem.getConv();
   if (!conv)
     return notSupported("solves convolutions");
@@ -228,7 +230,7 @@ Status ImplicitGemm::check(const Problem &problem, const GpuTarget &) const {
     return notSupported("epilogues of " +
                         std::string(tessera::getName(conv->dataType)) +
                         " are not compiled");
-  if (!fitsInt32(*conv))
+  if (!fitsInt32(*conv, target))
     return notSupported("the window is beyond the 32-bit arithmetic of a "
                         "kernel");
   return Status::ok();
@@ -252,7 +254,7 @@ std::vector<Candidate> tessera::getGemmCandidates(const ConvProblem &conv,
   std::vector<Candidate> candidates;
   for (const GemmShape &shape : shapes.shapes) {
     GemmTile tile = makeGemmTile(shapes, shape, elementBytes);
-    GemmSize size = getGemmSize(conv, tile.k);
+    GemmSize size = getGemmSize(conv, tile.k, target);
     GemmChoice choice{size, shape, elementBytes};
     if (shape.halo > 0)
       choice.halo = measureGemmHalo(conv, target, shape);

@@ -160,6 +160,45 @@ int64_t tessera::getPowerOfTwoIn(int64_t value, int64_t limit) {
   return power;
 }
 
+bool ViewAccess::hasRowPairs(unsigned &form) const {
+  AccessSpace rows = getSpace(1);
+  if (rows.sizes.empty() || rows.sizes.back() % 2 != 0 ||
+      rows.coefs[0].back() != elementBytes)
+    return false;
+  form = 0;
+  for (unsigned f = 1; f < rows.coefs.size(); ++f) {
+    int64_t factor = rows.coefs[f].back();
+    if (factor != 0 && (factor != 1 || form != 0 || getBound(f) < 2))
+      return false;
+    if (factor != 0)
+      form = f;
+  }
+  return true;
+}
+
+std::optional<ColumnRun> ViewAccess::getColumnRun() const {
+  const unsigned last = factors[0].size() - 1;
+  ColumnRun run;
+  if (factors[0][last] != elementBytes)
+    return std::nullopt;
+  for (unsigned f = 1; f < factors.size(); ++f) {
+    int64_t factor = factors[f][last];
+    if (factor != 0 && (factor != 1 || run.form != 0))
+      return std::nullopt;
+    if (factor != 0)
+      run.form = f;
+  }
+  if (run.form == 0)
+    return run;
+  run.low = run.high = constants[run.form];
+  run.bound = getBound(run.form);
+  for (unsigned d = 0; d < last; ++d) {
+    int64_t reach = factors[run.form][d] * (coords.getSizes()[d] - 1);
+    (reach < 0 ? run.low : run.high) += reach;
+  }
+  return run;
+}
+
 int64_t ViewAccess::getVectorWidth(unsigned index, int64_t limit) const {
   AccessSpace space = getSpace(index);
   // Neighbours in memory, and told apart by no check.

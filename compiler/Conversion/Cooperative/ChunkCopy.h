@@ -24,10 +24,12 @@ public:
   void load(unsigned pass, unsigned part, mlir::Value position,
             mlir::Value buffer,
             llvm::SmallVectorImpl<mlir::Value> &pieces) override;
-  void write(unsigned pass, unsigned part, llvm::ArrayRef<mlir::Value> pieces,
-             mlir::Value buffer) override;
+  void write(unsigned pass, unsigned part, unsigned step,
+             llvm::ArrayRef<mlir::Value> pieces, mlir::Value buffer) override;
 
 private:
+  mlir::Value moveChunk(mlir::Value chunk, const ChunkMoves &moves);
+
   int64_t width; ///< Elements of one load.
   int64_t rowsPerPass;
   mlir::Value chunk; ///< Of this thread, within a row.

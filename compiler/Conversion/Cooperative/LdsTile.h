@@ -54,6 +54,8 @@ struct LdsTile {
   int64_t banks; ///< Of the chip's LDS.
   /// Rows of a block that a lane writes; 1 if it writes chunks.
   int64_t blockRows = 1;
+  /// Whether the rows of a block are valid apart (ViewAccess::hasRowPairs()).
+  bool hasPairs = false;
   /// Whether eight rows that lie four apart are read at once, or eight
   /// neighbours (MatrixInstruction::getMatrixRowOfP()).
   bool readsMatrices = false;

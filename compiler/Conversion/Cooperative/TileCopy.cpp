@@ -13,6 +13,10 @@ TileCopy::TileCopy(Emitter &e, const ViewAccess &access, LdsTile lds,
   unsigned outerDims = access.getNumColumnDims() - walk.innerDims;
   tapSpace = access.getSpace(2, 0, outerDims);
   innerSpace = access.getSpace(2, outerDims, walk.innerDims);
+  if (lds.hasPairs)
+    (void)access.hasRowPairs(pairForm);
+  if (walk.hasRows)
+    run = *access.getColumnRun();
 }
 
 /// Bytes from one element of the inner walk to the next.
@@ -29,7 +33,10 @@ Type TileCopy::getIntegerType(int64_t elements) const {
 void TileCopy::addRow(Value row, Value elements) {
   AccessSpace rows = access.getSpace(1);
   Value position = e.add(buffer.row0, row);
-  rowValid.push_back(needsRowCheck(access, lds.rows)
+  // A pair that begins in front of a row behind the view's end may lie half in
+  // the tensor.
+  bool mayEndInside = lds.hasPairs && rows.getExtent() % lds.rows != 0;
+  rowValid.push_back(mayEndInside || needsRowCheck(access, lds.rows)
                          ? e.ult(position, rows.getExtent())
                          : Value());
   SmallVector<Value> forms = rows.evaluate(e, position);
@@ -38,6 +45,47 @@ void TileCopy::addRow(Value row, Value elements) {
   if (walk.hasTaps())
     forms[0] = e.add(forms[0], e.mul(elements, getWalkStep()));
   rowForms.push_back(std::move(forms));
+}
+
+/// Bytes of a v_perm_b32 for the words of a chunk that begins an element later
+/// or earlier than it should: of the first or last one, of others with that
+/// before or behind; and those that change nothing. 0x0c is a zero, and bytes 4
+/// to 7 are the upper word's.
+static constexpr int64_t kMoved[2][2] = {{0x05040c0c, 0x05040302},
+                                         {0x0c0c0302, 0x05040302}};
+static constexpr int64_t kKept[2] = {0x07060504, 0x03020100};
+
+static Value isEqual(Emitter &e, Value lhs, int64_t rhs) {
+  return arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq, lhs,
+                               e.constant(rhs));
+}
+
+void TileCopy::addChunk(Value row, Value chunk, int64_t step) {
+  const int64_t width = lds.getChunkElements();
+  Value elements = e.add(e.mul(chunk, width), step);
+  addRow(row, elements);
+  SmallVector<Value> &forms = rowForms.back();
+  ChunkMoves &moves = chunkMoves.emplace_back();
+  if (run.form == 0)
+    return;
+  Value &coordinate = forms[run.form];
+  coordinate = e.add(coordinate, elements);
+  const int64_t places[] = {-1, run.bound - width + 1};
+  for (auto [side, place] : llvm::enumerate(places)) {
+    bool isReached = false;
+    for (int64_t first = step; first < step + lds.step; first += width)
+      isReached |= run.reaches(place, first);
+    if (!isReached)
+      continue;
+    Value lacks = isEqual(e, coordinate, place);
+    int64_t bytes = access.getElementBytes();
+    forms[0] =
+        e.add(forms[0], e.select(lacks, e.constant(side == 0 ? bytes : -bytes),
+                                 e.constant(0)));
+    for (size_t i = 0; i < moves[side].size(); ++i)
+      moves[side][i] =
+          e.select(lacks, e.constant(kMoved[side][i]), e.constant(kKept[side]));
+  }
 }
 
 /// Whether a checked coordinate is the same for all lanes and all steps of a
@@ -53,9 +101,49 @@ bool TileCopy::isUniform(unsigned form) const {
 Value TileCopy::checkBounds(unsigned place, ArrayRef<Value> walked) {
   Value valid = rowValid[place];
   ArrayRef<Value> row = rowForms[place];
-  for (unsigned f = 1; f < access.getNumForms(); ++f)
-    valid = e.both(valid, e.ult(e.add(row[f], walked[f]), access.getBound(f)));
+  for (unsigned f = 1; f < access.getNumForms(); ++f) {
+    // Of a pair, either row is enough; a chunk may lack an element.
+    int64_t front = f == pairForm || f == run.form ? 1 : 0;
+    int64_t back = f == run.form ? 2 - lds.getChunkElements() : 0;
+    valid = e.both(valid, e.ult(e.add(e.add(row[f], walked[f]), front),
+                                access.getBound(f) + front + back));
+  }
   return valid;
+}
+
+/// Bytes of a v_perm_b32: zeros, and the lower and upper halves of two words.
+static constexpr int64_t kZeros = 0x0c0c0c0c;
+static constexpr int64_t kLowHalves = 0x05040100;
+static constexpr int64_t kHighHalves = 0x07060302;
+
+/// Where the pair at `offset` is loaded, of whose rows the first has
+/// `coordinate`. A row that is not valid becomes zeros, and so nothing is
+/// loaded in front of the tensor or behind it: the pair begins a row later or
+/// earlier there, which the selectors know.
+Value TileCopy::placePair(Value offset, Value coordinate, int64_t bound) {
+  using Predicate = arith::CmpIPredicate;
+  auto compare = [&](Predicate predicate, Value lhs, int64_t rhs) -> Value {
+    return arith::CmpIOp::create(e.b, e.loc, predicate, lhs, e.constant(rhs));
+  };
+  // A lane's pairs, one for each element of a chunk, move together.
+  int64_t bytes = 2 * access.getElementBytes();
+  int64_t reach =
+      (lds.getChunkElements() - 1 + walk.inner - lds.step) * getWalkStep();
+  int64_t last = access.getTensorBytes() - reach - bytes;
+  Value lacksFirst = isEqual(e, coordinate, -1);
+  Value lacksSecond = isEqual(e, coordinate, bound - 1);
+  Value isInFront = e.both(
+      lacksFirst, compare(Predicate::slt, offset, access.getFirstBytes()));
+  Value isBehind = e.both(lacksSecond, compare(Predicate::sgt, offset, last));
+  Value low = e.constant(kLowHalves), high = e.constant(kHighHalves),
+        zeros = e.constant(kZeros);
+  pairSelectors.push_back(
+      {e.select(lacksFirst, zeros, e.select(isBehind, high, low)),
+       e.select(lacksSecond, zeros, e.select(isInFront, low, high))});
+  Value back =
+      e.select(isBehind, e.constant(-access.getElementBytes()), e.constant(0));
+  return e.add(offset,
+               e.select(isInFront, e.constant(access.getElementBytes()), back));
 }
 
 Value TileCopy::emitTapExists(Value tap) {
@@ -73,10 +161,18 @@ void TileCopy::setTap(Value tap) {
   Value isTap = e.ult(tap, walk.outer);
   Value outOfRange = e.constant(kOutOfRange);
   tapOffsets.clear();
+  pairSelectors.clear();
   for (unsigned place = 0; place < rowForms.size(); ++place) {
+    ArrayRef<Value> row = rowForms[place];
     Value valid = e.both(isTap, checkBounds(place, forms));
-    tapOffsets.push_back(
-        e.select(valid, e.add(rowForms[place][0], forms[0]), outOfRange));
+    Value offset = e.add(row[0], forms[0]);
+    if (pairForm)
+      offset = placePair(offset, e.add(row[pairForm], forms[pairForm]),
+                         access.getBound(pairForm));
+    else if (lds.hasPairs)
+      pairSelectors.push_back(
+          {e.constant(kLowHalves), e.constant(kHighHalves)});
+    tapOffsets.push_back(e.select(valid, offset, outOfRange));
   }
 }
 
@@ -85,6 +181,14 @@ Value TileCopy::loadAtTap(unsigned place, Type type, Value position,
   Value uniform = e.mul(position, getWalkStep() / access.getElementBytes());
   return loadBuffer(e, buffer, type, tapOffsets[place],
                     e.add(uniform, elements * getWalkStep()));
+}
+
+Value TileCopy::loadPairAtTap(unsigned place, Value position,
+                              int64_t elements) {
+  Value uniform = e.mul(position, getWalkStep() / access.getElementBytes());
+  return loadBuffer(e, buffer, getIntegerType(2),
+                    e.add(tapOffsets[place], elements * getWalkStep()),
+                    uniform);
 }
 
 void TileCopy::loadToLds(unsigned place, Value ldsPointer, Value position,
@@ -105,12 +209,19 @@ Value TileCopy::loadAtElement(unsigned place, Type type, Value element) {
 
 LdsTile tessera::chooseLdsTile(const ViewAccess &access, int64_t rows,
                                int64_t step, int64_t threads,
+                               const ReductionWalk &walk,
                                const GpuTarget &target,
                                const MatrixInstruction &instruction) {
   LdsTile lds{rows, step, access.getElementBytes(), target.ldsBanks};
-  if (access.getVectorWidth(1, lds.getChunkElements()) >
-      access.getVectorWidth(2, lds.getChunkElements()))
+  int64_t rowWidth = access.getVectorWidth(1, lds.getChunkElements());
+  int64_t columnWidth = access.getVectorWidth(2, lds.getChunkElements());
+  if (rowWidth > columnWidth)
     lds.blockRows = BlockCopy::chooseBlockRows(access, lds, threads);
+  lds.hasPairs = rowWidth == 1 && columnWidth == 1 && walk.hasTaps() &&
+                 !walk.hasRows && target.vendor == Vendor::Amd &&
+                 BlockCopy::copiesPairs(access, lds, threads);
+  if (lds.hasPairs)
+    lds.blockRows = 2;
   lds.readsMatrices = instruction.readsMatrices();
   return lds;
 }

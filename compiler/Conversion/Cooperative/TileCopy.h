@@ -18,6 +18,7 @@
 //   is the same for the whole workgroup is skipped.
 // - stepped: one loop over steps, of which each computes the offsets of its
 //   tap. For channels that a step divides, and a turn of the loop does not.
+//   Or each turn of the loop is a row of pixels, for backward weights of NCHW.
 // - flat: one loop over the whole reduction; each load finds its tap and
 //   channel by division. For channels that a step does not divide.
 //
@@ -29,6 +30,7 @@
 #include "compiler/Conversion/Common/GlobalBuffer.h"
 #include "compiler/Conversion/Cooperative/LdsTile.h"
 
+#include <array>
 #include <memory>
 
 namespace tessera {
@@ -41,6 +43,9 @@ struct ReductionWalk {
   int64_t outer = 1;      ///< Filter taps; 1 if the walk is flat.
   int64_t inner = 0;      ///< Channels; if flat, the padded reduction.
   int64_t elements = 0;   ///< Of the whole reduction, without padding.
+  /// Stepped: whether a turn of the loop walks all of `inner`, along which a
+  /// check may change (ColumnRun): the places of its steps are constants.
+  bool hasRows = false;
 
   /// Whether offsets are computed for a tap, not for each load.
   bool hasTaps() const { return kind != Kind::Flat; }
@@ -70,9 +75,9 @@ public:
                     mlir::Value buffer,
                     llvm::SmallVectorImpl<mlir::Value> &pieces) = 0;
 
-  /// Writes part `part` of what all the loads of a piece gave to the LDS
-  /// buffer `buffer`.
-  virtual void write(unsigned pass, unsigned part,
+  /// Writes part `part` of what all the loads of a piece gave to LDS buffer
+  /// number `step`, `buffer`, that of this step of a turn.
+  virtual void write(unsigned pass, unsigned part, unsigned step,
                      llvm::ArrayRef<mlir::Value> pieces,
                      mlir::Value buffer) = 0;
 
@@ -84,10 +89,17 @@ protected:
   /// from; `elements` are added to the walk's position there (not if it is
   /// flat).
   void addRow(mlir::Value row, mlir::Value elements);
+  /// Adds a row of a walk by rows, of which chunk `chunk` of the step `step`
+  /// elements from its begin is loaded: at an end of the tensor's row an
+  /// element later or earlier.
+  void addChunk(mlir::Value row, mlir::Value chunk, int64_t step);
 
   /// Loads `type` from place `place` (a row that was added); not flat.
   mlir::Value loadAtTap(unsigned place, mlir::Type type, mlir::Value position,
                         int64_t elements);
+  /// The same `elements` further on in the lane's own share of the step.
+  mlir::Value loadPairAtTap(unsigned place, mlir::Value position,
+                            int64_t elements);
   /// Loads 16 bytes a lane to LDS at `ldsPointer` + `immediate` (uniform) and
   /// on, from place `place`, beyond which the immediate is added; not flat.
   void loadToLds(unsigned place, mlir::Value ldsPointer, mlir::Value position,
@@ -98,6 +110,19 @@ protected:
   /// The i32s (or the one shorter integer) of `elements` elements.
   mlir::Type getIntegerType(int64_t elements) const;
   int64_t getWalkStep() const;
+  /// Of tiles of pairs: the byte permutes that make two elements of a row, at
+  /// neighbouring places of the reduction, from their pairs at the current tap;
+  /// for the even row and the odd one.
+  llvm::ArrayRef<mlir::Value> getPairSelectors(unsigned place) const {
+    return pairSelectors[place];
+  }
+  /// Byte permutes that undo what addChunk() did: at the begin of a row those
+  /// of the first word and of others, at its end of the last and of others;
+  /// null where no chunk of the step is moved.
+  using ChunkMoves = std::array<std::array<mlir::Value, 2>, 2>;
+  const ChunkMoves &getChunkMoves(unsigned place) const {
+    return chunkMoves[place];
+  }
 
   Emitter &e;
   const ViewAccess &access;
@@ -108,6 +133,8 @@ protected:
 private:
   mlir::Value checkBounds(unsigned place, llvm::ArrayRef<mlir::Value> walked);
   bool isUniform(unsigned form) const;
+  mlir::Value placePair(mlir::Value offset, mlir::Value coordinate,
+                        int64_t bound);
 
   GlobalBuffer buffer;
   AccessSpace tapSpace;   ///< Not flat: the outer reduction dimensions.
@@ -119,12 +146,19 @@ private:
   llvm::SmallVector<mlir::Value> rowValid;
   /// Per place: the byte offset at the current tap.
   llvm::SmallVector<mlir::Value> tapOffsets;
+  /// The check that tells the rows of a pair apart; 0 without one.
+  unsigned pairForm = 0;
+  llvm::SmallVector<std::array<mlir::Value, 2>> pairSelectors;
+  /// Of a walk by rows.
+  ColumnRun run;
+  llvm::SmallVector<ChunkMoves> chunkMoves;
 };
 
 /// How a tile of `rows` rows of `step` elements is brought to LDS: by blocks
 /// where the view's rows lie together in memory and its columns do not.
 LdsTile chooseLdsTile(const ViewAccess &access, int64_t rows, int64_t step,
-                      int64_t threads, const GpuTarget &target,
+                      int64_t threads, const ReductionWalk &walk,
+                      const GpuTarget &target,
                       const MatrixInstruction &instruction);
 
 /// The copy that `lds` was chosen for. `buffer` says where the rows begin.

@@ -212,8 +212,9 @@ void TileFrame::emitDealtStore(const TileMma &mma,
 TileFactor tessera::chooseFactor(TileFrame &f, const ViewAccess &access,
                                  int64_t rows) {
   TileProgram &program = f.program;
-  LdsTile lds = chooseLdsTile(access, rows, program.pipeline.getStep(),
-                              program.threads, f.target, program.instruction);
+  LdsTile lds =
+      chooseLdsTile(access, rows, program.pipeline.getStep(), program.threads,
+                    program.walk, f.target, program.instruction);
   return {access, lds,
           program.isDirect() &&
               TransposedCopy::isFor(access, program.instruction)};

@@ -289,11 +289,36 @@ static int64_t getProduct(ArrayRef<int64_t> sizes) {
                          std::multiplies<>());
 }
 
+/// Whether each turn of the loop is a row of pixels, of which every chunk of 16
+/// bytes is in range in both tensors, but for an element, or behind the end of
+/// one, so that it counts for nothing.
+static bool walksRows(TileProgram &program, const GpuTarget &target) {
+  constexpr int64_t kElementBytes = 2;
+  constexpr int64_t kChunk = kChunkBytes / kElementBytes;
+  auto pipeline = program.pipeline;
+  ViewAccess m(TileProgram::getView(program.loadM.getView()));
+  ViewAccess n(TileProgram::getView(program.loadN.getView()));
+  int64_t row = pipeline.getReduce().back();
+  std::optional<ColumnRun> runM = m.getColumnRun(), runN = n.getColumnRun();
+  if (target.vendor != Vendor::Amd || program.isDirect() ||
+      row != static_cast<int64_t>(pipeline.getBuffers() * pipeline.getStep()) ||
+      m.getElementBytes() != kElementBytes ||
+      m.getTensorBytes() >= kOutOfRange || n.getTensorBytes() >= kOutOfRange ||
+      !runM || !runN)
+    return false;
+  for (int64_t first = 0; first < row; first += kChunk)
+    if (!runM->isBehind(first) && !runN->isBehind(first) &&
+        !(runM->coversAlmost(first, kChunk) &&
+          runN->coversAlmost(first, kChunk)))
+      return false;
+  return true;
+}
+
 /// Nested if a turn of the loop, a step for each buffer, divides the innermost
 /// dimensions (the channels; with nothing to tell them apart, the taps too) and
 /// the padding is the same all along them. As many as possible: the outer loop
 /// costs. Stepped if a step divides them.
-static LogicalResult chooseWalk(TileProgram &program) {
+static LogicalResult chooseWalk(TileProgram &program, const GpuTarget &target) {
   auto pipeline = program.pipeline;
   ArrayRef<int64_t> reduce = pipeline.getReduce();
   int64_t total = getProduct(reduce);
@@ -322,6 +347,9 @@ static LogicalResult chooseWalk(TileProgram &program) {
              program.walk.kind != Kind::Nested)
       program.walk = {Kind::Stepped, count, total / inner, inner, total};
   }
+  if (program.walk.kind == Kind::Flat && total >= 2 * turn &&
+      walksRows(program, target))
+    program.walk = {Kind::Stepped, 1, total / turn, turn, total, true};
   // A loop that LLVM sees run once becomes a straight line, in which it moves
   // every fused multiply-add behind the last barrier, and spills by the
   // hundred. Two turns keep it a loop.
@@ -465,7 +493,7 @@ LogicalResult tessera::checkTileSupport(TileProgram &program,
                    succeeded(checkLimits(program)));
   return success(succeeded(checkResources(program, target)) &&
                  succeeded(checkLimits(program)) &&
-                 succeeded(chooseWalk(program)) &&
+                 succeeded(chooseWalk(program, target)) &&
                  succeeded(checkDirectCopy(program, target)) &&
                  succeeded(checkTurns(program)));
 }

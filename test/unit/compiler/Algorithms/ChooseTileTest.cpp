@@ -637,8 +637,9 @@ static ConvProblem makeChannelsFirst(Direction direction) {
 
 // Loads of two bytes hold the address unit as long as loads of sixteen: on
 // CDNA3 a filter in NCHW costs more than its launch. Pixels side by side
-// coalesce, and stay where they are. Backward weights have no such pixels: all
-// tensors are transposed. A filter of one tap is the same in both layouts.
+// coalesce, and stay where they are. Backward weights have no such pixels in
+// rows of 14: all tensors are transposed. A filter of one tap is the same in
+// both layouts.
 TEST(ChooseTile, TransposesWhatDoesNotCoalesce) {
   const GpuTarget &target = *findTarget("gfx942");
   auto choose = [&](const ConvProblem &p) {
@@ -727,22 +728,61 @@ TEST(ChooseTile, WeighsAddressesAndLines) {
 // and of backward weights channels of y.
 TEST(ChooseTile, KnowsHowFarLanesAreApart) {
   ConvProblem p = makeChannelsFirst(Direction::Forward);
-  auto getDistance = [](const ConvProblem &problem) {
-    return getGemmSize(problem, 32).rowOperand.laneDistance;
+  const GpuTarget &target = *findTarget("sm_80");
+  auto getDistance = [&](const ConvProblem &problem) {
+    return getGemmSize(problem, 32, target).rowOperand.laneDistance;
   };
   EXPECT_EQ(getDistance(p), 1);
-  EXPECT_EQ(getGemmSize(p, 32).columnOperand.laneDistance, 8 * 9);
+  EXPECT_EQ(getGemmSize(p, 32, target).columnOperand.laneDistance, 8 * 9);
   p.stride = {2, 1};
   EXPECT_EQ(getDistance(p), 1);
   p.stride = {1, 2};
   EXPECT_EQ(getDistance(p), 2);
   p.direction = Direction::BackwardData;
   EXPECT_EQ(getDistance(p), 1);
-  EXPECT_EQ(getGemmSize(p, 32).columnOperand.laneDistance, 9);
+  EXPECT_EQ(getGemmSize(p, 32, target).columnOperand.laneDistance, 9);
   p = makeChannelsFirst(Direction::BackwardWeights);
   EXPECT_EQ(getDistance(p), 14 * 14);
   p.yLayout = Layout::NHWC;
   EXPECT_EQ(getDistance(p), 8);
+}
+
+// On AMD's chips pixels of NCHW come in pairs where rows of the product are
+// neighbours in memory, an even number of them, and the walk has taps.
+TEST(ChooseTile, KnowsWherePixelsComeInPairs) {
+  const GpuTarget &target = *findTarget("gfx942");
+  auto getElements = [&](const ConvProblem &problem) {
+    return getGemmSize(problem, 32, target).rowOperand.loadElements;
+  };
+  ConvProblem p = makeChannelsFirst(Direction::Forward);
+  EXPECT_EQ(getElements(p), 2);
+  p.stride = {1, 2};
+  EXPECT_EQ(getElements(p), 1);
+  p.direction = Direction::BackwardData;
+  EXPECT_EQ(getElements(p), 1); // Rows of seven.
+  p.stride = {1, 1};
+  EXPECT_EQ(getElements(p), 2);
+  p.outChannels = 48;
+  EXPECT_EQ(getElements(p), 1);
+}
+
+// Of images 56 pixels wide, backward weights walks rows of 64 on AMD's chips,
+// splits images or lines, and needs no launch that transposes.
+TEST(ChooseTile, WalksRowsOfWideImages) {
+  ConvProblem p = makeChannelsFirst(Direction::BackwardWeights);
+  const GpuTarget &target = *findTarget("gfx942");
+  EXPECT_EQ(getGemmSize(p, 32, target).columnOperand.moves, 0);
+  p.in = {56, 56};
+  const GemmSize size = getGemmSize(p, 32, target);
+  EXPECT_GT(size.columnOperand.moves, 0);
+  EXPECT_EQ(size.reduction, static_cast<double>(p.batch * 56 * 64));
+  EXPECT_EQ(size.splittable, p.batch);
+  EXPECT_EQ(size.alsoSplittable, 56);
+  for (const char *chip : {"gfx90a", "gfx942", "gfx1100", "gfx1201"})
+    EXPECT_EQ(chooseTile(p, *findTarget(chip))->algorithm, "igemm") << chip;
+  p.pad = {2, 2};
+  p.filter = {5, 5};
+  EXPECT_EQ(getGemmSize(p, 32, target).columnOperand.moves, 0);
 }
 
 // Misaligned tensors are accessed element by element, and with long blocks the

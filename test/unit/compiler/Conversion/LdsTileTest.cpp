@@ -96,6 +96,21 @@ TEST(LdsTile, HasNoBankConflict) {
     }
 }
 
+// Pairs of pixels: a lane writes whole chunks of two rows, and neighbouring
+// lanes those of the next rows. Eight lanes of 128 bits use every bank once.
+TEST(LdsTile, HasNoBankConflictWhenWrittenByPairs) {
+  for (int64_t rowBytes : {64, 128}) {
+    LdsTile tile{256, rowBytes / 2, 2, /*banks=*/32, /*blockRows=*/2};
+    for (int64_t row = 0; row < 2; ++row)
+      for (int64_t first = 0; first < 64; first += 8) {
+        std::set<int64_t> banks;
+        for (int64_t lane = first; lane < first + 8; ++lane)
+          banks.insert(tile.getOffset(lane * 2 + row, 1) * 2 % 128);
+        EXPECT_EQ(banks.size(), 8u) << rowBytes;
+      }
+  }
+}
+
 // Blocks (BlockCopy.h) are written without conflicts: each lane writes half a
 // chunk of one row of a block, eight lanes the blocks along the rows and the
 // next eight lanes the other halves. Sixteen lanes of 64 bits use every bank
