@@ -120,14 +120,14 @@ static std::optional<GemmTile> findTmaProduct(const TileConfig &config,
 }
 
 /// What stores such a result like `config` one with channels last; none if it
-/// cannot: 64 columns are stored at once, and the epilogue reads tensors of the
-/// result's shape where channels are rows of wgmma.
+/// cannot: 64 columns are stored at once, by one workgroup, and the epilogue
+/// reads tensors of the result's shape where channels are rows of wgmma.
 static std::optional<TileConfig> storeChannelsFirst(const TileConfig &config,
                                                     const ConvProblem &conv) {
   constexpr int kBlock = 64, kLeastRows = 128;
   std::optional<GemmTile> tile =
       findTmaProduct(config, conv.direction == Direction::Forward);
-  if (!tile || tile->n < kBlock)
+  if (!tile || tile->n < kBlock || tile->cluster > 1)
     return std::nullopt;
   if ((conv.epilogue.beta || conv.epilogue.residual) && tile->splits == 1) {
     // Products of fewer columns would wait for shared memory; split f32, whose

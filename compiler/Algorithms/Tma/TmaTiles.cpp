@@ -371,26 +371,27 @@ static void addCluster(const ConvProblem &p, const TmaGemm &gemm,
 
 /// Clusters for tiles that leave half of the chip idle, and narrower tiles than
 /// others have, since a cluster exchanges fewer accumulators of them. All
-/// workgroups are to run at once. A GPC has 16 multiprocessors or 18, so that
-/// clusters of more than two leave some of them idle.
+/// workgroups are to run at once. The parts of a chip that a cluster lies in
+/// are no multiples of clusters: of 132 multiprocessors an H100 gives 120 to
+/// clusters of four; 128 workgroups in clusters of eight took two waves, of
+/// which 96 are let here.
 static std::vector<TmaShape> getClusterShapes(const ConvProblem &p,
                                               const TmaGemm &gemm,
                                               const GpuTarget &target) {
   static constexpr TmaShape kKinds[] = {
       {64, 32, 1, false, 0},  {64, 64, 1, false, 0},  {64, 128, 1, false, 0},
       {128, 32, 2, false, 0}, {128, 64, 2, false, 0}, {128, 128, 2, false, 0}};
-  constexpr int64_t kGpc = 16;
+  const std::pair<int, int64_t> kClusters[] = {
+      {2, target.computeUnits}, {4, 120}, {8, 96}};
   std::vector<TmaShape> shapes;
   const int64_t steps =
       gemm.taps * llvm::divideCeilSigned(gemm.channels, getTmaStep(p));
   for (TmaShape shape : kKinds)
-    for (const int cluster : {2, 4, 8}) {
+    for (const auto &[cluster, units] : kClusters) {
       shape.cluster = cluster;
-      const int64_t units = cluster == 2
-                                ? target.computeUnits
-                                : llvm::alignDown(target.computeUnits, kGpc);
       if (gemm.classes == 1 && steps >= 2 * cluster &&
-          countTiles(gemm, shape) * cluster <= units &&
+          countTiles(gemm, shape) * cluster <=
+              std::min<int64_t>(units, target.computeUnits) &&
           shape.n <= std::max(kTmaStep, gemm.columns))
         addCluster(p, gemm, shape,
                    llvm::divideCeilSigned(steps, int64_t(cluster)), target,
