@@ -276,13 +276,16 @@ std::vector<Candidate> tessera::getStemCandidates(const ConvProblem &conv,
   GemmShapes shapes = getGemmShapes(target, conv);
   auto row = findMatrixInstruction(target, shapes.instruction,
                                    getOperandType(conv.dataType));
+  // Packing, whose costs follow times, is for chips with wgmma.
+  const double scale = target.wgmmaSharedBytes > 0 ? rates.scale : 1;
   std::vector<Candidate> candidates;
   for (const StemTile &tile : getTiles(shapes, target)) {
     StemWork work = measure(conv, tile, *row, target);
     if (fits(tile, conv.outChannels, work, target))
       candidates.push_back(
           {tile.toConfig(),
-           ::estimateClocks(conv, tile, work, shapes.peak, target, rates)});
+           scale *
+               ::estimateClocks(conv, tile, work, shapes.peak, target, rates)});
   }
   return candidates;
 }
