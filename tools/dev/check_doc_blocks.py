@@ -229,6 +229,8 @@ def run_page(root, name, build, work):
               (f"not here: {missing[0]}" if missing else "run"))
         if not missing:
             blocks.append(block)
+    if not blocks:
+        return []
     script.write_text(make_script(page, blocks, (root / name).read_text()))
     (work / "out/block").write_text("setup")
     with open(work / "out/first", "w") as output:

@@ -4,7 +4,7 @@
 
 // A bias is one value a column, and channels are rows of image products. Without
 // these, pixels of several lines are no dimension of a tensor map.
-// BIAS: needs taps of channels that 64 divides, but has 28
+// BIAS: needs taps of channels that 32 divides, but has 28
 
 // A product for each image: rows are output channels, columns pixels. Pixels of
 // the operand b lie together, so wgmma reads it transposed.
