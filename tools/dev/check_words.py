@@ -30,7 +30,7 @@ PRODUCTS = r"compiler/Algorithms/(?!Pooling|RowWise)"
 # (files, word, what to say, contexts in which the word is right). A context is
 # searched in the line; files match from the beginning of the path.
 RULES = [
-    (OUTSIDE, r"\b(?:SumStore|WayOut|BothFactors|StepFeed|CellKernel|RunsWriter"
+    (OUTSIDE, r"\b(?:SumStore|WayOut|BothOperands|StepFeed|CellKernel|RunsWriter"
      r"|RowsTeam)\b", "the name of what it does", None),
     (r"", r"\bRows[A-Z]\w*|\bdnn\.rows\b|\brows-(?=[a-z]+[-_])", "row-wise",
      r"RowsAreNotSlots"),
@@ -44,7 +44,7 @@ RULES = [
      r"[Ss]cal|[Ee]xpAvg|\bfactor (?:of [\d.]|1\b|that turns)|a factor\b"
      r"|[Uu]nroll|same factors|dilation|lane / divisor|int factor|digit\.factor"
      r"|factor \* kLog2E|double factor|e\^\(factor|kept its factor"
-     r"|1\) - factor|- factor\)|[*,] factor|current factor|PixelFactors"),
+     r"|1\) - factor|- factor\)|[*,] factor|current factor"),
     (r"compiler/(?!Conversion/)|dialect/IR/", r"\bparts\b|\bgetParts\b", "splits",
      r"parts of|[Tt]wo parts|unused parts|vendors' parts"),
     (OUTSIDE, r"\b[Tt]urns?\b|[a-z]Turns?\b", "iteration, wave of workgroups, pass",

@@ -111,7 +111,7 @@ static int64_t getPixelColumns(const ConvProblem &p) {
 }
 
 /// Whether a shape suits the type. Of tf32 consumers read operand A from
-/// registers (PixelFactors.h): they cannot alternate between tiles, and
+/// registers (PixelOperands.h): they cannot alternate between tiles, and
 /// fragments need registers beside the accumulators, of which three consumers
 /// have fewer until some move to them.
 static bool fitsType(const ConvProblem &p, const TmaShape &shape) {

@@ -10,13 +10,13 @@
 #ifndef TESSERA_COMPILER_CONVERSION_HOPPER_FRAGMENTFEED_H
 #define TESSERA_COMPILER_CONVERSION_HOPPER_FRAGMENTFEED_H
 
-#include "compiler/Conversion/Hopper/BothFactors.h"
+#include "compiler/Conversion/Hopper/BothOperands.h"
 
 namespace tessera {
 
-class FragmentFeed : public BothFactors {
+class FragmentFeed : public BothOperands {
 public:
-  using BothFactors::BothFactors;
+  using BothOperands::BothOperands;
 
   bool prepares() const override { return true; }
   RingPlace prepareTile(const ResultTile &tile,

@@ -164,7 +164,7 @@ SmallVector<Value> HaloFeed::multiply(Wgmma &wgmma, Value, Place &place,
   RingPlace filter{place[0], place[1]}, pixels{place[2], place[3]};
   halos.awaitFull(pixels);
   awaitFilter(filter);
-  // Past the last channel both factors are zero.
+  // Past the last channel both operands are zero.
   const int64_t lastShares =
       llvm::divideCeil(halo.getLastBytes(), Wgmma::kReductionBytes);
   const int64_t wholeShares = shape.rowBytes / Wgmma::kReductionBytes;

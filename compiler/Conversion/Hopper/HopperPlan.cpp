@@ -4,7 +4,7 @@
 #include "compiler/Conversion/Common/KernelFunction.h"
 #include "compiler/Conversion/Common/ViewAccess.h"
 #include "compiler/Conversion/Hopper/ColumnStore.h"
-#include "compiler/Conversion/Hopper/PixelFactors.h"
+#include "compiler/Conversion/Hopper/PixelOperands.h"
 #include "compiler/Conversion/Hopper/StreamedReads.h"
 
 using namespace mlir;

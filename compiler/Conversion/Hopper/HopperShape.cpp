@@ -146,10 +146,10 @@ static LogicalResult checkTypes(TileProgram &program) {
   dnn::TileMmaOp mma = program.mma;
   Type element = mma.getA().getType().getElementType();
   Type result = program.store.getView().getType().getElementType();
-  const bool hasFactors = mma.getInstruction() == kWgmma
-                              ? element.isF16() || element.isBF16()
-                              : element.isF32();
-  if (!hasFactors || (result != element && !result.isF32()) ||
+  const bool hasOperands = mma.getInstruction() == kWgmma
+                               ? element.isF16() || element.isBF16()
+                               : element.isF32();
+  if (!hasOperands || (result != element && !result.isF32()) ||
       !mma.getAcc().getType().getElementType().isF32())
     return mma.emitOpError(
         "needs operands of f16 or bf16, or of f32 for tf32 and bf16x6, "

@@ -18,11 +18,11 @@
 
 namespace tessera {
 
-/// The instruction of factors of f16 and bf16, and of f32 rounded to tf32.
+/// The instruction of operands of f16 and bf16, and of f32 rounded to tf32.
 inline constexpr llvm::StringLiteral kWgmma = "wgmma";
 inline constexpr llvm::StringLiteral kWgmmaTf32 = "wgmma_tf32";
 /// Of f32 that is not rounded: six products of terms of bf16, into which both
-/// factors are split on their way (SplitFactors.h).
+/// factors are split on their way (SplitOperands.h).
 inline constexpr llvm::StringLiteral kWgmmaSplit = "wgmma_bf16x6";
 /// Rows of one wgmma, threads of the group that issues it.
 inline constexpr int64_t kWgmmaRows = 64;
@@ -59,7 +59,7 @@ struct HopperShape {
   int64_t storeRowBytes = kRowBytes; ///< The same of a staged result.
   /// Whether A goes through registers, and three warps of the producer's group,
   /// all but the producer's own, change B before it is multiplied: tf32 that is
-  /// read by pixels (PixelFactors.h), and f32 that is split (SplitFactors.h).
+  /// read by pixels (PixelOperands.h), and f32 that is split (SplitOperands.h).
   bool preparesB = false;
   static constexpr int64_t kPreparers = 3;
   /// Whether f32 are split into terms.
@@ -101,8 +101,8 @@ struct HopperShape {
 
   /// Columns of a consumer that a copy out may have: all, or a tap's channels.
   int64_t countTogether() const {
-    constexpr int64_t kFactorBytes = 2;
-    return hasHaloB() ? halo.rowBytes / kFactorBytes : getColumns();
+    constexpr int64_t kOperandBytes = 2;
+    return hasHaloB() ? halo.rowBytes / kOperandBytes : getColumns();
   }
 
   bool hasHaloA() const { return halo.buffers > 0 && !halo.isOfB; }

@@ -94,7 +94,7 @@ KernelWriter::KernelWriter(TileProgram &program, const HopperPlan &plan,
 
 /// Columns fastest, so that workgroups that run together share rows; of
 /// backward weights with more columns of tiles than rows of them it is the
-/// other way round: the factor that more of them share is the larger one. The
+/// other way round: the operand that more of them share is the larger one. The
 /// groups with the most steps come first, so that the last round of tiles is
 /// short.
 ResultTile KernelWriter::locateTile(Value tile) {
@@ -272,16 +272,16 @@ void KernelWriter::emitConsumer() {
   Value firstRow = shape.isPingPong || shape.wavesN > 1 || plan.sliding
                        ? e.constant(0)
                        : e.mul(consumer, shape.getRows());
-  auto getFactor = [&](const TmaOperand &operand) -> Wgmma::Factor {
+  auto getPlace = [&](const TmaOperand &operand) -> Wgmma::Operand {
     const int64_t bytes = operand.getBlockRowBytes();
     return {operand.isTransposed(), bytes,
             kWgmmaRows * shape.rowBytes * bytes / kRowBytes};
   };
-  Wgmma::Factor b = getFactor(plan.b);
+  Wgmma::Operand b = getPlace(plan.b);
   if (shape.hasHaloB())
     b.blockBytes = plan.sliding->getTapRows() * b.rowBytes;
   Wgmma wgmma(e, shape, program.loadM.getType().getElementType(),
-              getFactor(plan.a), b, shared.address, firstRow);
+              getPlace(plan.a), b, shared.address, firstRow);
   SumStore store = makeStore();
   StepFeed::Place begin = feed->getBegin();
   Value first = workgroup;

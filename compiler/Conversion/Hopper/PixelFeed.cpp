@@ -1,11 +1,12 @@
-//===- PixelFeed.cpp - tf32 factors that are read by pixels ---------------===//
+//===- PixelFeed.cpp - tf32 operands that are read by pixels --------------===//
 //
-// B is transposed by the free warps; A goes through registers (PixelFactors.h).
+// B is transposed by the free warps; A goes through registers
+// (PixelOperands.h).
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/Hopper/FragmentFeed.h"
-#include "compiler/Conversion/Hopper/PixelFactors.h"
+#include "compiler/Conversion/Hopper/PixelOperands.h"
 
 using namespace mlir;
 using namespace tessera;

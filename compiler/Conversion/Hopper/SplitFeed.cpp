@@ -1,8 +1,8 @@
-//===- SplitFeed.cpp - f32 factors in terms of bf16 -----------------------===//
+//===- SplitFeed.cpp - f32 operands in terms of bf16 ----------------------===//
 
 #include "compiler/Conversion/Hopper/FragmentFeed.h"
-#include "compiler/Conversion/Hopper/PixelFactors.h"
-#include "compiler/Conversion/Hopper/SplitFactors.h"
+#include "compiler/Conversion/Hopper/PixelOperands.h"
+#include "compiler/Conversion/Hopper/SplitOperands.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 

@@ -1,6 +1,6 @@
-//===- StepFeed.cpp - Steps that bring both factors -----------------------===//
+//===- StepFeed.cpp - Steps that bring both operands ----------------------===//
 
-#include "compiler/Conversion/Hopper/BothFactors.h"
+#include "compiler/Conversion/Hopper/BothOperands.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -50,7 +50,7 @@ void tessera::emitPassTurn(Emitter &e, Value consumer, int64_t consumers) {
 
 /// Splits of the reduction are runs of groups. In a cluster the first
 /// workgroups have one step more than the others, if not all have as many.
-Value BothFactors::getFirstStep(Value group) {
+Value BothOperands::getFirstStep(Value group) {
   if (shape.cluster > 1) {
     const int64_t more = plan.steps % shape.cluster;
     Value before = e.mul(context.rank, plan.steps / shape.cluster);
@@ -64,7 +64,7 @@ Value BothFactors::getFirstStep(Value group) {
                           : e.mul(e.divu(group, groups), plan.steps);
 }
 
-Value BothFactors::countSteps(Value group) {
+Value BothOperands::countSteps(Value group) {
   if (shape.cluster == 1)
     return plan.walk.countSteps(e, group);
   const int64_t least = plan.steps / shape.cluster;
@@ -75,8 +75,8 @@ Value BothFactors::countSteps(Value group) {
                   e.constant(least));
 }
 
-RingPlace BothFactors::copyTile(unsigned, const ResultTile &tile,
-                                const RingPlace &begin) {
+RingPlace BothOperands::copyTile(unsigned, const ResultTile &tile,
+                                 const RingPlace &begin) {
   Value firstStep = getFirstStep(tile.group);
   SmallVector<Value> placeA = plan.a.locate(e, tile.group, tile.row);
   SmallVector<Value> placeB = plan.b.locate(e, tile.group, tile.column);
@@ -106,9 +106,9 @@ RingPlace BothFactors::copyTile(unsigned, const ResultTile &tile,
 
 /// A stage is given back when the products of the next one have been issued, so
 /// that one group always runs.
-SmallVector<Value> BothFactors::emitSteps(Wgmma &wgmma, Value steps,
-                                          RingPlace &place,
-                                          llvm::function_ref<void()> onIssued) {
+SmallVector<Value>
+BothOperands::emitSteps(Wgmma &wgmma, Value steps, RingPlace &place,
+                        llvm::function_ref<void()> onIssued) {
   ring.awaitFull(place);
   SmallVector<Value> sums =
       wgmma.multiply(locate(place.stage), wgmma.makeSums(), /*isFirst=*/true);
@@ -155,8 +155,8 @@ static Value addAccumulators(Emitter &e, Value lhs, Value rhs) {
 /// Accumulators begin anew after some steps, and what they have summed up until
 /// then is added to sums that start as zeros.
 SmallVector<Value>
-BothFactors::emitPromoted(Wgmma &wgmma, Value steps, RingPlace &place,
-                          llvm::function_ref<void()> onIssued) {
+BothOperands::emitPromoted(Wgmma &wgmma, Value steps, RingPlace &place,
+                           llvm::function_ref<void()> onIssued) {
   Value zeros = LLVM::ZeroOp::create(e.b, e.loc, wgmma.getAccType());
   SmallVector<Value> state = {place.stage, place.parity};
   state.append(shape.blocks, zeros);
@@ -184,9 +184,9 @@ BothFactors::emitPromoted(Wgmma &wgmma, Value steps, RingPlace &place,
 }
 
 /// The sums are zeros if the group has no tap.
-SmallVector<Value> BothFactors::multiply(Wgmma &wgmma, Value group,
-                                         Place &place,
-                                         llvm::function_ref<void()> onIssued) {
+SmallVector<Value> BothOperands::multiply(Wgmma &wgmma, Value group,
+                                          Place &place,
+                                          llvm::function_ref<void()> onIssued) {
   Value steps = countSteps(group);
   RingPlace at{place[0], place[1]};
   if (shape.promote > 0 || !plan.walk.canBeEmpty()) {
@@ -217,7 +217,7 @@ SmallVector<Value> BothFactors::multiply(Wgmma &wgmma, Value group,
   return SmallVector<Value>(branch.getResults().take_front(shape.blocks));
 }
 
-StepFeed::Place BothFactors::skipTile(const Place &place, Value group) {
+StepFeed::Place BothOperands::skipTile(const Place &place, Value group) {
   RingPlace next =
       ring.advance({place[0], place[1]}, plan.walk.countSteps(e, group));
   return {next.stage, next.parity};
@@ -225,5 +225,5 @@ StepFeed::Place BothFactors::skipTile(const Place &place, Value group) {
 
 std::unique_ptr<StepFeed>
 tessera::makeStepFeed(const StepFeed::Context &context) {
-  return std::make_unique<BothFactors>(context);
+  return std::make_unique<BothOperands>(context);
 }

@@ -3,8 +3,8 @@
 // A read that misses in L2 replaces the line that was not used for longest. In
 // kernels that read more than they write, that is a line of an earlier kernel's
 // result, which has to be written to memory first. So reading 51 MB on an H100
-// took 27.4 us, and 24.2 where each line that is read replaces one that was read
-// before it (docs/design/0006-hopper.md).
+// took 27.4 us, and 24.2 where each line that is read replaces one that was
+// read before it (docs/design/0006-hopper.md).
 //
 //===----------------------------------------------------------------------===//
 

@@ -3,7 +3,7 @@
 // A warp rounds up to 64 columns of its 16 rows at a time into a buffer in
 // shared memory, from where they leave (WayOut). No other warp takes part, so
 // that warps run apart. Two buffers take turns: while one leaves, the other is
-// filled. A result of f32 (of f32 factors, or the parts of a split reduction)
+// filled. A result of f32 (of f32 operands, or the parts of a split reduction)
 // is staged as it is, up to 32 columns at a time.
 //
 // Of exchanged products a warp has 16 columns of all rows. It writes them,

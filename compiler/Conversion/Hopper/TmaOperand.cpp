@@ -1,4 +1,4 @@
-//===- TmaOperand.cpp - A factor that the TMA unit copies -----------------===//
+//===- TmaOperand.cpp - An operand that the TMA unit copies ---------------===//
 
 #include "compiler/Conversion/Hopper/TmaOperand.h"
 #include "compiler/Conversion/Common/ViewAccess.h"

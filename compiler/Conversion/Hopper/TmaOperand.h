@@ -1,4 +1,4 @@
-//===- TmaOperand.h - A factor that the TMA unit copies --------*- C++ -*--===//
+//===- TmaOperand.h - An operand that the TMA unit copies ------*- C++ -*--===//
 //
 // #dnn.coords is linear, and so is what a tensor map can say; where the two
 // agree, one thread copies a whole tile, padding and tails included:
@@ -9,12 +9,12 @@
 //   pixels, through rows and images, is the unit's.
 //
 // The reduction goes in steps of 64 channels at one tap. The last step of a tap
-// may reach past the channels, where both factors read as zero. In shared
+// may reach past the channels, where both operands read as zero. In shared
 // memory 128 bytes of what lies together are a row: channels of the reduction,
 // or, of a filter whose rows lie together, 64 of them (transposed).
 //
-// Where neither factor has its reduction together in memory, as in backward
-// weights, it goes in steps of 64 pixels. Both factors are then images, and
+// Where neither operand has its reduction together in memory, as in backward
+// weights, it goes in steps of 64 pixels. Both operands are then images, and
 // their rows channels, which may be those of several taps: 64 rows are one copy
 // of one tap. (Where taps share pixels, it may be 32 rows: SlidingHalo.h.) The
 // last step may reach past the last image, where both read as zero.
@@ -30,12 +30,12 @@
 
 namespace tessera {
 
-/// What a step of the reduction takes, of both factors alike.
+/// What a step of the reduction takes, of both operands alike.
 enum class TmaWalk { Channels, Pixels };
 
 class TmaOperand {
 public:
-  /// The walk that suits the memory of both factors of a product.
+  /// The walk that suits the memory of both operands of a product.
   static TmaWalk chooseWalk(dnn::TileLoadOp a, dnn::TileLoadOp b);
 
   /// The operand behind `load`, a tile of the kernel argument `tensor`. Fails
@@ -60,7 +60,7 @@ public:
   /// Bytes that copy() brings. Fewer than the tile's where the view has one
   /// row, which is a box of its own; what the other rows hold is never stored.
   int64_t getBytes() const;
-  /// Steps of the whole reduction; the same for both factors.
+  /// Steps of the whole reduction; the same for both operands.
   int64_t getSteps() const;
 
   /// What does not change from step to step of the tile at `row0` of `group`:

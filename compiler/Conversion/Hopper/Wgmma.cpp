@@ -13,7 +13,7 @@ static constexpr int64_t kUnit = 16;
 
 /// Swizzled by the `rowBytes` of a row, of which 1, 2 and 3 stand for 128, 64
 /// and 32; then the distance of 8 rows, `stride`. `leading` is that of blocks
-/// of a transposed factor, and has no meaning for others.
+/// of a transposed operand, and has no meaning for others.
 static constexpr int64_t getDescriptorBits(int64_t rowBytes, int64_t leading,
                                            int64_t stride) {
   const int64_t swizzle = rowBytes == 128 ? 1 : rowBytes == 64 ? 2 : 3;
@@ -36,9 +36,9 @@ static Value extend(Emitter &e, Value value) {
   return arith::ExtUIOp::create(e.b, e.loc, e.b.getI64Type(), value);
 }
 
-Wgmma::Wgmma(Emitter &e, const HopperShape &shape, Type element, Factor a,
-             Factor b, Value base, Value firstRow)
-    : e(e), shape(shape), element(element), factorA(a), factorB(b) {
+Wgmma::Wgmma(Emitter &e, const HopperShape &shape, Type element, Operand a,
+             Operand b, Value base, Value firstRow)
+    : e(e), shape(shape), element(element), operandA(a), operandB(b) {
   SmallVector<Type> sums(shape.getProductColumns() / 2, e.b.getF32Type());
   sumType = LLVM::LLVMStructType::getLiteral(e.b.getContext(), sums);
   constexpr int64_t kAddressMask = 0x3fff;
@@ -80,22 +80,22 @@ SmallVector<Value> Wgmma::multiply(const Place &place, ArrayRef<Value> sums,
   const int64_t reduction =
       kReductionBytes * 8 / element.getIntOrFloatBitWidth();
   // From one instruction's share of a step to the next: along rows, or, of a
-  // transposed factor, over as many of them.
+  // transposed operand, over as many of them.
   constexpr int64_t kAlongRow = kReductionBytes / kUnit;
-  auto getStep = [&](const Factor &factor) {
-    return factor.isTransposed ? reduction * factor.rowBytes / kUnit
-                               : kAlongRow;
+  auto getStep = [&](const Operand &operand) {
+    return operand.isTransposed ? reduction * operand.rowBytes / kUnit
+                                : kAlongRow;
   };
-  const int64_t stepA = getStep(factorA);
-  const int64_t stepB = place.sharesB.empty() ? getStep(factorB) : 0;
+  const int64_t stepA = getStep(operandA);
+  const int64_t stepB = place.sharesB.empty() ? getStep(operandB) : 0;
   auto mnk = NVVM::MMAShapeAttr::get(e.b.getContext(), kWgmmaRows,
                                      shape.getProductColumns(), reduction);
   const auto row = NVVM::MMALayout::row, col = NVVM::MMALayout::col;
   const bool isSwapped = shape.isSwapped;
   const bool turnsRows =
-      isSwapped ? factorB.isTransposed : factorA.isTransposed;
+      isSwapped ? operandB.isTransposed : operandA.isTransposed;
   const bool turnsColumns =
-      isSwapped ? factorA.isTransposed : factorB.isTransposed;
+      isSwapped ? operandA.isTransposed : operandB.isTransposed;
   SmallVector<Value> results(sums);
   NVVM::WgmmaFenceAlignedOp::create(e.b, e.loc);
   const int64_t count = shares.value_or(shape.rowBytes / kReductionBytes);
@@ -142,9 +142,9 @@ Value Wgmma::multiplyFragment(ArrayRef<Value> a, Value b, Value sums,
           (shape.splitsF32 ? "k16.f32.bf16.bf16 " : "k8.f32.tf32.tf32 ") +
           list(0, count) + ", " + list(2 * count, registers) + ", $" +
           std::to_string(2 * count + registers) + ", p, 1, 1" +
-          (!shape.splitsF32       ? ""
-           : factorB.isTransposed ? ", 1"
-                                  : ", 0") +
+          (!shape.splitsF32        ? ""
+           : operandB.isTransposed ? ", 1"
+                                   : ", 0") +
           ";\n}";
   std::string constraints;
   SmallVector<Value> operands;
@@ -193,12 +193,12 @@ Wgmma::multiplyTerms(Value stage, ArrayRef<SmallVector<SplitPair>> fragments,
                      ArrayRef<Value> sums, bool isFirst) {
   constexpr int64_t kReduction = 16; // Rows, if columns lie together.
   const int64_t shareBytes =
-      factorB.isTransposed ? kReduction * kRowBytes : kReductionBytes;
+      operandB.isTransposed ? kReduction * kRowBytes : kReductionBytes;
   Value offset = extend(e, e.mul(stage, shape.getBytesB() / kUnit));
   Value b = addLong(e, descriptorB, offset);
   SmallVector<Value> results(sums);
   auto multiplyShare = [&](int64_t share, const TermProduct &product) {
-    const int64_t term = getTermOffset(shape, product.b, factorB.isTransposed);
+    const int64_t term = getTermOffset(shape, product.b, operandB.isTransposed);
     Value ofB = addLong(e, b, makeLong(e, (share * shareBytes + term) / kUnit));
     for (int64_t block = 0; block < shape.blocks; ++block) {
       SmallVector<Value> a;

@@ -1,6 +1,6 @@
 //===- Wgmma.h - Products that read shared memory --------------*- C++ -*--===//
 //
-// wgmma multiplies 64 rows by up to 256 columns. Both factors are read from
+// wgmma multiplies 64 rows by up to 256 columns. Both operands are read from
 // shared memory through descriptors, the sums are in the registers of a
 // warpgroup. Its rows are those of the tile, or, exchanged, its columns.
 // Source: PTX ISA 8.6, "Asynchronous warpgroup level matrix instructions"
@@ -12,14 +12,14 @@
 #define TESSERA_COMPILER_CONVERSION_HOPPER_WGMMA_H
 
 #include "compiler/Conversion/Common/Emitter.h"
-#include "compiler/Conversion/Hopper/SplitFactors.h"
+#include "compiler/Conversion/Hopper/SplitOperands.h"
 
 namespace tessera {
 
 class Wgmma {
 public:
-  /// How a factor is in shared memory: TmaOperand.h.
-  struct Factor {
+  /// How an operand is in shared memory: TmaOperand.h.
+  struct Operand {
     bool isTransposed;
     /// If it is, the bytes that lie together, 64 elements or 32 of what is no
     /// reduction; and from these to the next: another block, or another tap's.
@@ -29,8 +29,8 @@ public:
   static constexpr int64_t kReductionBytes = 32;
   /// `base` is the aligned begin of shared memory as an i32; `firstRow` the
   /// consumer's first row in the tile.
-  Wgmma(Emitter &e, const HopperShape &shape, mlir::Type element, Factor a,
-        Factor b, mlir::Value base, mlir::Value firstRow);
+  Wgmma(Emitter &e, const HopperShape &shape, mlir::Type element, Operand a,
+        Operand b, mlir::Value base, mlir::Value firstRow);
 
   /// A struct of half as many sums as an instruction has columns.
   mlir::Type getAccType() const { return sumType; }
@@ -38,7 +38,7 @@ public:
   /// would be moved behind the fence, where ptxas serialises the product.)
   llvm::SmallVector<mlir::Value> makeSums();
 
-  /// Where a step's factors are: bytes behind the first buffer of each. Rows
+  /// Where a step's operands are: bytes behind the first buffer of each. Rows
   /// may begin anywhere, since the swizzle follows the address.
   struct Place {
     mlir::Value a, b;
@@ -75,7 +75,7 @@ private:
   Emitter &e;
   const HopperShape &shape;
   mlir::Type element;
-  Factor factorA, factorB;
+  Operand operandA, operandB;
   mlir::Type sumType;
   mlir::Value descriptorA, descriptorB; ///< Of the first buffers.
 };

@@ -1,6 +1,6 @@
-//===- PixelFactors.cpp - tf32 factors that are read by pixels ------------===//
+//===- PixelOperands.cpp - tf32 operands that are read by pixels ----------===//
 
-#include "compiler/Conversion/Hopper/PixelFactors.h"
+#include "compiler/Conversion/Hopper/PixelOperands.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 

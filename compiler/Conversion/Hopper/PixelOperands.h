@@ -1,4 +1,4 @@
-//===- PixelFactors.h - tf32 factors that are read by pixels ---*- C++ -*--===//
+//===- PixelOperands.h - tf32 operands that are read by pixels -*- C++ -*--===//
 //
 // In backward weights the reduction is pixels, but what lies together in memory
 // is channels, and wgmma reads f32 from shared memory only with the reduction
@@ -7,13 +7,13 @@
 // registers; of B the free warps of the producer's group transpose each block
 // where it lies (docs/design/0011-tf32.md).
 //
-// Which pixel is which k of a product is ours to say, if both factors agree: of
-// 8 pixels the even ones come first. With it no access has bank conflicts.
+// Which pixel is which k of a product is ours to say, if both operands agree:
+// of 8 pixels the even ones come first. With it no access has bank conflicts.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_COMPILER_CONVERSION_HOPPER_PIXELFACTORS_H
-#define TESSERA_COMPILER_CONVERSION_HOPPER_PIXELFACTORS_H
+#ifndef TESSERA_COMPILER_CONVERSION_HOPPER_PIXELOPERANDS_H
+#define TESSERA_COMPILER_CONVERSION_HOPPER_PIXELOPERANDS_H
 
 #include "compiler/Conversion/Hopper/HopperShape.h"
 #include "compiler/Conversion/Nvidia/SharedMemory.h"
@@ -58,4 +58,4 @@ private:
 
 } // namespace tessera
 
-#endif // TESSERA_COMPILER_CONVERSION_HOPPER_PIXELFACTORS_H
+#endif // TESSERA_COMPILER_CONVERSION_HOPPER_PIXELOPERANDS_H

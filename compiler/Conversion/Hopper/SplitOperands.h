@@ -1,4 +1,4 @@
-//===- SplitFactors.h - f32 factors in terms of bf16 -----------*- C++ -*--===//
+//===- SplitOperands.h - f32 operands in terms of bf16 ---------*- C++ -*--===//
 //
 // TMA brings f32. A consumer loads the fragments of A and splits them in
 // registers; free warps of the producer's group split B, and write its terms
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_COMPILER_CONVERSION_HOPPER_SPLITFACTORS_H
-#define TESSERA_COMPILER_CONVERSION_HOPPER_SPLITFACTORS_H
+#ifndef TESSERA_COMPILER_CONVERSION_HOPPER_SPLITOPERANDS_H
+#define TESSERA_COMPILER_CONVERSION_HOPPER_SPLITOPERANDS_H
 
 #include "compiler/Conversion/Hopper/HopperShape.h"
 #include "compiler/Conversion/Nvidia/SharedMemory.h"
@@ -68,4 +68,4 @@ private:
 
 } // namespace tessera
 
-#endif // TESSERA_COMPILER_CONVERSION_HOPPER_SPLITFACTORS_H
+#endif // TESSERA_COMPILER_CONVERSION_HOPPER_SPLITOPERANDS_H

@@ -1,7 +1,7 @@
-//===- SplitFactors.cpp - f32 factors in terms of bf16 --------------------===//
+//===- SplitOperands.cpp - f32 operands in terms of bf16 ------------------===//
 
-#include "compiler/Conversion/Hopper/SplitFactors.h"
-#include "compiler/Conversion/Hopper/PixelFactors.h"
+#include "compiler/Conversion/Hopper/SplitOperands.h"
+#include "compiler/Conversion/Hopper/PixelOperands.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 

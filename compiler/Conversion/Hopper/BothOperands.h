@@ -1,15 +1,15 @@
-//===- BothFactors.h - Steps that bring both factors -----------*- C++ -*--===//
+//===- BothOperands.h - Steps that bring both operands ---------*- C++ -*--===//
 
-#ifndef TESSERA_COMPILER_CONVERSION_HOPPER_BOTHFACTORS_H
-#define TESSERA_COMPILER_CONVERSION_HOPPER_BOTHFACTORS_H
+#ifndef TESSERA_COMPILER_CONVERSION_HOPPER_BOTHOPERANDS_H
+#define TESSERA_COMPILER_CONVERSION_HOPPER_BOTHOPERANDS_H
 
 #include "compiler/Conversion/Hopper/StepFeed.h"
 
 namespace tessera {
 
-class BothFactors : public StepFeed {
+class BothOperands : public StepFeed {
 public:
-  explicit BothFactors(const Context &context)
+  explicit BothOperands(const Context &context)
       : context(context), e(context.e), plan(context.plan), shape(plan.shape),
         ring(e, context.shared, shape.getOffsetBarriers(), shape.stages,
              shape.countReaders(),
@@ -51,4 +51,4 @@ protected:
 
 } // namespace tessera
 
-#endif // TESSERA_COMPILER_CONVERSION_HOPPER_BOTHFACTORS_H
+#endif // TESSERA_COMPILER_CONVERSION_HOPPER_BOTHOPERANDS_H
