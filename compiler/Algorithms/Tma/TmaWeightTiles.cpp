@@ -490,7 +490,7 @@ static double getCopyClocks(const ConvProblem &p, const GemmTile &tile,
       static_cast<double>(llvm::divideCeilSigned(tile.n, kTmaStep) * kTmaStep);
   return (ofWindows * countCacheLines(p, p.inChannels) +
           gradients * countCacheLines(p, p.outChannels)) *
-         kRowBytes / kTmaWeightRates.step.windowBytes;
+         kRowBytes / rates.step.windowBytes;
 }
 
 /// Clocks of a step, which the products, shared memory or L2 limit.
