@@ -11,6 +11,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <map>
+#include <set>
+
 using namespace tessera;
 
 static ConvProblem makeProblem(int64_t batch, int64_t channels, int64_t size,
@@ -251,4 +255,23 @@ TEST(TmaTiles, PadsFewChannelsToNoBlock) {
 TEST(TmaTiles, ShortensStepsByChannelsOfTheReduction) {
   EXPECT_NE(choose(makeVolume(96, 64)).find("n64k32"), std::string::npos);
   EXPECT_NE(choose(makeVolume(64, 32)).find("n32k64"), std::string::npos);
+}
+
+// More workgroups of clusters than an H100 runs at once take two waves.
+TEST(TmaTiles, HasNoMoreClustersThanRunAtOnce) {
+  const std::map<int, int64_t> most = {{2, 132}, {4, 120}, {8, 96}};
+  std::set<int> seen;
+  for (int64_t size : {7, 14, 28})
+    for (int64_t batch : {1, 2, 4, 8}) {
+      const ConvProblem p = makeProblem(batch, 512, size, 3, 1);
+      for (const Candidate &candidate : getTmaCandidates(p, getSm90())) {
+        const GemmTile tile = *parseGemmTile(candidate.tile);
+        if (tile.cluster == 1)
+          continue;
+        seen.insert(tile.cluster);
+        EXPECT_LE(countTiles(p, tile) * tile.cluster, most.at(tile.cluster))
+            << candidate.tile.toText();
+      }
+    }
+  EXPECT_EQ(seen, (std::set<int>{2, 4, 8}));
 }
