@@ -47,6 +47,34 @@ void TmaOperand::readView(dnn::ViewOp view) {
   });
 }
 
+/// Makes one dimension of those that the window's corner walks one after the
+/// other, pixel by pixel: images are a matrix to a window of one tap.
+void TmaOperand::joinPixels() {
+  const unsigned space = walk == TmaWalk::Pixels ? 2 : 1;
+  if (dims.size() < kLeastImageRank || transposed != (space == 2))
+    return;
+  unsigned last = coords.getSizes().size();
+  int64_t count = 1;
+  for (const Dimension &dim : ArrayRef(dims).drop_front()) {
+    const Terms &corner = getCorner(dim);
+    if (!getTaps(dim).empty() || !dim.groups.empty() || dim.constant != 0 ||
+        dim.stride != dims[1].stride * count)
+      return;
+    count *= dim.size;
+    if (corner.empty() && dim.size == 1)
+      continue;
+    if (corner.size() != 1 || corner[0].factor != 1 || corner[0].dim >= last ||
+        coords.getSizes()[corner[0].dim] != dim.size)
+      return;
+    last = corner[0].dim;
+  }
+  if (count != coords.getExtent(space))
+    return;
+  dims.resize(2);
+  dims[1].size = count;
+  (space == 1 ? dims[1].rows : dims[1].columns) = {{kWhole, 1}};
+}
+
 /// Steps are pieces of the dimension that the reduction's last one walks. It is
 /// the innermost in memory, or one row of the innermost after the other.
 LogicalResult TmaOperand::findSteps(dnn::TileLoadOp load) {
@@ -133,8 +161,11 @@ LogicalResult TmaOperand::checkStrides(dnn::TileLoadOp load) {
   return success();
 }
 
-/// Whether rows walk more than one dimension, or share one with the reduction.
+/// Whether rows walk more than one dimension, or share one with the reduction;
+/// of steps of pixels, whether these are no matrix.
 bool TmaOperand::isImages() const {
+  if (walk == TmaWalk::Pixels)
+    return dims.size() >= kLeastImageRank;
   unsigned walked = 0;
   for (const Dimension &dim : dims) {
     walked += dim.rows.size();
@@ -154,7 +185,7 @@ LogicalResult TmaOperand::makeTiled(dnn::TileLoadOp load) {
     if (!dim.rows.empty())
       map.box[i] = transposed ? blockRows : tileRows;
   }
-  map.box[stepDim] = stepElements;
+  map.box[walk == TmaWalk::Pixels ? 1 : stepDim] = stepElements;
   return success();
 }
 
@@ -243,18 +274,20 @@ FailureOr<TmaOperand> TmaOperand::match(dnn::TileLoadOp load, KernelArg tensor,
   operand.stepElements = load.getType().getShape()[1];
   if (operand.dims.size() > TensorMap::kMaxRank)
     return load.emitOpError("has more dimensions than a tensor map");
-  operand.map.rank = operand.dims.size();
   const int64_t bytes = element.getIntOrFloatBitWidth() / 8;
   operand.blockRows = TensorMap::kBoxBytes / bytes;
+  const bool isPixels = walk == TmaWalk::Pixels;
+  if (failed(isPixels ? operand.checkPixels(load) : operand.findSteps(load)))
+    return failure();
+  operand.joinPixels();
+  operand.map.rank = operand.dims.size();
   for (auto [i, dim] : llvm::enumerate(operand.dims)) {
     operand.map.sizes[i] = dim.size;
     operand.map.strides[i] = i == 0 ? 0 : dim.stride * bytes;
   }
-  const bool isPixels = walk == TmaWalk::Pixels;
-  if (failed(isPixels ? operand.checkPixels(load) : operand.findSteps(load)) ||
-      failed(operand.checkStrides(load)))
+  if (failed(operand.checkStrides(load)))
     return failure();
-  const bool isImages = isPixels || operand.isImages();
+  const bool isImages = operand.isImages();
   if (isImages && operand.transposed && !isPixels)
     return load.emitOpError("needs images whose channels are the reduction to "
                             "be copied by tma");
@@ -320,6 +353,7 @@ SmallVector<Value> TmaOperand::locate(Emitter &e, Value group,
   if (walk == TmaWalk::Pixels)
     return locateBlocks(e, group, row0);
   auto rows = splitPosition(e, coords.getSpace(1), coords.getFirstDim(1), row0);
+  rows[kWhole] = row0;
   SmallVector<Value> place;
   for (const Dimension &dim : dims) {
     Value coordinate = locateInGroup(e, dim, group);
@@ -420,8 +454,9 @@ void TmaOperand::copyChannels(Emitter &e, const CopyTarget &target,
 
 void TmaOperand::copyPixels(Emitter &e, const CopyTarget &target,
                             ArrayRef<Value> place, Value step) const {
-  auto pixel = splitPosition(e, coords.getSpace(2), coords.getFirstDim(2),
-                             e.mul(step, stepElements));
+  Value first = e.mul(step, stepElements);
+  auto pixel =
+      splitPosition(e, coords.getSpace(2), coords.getFirstDim(2), first);
   SmallVector<Value> coordinates = {Value()};
   for (const Dimension &dim : ArrayRef(dims).drop_front().drop_back()) {
     Value coordinate = e.constant(dim.constant);
@@ -431,7 +466,9 @@ void TmaOperand::copyPixels(Emitter &e, const CopyTarget &target,
   }
   // A step past the end is in an image that is not there, also behind one
   // image, which no term of the view counts.
-  coordinates.push_back(pixel[coords.getFirstDim(2)]);
+  coordinates.push_back(map.mode == TensorMap::Mode::Tiled
+                            ? first
+                            : pixel[coords.getFirstDim(2)]);
   const size_t perBlock = dims.size() - 1;
   for (size_t block = 0; block < place.size() / perBlock; ++block) {
     ArrayRef<Value> fixed = place.slice(block * perBlock, perBlock);

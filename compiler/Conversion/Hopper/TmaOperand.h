@@ -79,6 +79,8 @@ protected: // For HaloOperand.
   struct CopyTarget {
     mlir::Value mapPointer, destination, barrier;
   };
+  /// The iteration dimension of a coordinate that all of them make together.
+  static constexpr unsigned kWhole = 1 << 16;
   /// One iteration dimension's part in a coordinate.
   struct Term {
     unsigned dim;
@@ -125,6 +127,7 @@ private:
   }
 
   void readView(dnn::ViewOp view);
+  void joinPixels();
   mlir::LogicalResult findSteps(dnn::TileLoadOp load);
   mlir::LogicalResult checkPixels(dnn::TileLoadOp load);
   mlir::LogicalResult checkStrides(dnn::TileLoadOp load);
