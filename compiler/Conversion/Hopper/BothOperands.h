@@ -12,7 +12,7 @@ public:
   explicit BothOperands(const Context &context)
       : context(context), e(context.e), plan(context.plan), shape(plan.shape),
         ring(e, context.shared, shape.getOffsetBarriers(), shape.stages,
-             shape.countReaders(),
+             shape.countReaders() * shape.countSharers(),
              shape.preparesB ? HopperShape::kPreparers : 0) {}
 
   void initialize() override { ring.initialize(); }

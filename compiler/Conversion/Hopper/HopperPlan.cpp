@@ -163,6 +163,22 @@ static LogicalResult checkCluster(TileProgram &program, int64_t cluster,
   return success();
 }
 
+/// Pairs of tiles leave none over. The half of an operand that each workgroup
+/// copies.
+static LogicalResult shareOperand(TileProgram &program,
+                                  const HopperShape &shape, TmaOperand &a,
+                                  TmaOperand &b) {
+  if (!shape.multicast)
+    return success();
+  const int64_t count = program.tiles.getCounts()[shape.getPairDim()];
+  const bool isB = *shape.multicast == dnn::TileDim::N;
+  if (count % shape.countSharers() != 0)
+    return program.pipeline.emitOpError()
+           << "has multicast, which needs an even number of tiles along "
+           << (isB ? "rows" : "columns") << ", but has " << count;
+  return isB ? b.share(program.loadN) : a.share(program.loadM);
+}
+
 /// A stage is given back when the next one's products have been issued.
 static LogicalResult checkStages(TileProgram &program, const HopperShape &shape,
                                  int64_t steps) {
@@ -209,6 +225,8 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
     return program.mma.emitOpError()
            << "splits f32 whose columns lie together, in blocks of "
            << kPixelBlock << ", but has " << shape->tileN;
+  if (failed(shareOperand(program, *shape, *a, *b)))
+    return failure();
   a->setRounded(!shape->splitsF32);
   b->setRounded(!shape->splitsF32);
   std::optional<ResultMap> result =
@@ -236,18 +254,19 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
       failed(checkSplits(program, splits, a->getSteps(), walk)) ||
       failed(checkCluster(program, cluster, steps, workgroups, resident, walk)))
     return failure();
-  return HopperPlan{*shape,
-                    *halo ? **halo : std::move(*a),
-                    std::move(*b),
-                    std::move(*halo),
-                    std::move(*sliding),
-                    result,
-                    counts[0],
-                    steps,
-                    splits,
-                    std::move(walk),
-                    tiles,
-                    std::min(workgroups, resident),
-                    counts[0] == 1 && counts[2] == 1,
-                    order == TmaWalk::Pixels && counts[2] > counts[1]};
+  return HopperPlan{
+      *shape,
+      *halo ? **halo : std::move(*a),
+      std::move(*b),
+      std::move(*halo),
+      std::move(*sliding),
+      result,
+      counts[0],
+      steps,
+      splits,
+      std::move(walk),
+      tiles / shape->countSharers(),
+      std::min(workgroups, resident - resident % shape->countSharers()),
+      counts[0] == 1 && counts[2] == 1,
+      order == TmaWalk::Pixels && counts[2] > counts[1]};
 }

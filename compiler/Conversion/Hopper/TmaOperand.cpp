@@ -158,6 +158,23 @@ LogicalResult TmaOperand::makeTiled(dnn::TileLoadOp load) {
   return success();
 }
 
+LogicalResult TmaOperand::share(dnn::TileLoadOp load) {
+  constexpr int64_t kSharers = 2, kSwizzleLines = 8;
+  auto *walked = llvm::find_if(
+      dims, [](const Dimension &dim) { return !dim.rows.empty(); });
+  if (countLines() % (kSharers * kSwizzleLines) != 0 || walked == dims.end())
+    return load.emitOpError()
+           << "needs rows in multiples of " << kSharers * kSwizzleLines
+           << " to be copied by two workgroups, but has "
+           << (walked == dims.end() ? 1 : countLines());
+  const bool isIm2col = map.mode == TensorMap::Mode::Im2col;
+  map.box[isIm2col     ? 1
+          : transposed ? stepDim
+                       : walked - dims.begin()] /= kSharers;
+  isShared = true;
+  return success();
+}
+
 /// What fits a corner or an offset of im2col, for each rank (PTX ISA 8.6,
 /// "Im2col mode": 16, 8 and 5 bits a dimension).
 static int64_t getCornerLimit(unsigned rank) {
@@ -272,7 +289,7 @@ int64_t TmaOperand::countBoxes() const {
 }
 
 int64_t TmaOperand::getBytes() const {
-  int64_t elements = countBoxes();
+  int64_t elements = countBoxes() * (isShared ? 2 : 1);
   for (uint32_t size : map.box)
     elements *= size;
   return elements * getByteSize(map.dataType);
@@ -315,10 +332,16 @@ Value TmaOperand::locateInGroup(Emitter &e, const Dimension &dim,
   return coordinate;
 }
 
-SmallVector<Value> TmaOperand::locate(Emitter &e, Value group,
-                                      Value row0) const {
+Value TmaOperand::getHalf(Emitter &e, Value rank, int64_t size) const {
+  return isShared ? e.mul(rank, size / 2) : e.constant(0);
+}
+
+SmallVector<Value> TmaOperand::locate(Emitter &e, Value group, Value row0,
+                                      Value rank) const {
   if (walk == TmaWalk::Pixels)
     return locateBlocks(e, group, row0);
+  if (!transposed)
+    row0 = e.add(row0, getHalf(e, rank, tileRows));
   auto rows = splitPosition(e, coords.getSpace(1), coords.getFirstDim(1), row0);
   SmallVector<Value> place;
   for (const Dimension &dim : dims) {
@@ -386,11 +409,15 @@ SmallVector<Value> TmaOperand::locateBlocks(Emitter &e, Value group,
 void TmaOperand::copyBox(Emitter &e, const CopyTarget &target, int64_t block,
                          ValueRange coordinates, ValueRange offsets) const {
   const int64_t blockBytes = stepElements * getBlockRowBytes();
+  constexpr int16_t kBoth = 3;
+  Value multicast;
+  if (isShared)
+    multicast =
+        arith::ConstantOp::create(e.b, e.loc, e.b.getI16IntegerAttr(kBoth));
   NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
       e.b, e.loc,
       addBytes(e, target.destination, e.constant(block * blockBytes)),
-      target.mapPointer, coordinates, target.barrier, offsets,
-      /*multicastMask=*/Value(),
+      target.mapPointer, coordinates, target.barrier, offsets, multicast,
       /*l2CacheHint=*/streamed ? emitStreamedPolicy(e) : Value(),
       map.mode == TensorMap::Mode::Im2col ? NVVM::TMALoadMode::IM2COL
                                           : NVVM::TMALoadMode::TILE,
@@ -412,6 +439,9 @@ void TmaOperand::copyChannels(Emitter &e, const CopyTarget &target,
       for (const Term &term : dim.columns)
         coordinates[i] =
             e.add(e.mul(digit(term.dim), term.factor), coordinates[i]);
+  if (transposed)
+    coordinates[stepDim] =
+        e.add(coordinates[stepDim], getHalf(e, target.rank, stepElements));
   for (int64_t block = 0; block < countBoxes(); ++block) {
     copyBox(e, target, block, coordinates, offsets);
     coordinates[0] = e.add(coordinates[0], blockRows);
@@ -420,8 +450,9 @@ void TmaOperand::copyChannels(Emitter &e, const CopyTarget &target,
 
 void TmaOperand::copyPixels(Emitter &e, const CopyTarget &target,
                             ArrayRef<Value> place, Value step) const {
-  auto pixel = splitPosition(e, coords.getSpace(2), coords.getFirstDim(2),
-                             e.mul(step, stepElements));
+  auto pixel = splitPosition(
+      e, coords.getSpace(2), coords.getFirstDim(2),
+      e.add(e.mul(step, stepElements), getHalf(e, target.rank, stepElements)));
   SmallVector<Value> coordinates = {Value()};
   for (const Dimension &dim : ArrayRef(dims).drop_front().drop_back()) {
     Value coordinate = e.constant(dim.constant);
@@ -442,8 +473,15 @@ void TmaOperand::copyPixels(Emitter &e, const CopyTarget &target,
 }
 
 void TmaOperand::copy(Emitter &e, Value mapPointer, Value destination,
-                      Value barrier, ArrayRef<Value> place, Value step) const {
-  const CopyTarget target{mapPointer, destination, barrier};
+                      Value barrier, ArrayRef<Value> place, Value step,
+                      Value rank) const {
+  const int64_t lineBytes = transposed
+                                ? getBlockRowBytes()
+                                : stepElements * getByteSize(map.dataType);
+  const CopyTarget target{
+      mapPointer,
+      addBytes(e, destination, getHalf(e, rank, countLines() * lineBytes)),
+      barrier, rank};
   if (walk == TmaWalk::Pixels)
     copyPixels(e, target, place, step);
   else

@@ -192,11 +192,11 @@ class Machine:
         return self.arrived[self.alive].min(initial=1 << 62)
 
     def check_remote(self, lanes, addresses):
-        """Memory of another block is there from the first meeting on, and until
-        that block ends."""
+        """What lanes write, copy or come to at addresses of another block is
+        there from the first meeting on, and until that block ends."""
         if (self.meetings[lanes] == 0).any():
             raise Fault("a store to a block that may not have begun")
-        ranks = np.unique(addresses[lanes] // SHARED_WINDOW)
+        ranks = np.unique(addresses // SHARED_WINDOW)
         if not np.isin(ranks, self.rank[self.alive]).all():
             raise Fault("a store to a block that has ended")
 
