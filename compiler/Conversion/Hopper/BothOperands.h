@@ -20,6 +20,7 @@ public:
   bool isOneCopy(unsigned) const override { return false; }
   RingPlace copyTile(unsigned copier, const ResultTile &tile,
                      const RingPlace &begin) override;
+  void finishCopies(const RingPlace &end) override;
   Place getBegin() override { return {e.constant(0), e.constant(0)}; }
   llvm::SmallVector<mlir::Value>
   multiply(Wgmma &wgmma, mlir::Value group, Place &place,

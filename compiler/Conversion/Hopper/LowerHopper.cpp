@@ -57,9 +57,9 @@ private:
     return feed->skipTile(place, locateTile(tile).group);
   }
   ResultTile locateTile(Value tile);
-  void emitClusterBarrier(bool isAligned);
-  /// Calls `body` for tiles from `first` on, every `stride`th.
-  void
+  /// Calls `body` for tiles from `first` on, every `stride`th; the place
+  /// behind.
+  StepFeed::Place
   forEachTile(Value first, int64_t stride, const StepFeed::Place &begin,
               llvm::function_ref<StepFeed::Place(Value, StepFeed::Place)> body);
   Value getMap(MapIndex index) { return kernel.getArgument(index); }
@@ -120,13 +120,11 @@ ResultTile KernelWriter::locateTile(Value tile) {
   return {group, e.mul(m, shape.tileM), e.mul(n, shape.tileN)};
 }
 
-void KernelWriter::forEachTile(
+StepFeed::Place KernelWriter::forEachTile(
     Value first, int64_t stride, const StepFeed::Place &begin,
     llvm::function_ref<StepFeed::Place(Value, StepFeed::Place)> body) {
-  if (shape.cluster > 1) {
-    body(first, begin);
-    return;
-  }
+  if (shape.cluster > 1)
+    return body(first, begin);
   auto loop = scf::ForOp::create(e.b, e.loc, first, e.constant(plan.tiles),
                                  e.constant(stride), begin);
   OpBuilder::InsertionGuard guard(e.b);
@@ -135,6 +133,7 @@ void KernelWriter::forEachTile(
       body(loop.getInductionVar(),
            llvm::to_vector_of<Value>(loop.getRegionIterArgs()));
   scf::YieldOp::create(e.b, e.loc, end);
+  return llvm::to_vector_of<Value>(loop.getResults());
 }
 
 //===----------------------------------------------------------------------===//
@@ -149,10 +148,11 @@ void KernelWriter::emitCopier(unsigned copier) {
         feed->copyTile(copier, locateTile(tile), {place[0], place[1]});
     return {end.stage, end.parity};
   };
-  if (feed->isOneCopy(copier))
-    copyTile(workgroup, begin);
-  else
-    forEachTile(workgroup, plan.countWalkers(), begin, copyTile);
+  StepFeed::Place end =
+      feed->isOneCopy(copier)
+          ? copyTile(workgroup, begin)
+          : forEachTile(workgroup, plan.countWalkers(), begin, copyTile);
+  feed->finishCopies({end[0], end[1]});
 }
 
 void KernelWriter::emitPreparer() {
@@ -320,12 +320,6 @@ void KernelWriter::emitConsumer() {
 // The kernel
 //===----------------------------------------------------------------------===//
 
-void KernelWriter::emitClusterBarrier(bool isAligned) {
-  UnitAttr aligned = isAligned ? e.b.getUnitAttr() : UnitAttr();
-  NVVM::ClusterArriveOp::create(e.b, e.loc, aligned);
-  NVVM::ClusterWaitOp::create(e.b, e.loc, aligned);
-}
-
 void KernelWriter::emit() {
   Type i32 = e.b.getI32Type();
   auto threads = LLVM::ConstantRangeAttr::get(e.b.getContext(), APInt(32, 0),
@@ -358,10 +352,12 @@ void KernelWriter::emit() {
     feed->initialize();
   });
   // Another workgroup's copies and arrivals come to barriers that are there.
-  if (shape.multicast)
-    emitClusterBarrier(/*isAligned=*/true);
-  else
+  if (shape.multicast) {
+    NVVM::ClusterArriveRelaxedOp::create(e.b, e.loc, e.b.getUnitAttr());
+    NVVM::ClusterWaitOp::create(e.b, e.loc, e.b.getUnitAttr());
+  } else {
     NVVM::BarrierOp::create(e.b, e.loc);
+  }
   auto roles = scf::IfOp::create(e.b, e.loc, e.ult(group, 1),
                                  /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(e.b);
@@ -376,10 +372,6 @@ void KernelWriter::emit() {
                                  NVVM::SetMaxRegisterAction::increase);
   emitConsumer();
   e.b.setInsertionPointToEnd(&kernel.getBody().front());
-  // Arrivals come until the other workgroup's last product. Lanes of the
-  // producer may come one by one.
-  if (shape.multicast)
-    emitClusterBarrier(/*isAligned=*/false);
   gpu::ReturnOp::create(e.b, e.loc);
 }
 

@@ -18,12 +18,13 @@ void tessera::emitRelease(Emitter &e, Value thread, TmaRing &ring, Value stage,
       emitArrival(e, empty);
       return;
     }
+    // Products have read the stage, and nothing is written: a release of the
+    // cluster's scope would wait for all memory in each step.
     constexpr unsigned kClusterSpace = 7;
     auto remote = LLVM::LLVMPointerType::get(e.b.getContext(), kClusterSpace);
     NVVM::MBarrierArriveOp::create(
         e.b, e.loc, Type(),
-        NVVM::MapaOp::create(e.b, e.loc, remote, empty, number), Value(),
-        NVVM::MemScopeKind::CLUSTER);
+        NVVM::MapaOp::create(e.b, e.loc, remote, empty, number), Value());
   });
 }
 
@@ -117,6 +118,14 @@ RingPlace BothOperands::copyTile(unsigned, const ResultTile &tile,
         return {next.stage, next.parity};
       });
   return {end[0], end[1]};
+}
+
+/// Those that the other workgroup reads, too: until it has told so, this one's
+/// barriers must be there.
+void BothOperands::finishCopies(const RingPlace &end) {
+  if (shape.multicast)
+    forEachStage(e, ring, e.constant(shape.stages), end,
+                 [&](Value, const RingPlace &at) { ring.awaitEmpty(at); });
 }
 
 /// A stage is given back when the products of the next one have been issued, so

@@ -47,6 +47,9 @@ public:
   virtual RingPlace copyTile(unsigned copier, const ResultTile &tile,
                              const RingPlace &begin) = 0;
 
+  /// For a copier behind its last tile, at the end of its walk.
+  virtual void finishCopies(const RingPlace &end) {}
+
   /// Whether the producer's other warps change B once it has been copied, and
   /// their share of a tile from a place of the ring on.
   virtual bool prepares() const { return false; }

@@ -94,7 +94,7 @@ def decode_arrival(machine, instruction):
     return run
 
 
-@opcode("mbarrier.arrive.release.cluster.shared::cluster")
+@opcode("mbarrier.arrive.shared::cluster")
 def decode_remote_arrival(machine, instruction):
     arrive = decode_arrival(machine, instruction)
     addresses = read_address(machine, next(
