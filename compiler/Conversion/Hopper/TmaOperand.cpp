@@ -475,13 +475,14 @@ void TmaOperand::copyPixels(Emitter &e, const CopyTarget &target,
 void TmaOperand::copy(Emitter &e, Value mapPointer, Value destination,
                       Value barrier, ArrayRef<Value> place, Value step,
                       Value rank) const {
-  const int64_t lineBytes = transposed
-                                ? getBlockRowBytes()
-                                : stepElements * getByteSize(map.dataType);
-  const CopyTarget target{
-      mapPointer,
-      addBytes(e, destination, getHalf(e, rank, countLines() * lineBytes)),
-      barrier, rank};
+  CopyTarget target{mapPointer, destination, barrier, rank};
+  if (isShared) {
+    const int64_t lineBytes = transposed
+                                  ? getBlockRowBytes()
+                                  : stepElements * getByteSize(map.dataType);
+    target.destination =
+        addBytes(e, destination, getHalf(e, rank, countLines() * lineBytes));
+  }
   if (walk == TmaWalk::Pixels)
     copyPixels(e, target, place, step);
   else
