@@ -100,6 +100,9 @@ LogicalResult PipelineOp::verify() {
     return emitOpError() << "needs copy tma, no splits and no halo with "
                             "cluster, and 2 to "
                          << kMostOfCluster << " workgroups";
+  if (getMulticast() &&
+      (getCopy() != CopyKind::Tma || getCluster() || getHalo()))
+    return emitOpError("needs copy tma, no cluster and no halo with multicast");
   if ((getCopy() == CopyKind::Tma) != (getSync() == SyncKind::Mbarrier))
     return emitOpError("needs sync mbarrier with copy tma, and only with it");
   if (getHalo() && (*getHalo() < 1 || (getCopy() != CopyKind::Tma &&

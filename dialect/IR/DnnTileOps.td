@@ -107,6 +107,11 @@ def PipelineOp : Dnn_Op<"pipeline", [SingleBlock]> {
     in the same order, and store the tile together
     (docs/design/0029-clusters.md).
 
+    With `multicast` two workgroups of a cluster multiply tiles side by side, which
+    have the operand of side `m` (the same rows) or `n` (the same columns) in
+    common: each copies half of it, to the shared memory of both
+    (docs/design/0031-multicast.md).
+
     With `halo` the iterations visit filter taps fastest. The pixels that the
     taps of a step's channels reach (the tile and its halo) are loaded once for
     all taps, into that many buffers of their own; `buffers` then counts those of
@@ -141,12 +146,14 @@ def PipelineOp : Dnn_Op<"pipeline", [SingleBlock]> {
                        OptionalAttr<I64Attr>:$splits,
                        OptionalAttr<I64Attr>:$halo,
                        OptionalAttr<I64Attr>:$promote,
-                       OptionalAttr<I64Attr>:$cluster);
+                       OptionalAttr<I64Attr>:$cluster,
+                       OptionalAttr<Dnn_TileDimAttr>:$multicast);
   let regions = (region SizedRegion<1>:$load, SizedRegion<1>:$compute);
   let results = (outs Dnn_TileType:$result);
   let assemblyFormat = [{
-    `reduce` $reduce (`splits` $splits^)? (`cluster` $cluster^)? `step` $step
-    `buffers` $buffers (`halo` $halo^)? (`promote` $promote^)? `copy` custom<EnumWord>($copy)
+    `reduce` $reduce (`splits` $splits^)? (`cluster` $cluster^)?
+    (`multicast` custom<EnumWord>($multicast)^)? `step` $step `buffers` $buffers (`halo` $halo^)?
+    (`promote` $promote^)? `copy` custom<EnumWord>($copy)
     `sync` custom<EnumWord>($sync) `schedule` custom<EnumWord>($schedule) (`roles` $roles^)?
     `load` $load `compute` $compute attr-dict `:` type($result)
   }];

@@ -21,7 +21,9 @@ TileConfig GemmTile::toConfig() const {
               std::to_string(buffers) + "-" + mma +
               (splits > 1 ? (isAtomic ? "-a" : "-s") + std::to_string(splits)
                           : "") +
-              (cluster > 1 ? "-c" + std::to_string(cluster) : "") +
+              (cluster > 1      ? "-c" + std::to_string(cluster)
+               : multicast != 0 ? std::string("-c") + multicast
+                                : "") +
               (halo > 0 ? "-h" + std::to_string(halo) : "") +
               (isSwapped ? "-x" : "") +
               (promote > 0 ? "-promote" + std::to_string(promote) : "")};
@@ -47,12 +49,18 @@ ErrorOr<GemmTile> tessera::parseGemmTile(const TileConfig &config) {
     if (tile.splits < 2)
       scanner.fail();
   }
-  if (tile.isTma && tile.splits == 1 && scanner.consume("-c")) {
+  for (const char side : {'m', 'n'})
+    if (tile.isTma && tile.multicast == 0 &&
+        scanner.consume(std::string("-c") + side))
+      tile.multicast = side;
+  if (tile.isTma && tile.splits == 1 && tile.multicast == 0 &&
+      scanner.consume("-c")) {
     scanner.number(tile.cluster);
     if (tile.cluster < 2)
       scanner.fail();
   }
-  if ((tile.isTma || tile.isDirect) && scanner.consume("-h")) {
+  if ((tile.isTma || tile.isDirect) && tile.multicast == 0 &&
+      scanner.consume("-h")) {
     scanner.number(tile.halo);
     if (tile.halo < 1)
       scanner.fail();

@@ -38,6 +38,11 @@ struct GemmTile {
   /// accumulators (dnn.pipeline), "-c4" at the end of the text; 1 if none do.
   /// Implies isTma and no splits.
   int cluster = 1;
+  /// The side of the tile whose operand two workgroups of a cluster copy
+  /// together, by multicast (dnn.pipeline): 'm' or 'n', "-cm" or "-cn" at the
+  /// end of the text; 0 if none is. Implies isTma, no cluster of the reduction
+  /// and no halo.
+  char multicast = 0;
   /// Whether tiles are copied directly to LDS: "d2" instead of "b2".
   bool isDirect = false;
   bool isTma = false;

@@ -102,6 +102,15 @@ static dnn::TileDim getLanes(const GemmTile &tile, const GemmViews &views) {
   return tile.isSwapped ? dnn::TileDim::M : dnn::TileDim::N;
 }
 
+/// The operand that two workgroups share.
+static dnn::TileDimAttr getMulticast(MLIRContext *context,
+                                     const GemmTile &tile) {
+  if (tile.multicast == 0)
+    return {};
+  return dnn::TileDimAttr::get(
+      context, tile.multicast == 'm' ? dnn::TileDim::M : dnn::TileDim::N);
+}
+
 /// Creates the pipeline that loads both tiles of a step and multiplies them.
 static Value createPipeline(OpBuilder &b, Location loc, GemmViews views,
                             const GemmTile &tile, ValueRange position) {
@@ -131,7 +140,8 @@ static Value createPipeline(OpBuilder &b, Location loc, GemmViews views,
           : IntegerAttr(),
       tile.halo > 0 ? b.getI64IntegerAttr(tile.halo) : IntegerAttr(),
       tile.promote > 0 ? b.getI64IntegerAttr(tile.promote) : IntegerAttr(),
-      tile.cluster > 1 ? b.getI64IntegerAttr(tile.cluster) : IntegerAttr());
+      tile.cluster > 1 ? b.getI64IntegerAttr(tile.cluster) : IntegerAttr(),
+      getMulticast(context, tile));
 
   OpBuilder::InsertionGuard guard(b);
   Block *load = b.createBlock(&pipeline.getLoad(), {}, b.getIndexType(), loc);

@@ -120,6 +120,7 @@ GemmTile TmaShape::getTile(const ConvProblem &problem, int splits) const {
   tile.isPingPong = isPingPong;
   tile.splits = splits;
   tile.cluster = cluster;
+  tile.multicast = multicast;
   tile.halo = halo;
   tile.isSwapped = isSwapped;
   return tile;
@@ -222,12 +223,28 @@ double tessera::getSumClocks(const SumRates &rates, int64_t elements,
 }
 
 double tessera::getClusterClocks(const TmaShape &shape, const TmaRates &rates) {
+  if (shape.multicast != 0)
+    return rates.clusterBegin;
   if (shape.cluster == 1)
     return 0;
   // What a workgroup sends of a tile, and receives of all tiles, is as much.
   constexpr double kSumBytes = 4;
   return rates.clusterBegin +
          shape.m * shape.n * kSumBytes / rates.clusterBytes;
+}
+
+char tessera::chooseMulticast(const TmaShape &shape, const TileCounts &tiles,
+                              int64_t steps, const GpuTarget &target) {
+  constexpr int64_t kLeastSteps = 64;
+  constexpr int kUnit = 16; // Rows of the swizzle in each half.
+  if (steps < kLeastSteps || 4 * tiles.all < 3 * target.computeUnits ||
+      shape.isSmall())
+    return 0;
+  const bool sharesColumns = tiles.inColumn % 2 == 0;
+  const bool sharesRows = tiles.inRow % 2 == 0 && shape.m % kUnit == 0;
+  if (sharesColumns && (shape.n >= shape.m || !sharesRows))
+    return 'n';
+  return sharesRows ? 'm' : 0;
 }
 
 /// The stages that are loaded ahead. Consumers hold two of them; of two
@@ -256,9 +273,11 @@ double tessera::getStepClocks(const TmaShape &shape, const TmaTraffic &traffic,
   const double row = !traffic.hasWindow ? rates.plainRow
                      : traffic.isDeep   ? rates.deepRow
                                         : rates.windowRow;
-  const double copied = std::max(
-      (traffic.rows + traffic.columns) * bytes * traffic.busy / cacheBytes,
-      traffic.rows * row + traffic.columns * rates.plainRow);
+  const double delivered = traffic.rows + traffic.columns -
+                           (1 - rates.multicastBytes) * traffic.shared;
+  const double copied =
+      std::max(delivered * bytes * traffic.busy / cacheBytes,
+               traffic.rows * row + traffic.columns * rates.plainRow);
   // Each wgmma reads its 64 rows and all columns. With swapped operands the
   // columns are the rows of the tile that a consumer has.
   const double read64 =

@@ -10,6 +10,7 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 using namespace tessera;
@@ -147,6 +148,9 @@ static TmaTraffic getTraffic(const ConvProblem &p, const TmaGemm &gemm,
                      .isDeep = p.hasDepth(),
                      .isStrided = isStrided(p),
                      .busy = busy};
+  traffic.shared = shape.multicast == 'm'   ? traffic.rows
+                   : shape.multicast == 'n' ? traffic.columns
+                                            : 0;
   if (shape.halo == 0)
     return traffic;
   const TmaHalo halo = measureHalo(p);
@@ -168,6 +172,21 @@ static TmaTraffic getTraffic(const ConvProblem &p, const TmaGemm &gemm,
 static int64_t countTiles(const TmaGemm &gemm, const TmaShape &shape) {
   return gemm.groups * llvm::divideCeilSigned(gemm.rows, shape.m) *
          llvm::divideCeilSigned(gemm.columns, shape.n);
+}
+
+/// `shape` whose workgroups share an operand in pairs; none if they should not.
+static std::optional<TmaShape> getMulticast(const ConvProblem &p,
+                                            const TmaGemm &gemm, TmaShape shape,
+                                            const GpuTarget &target) {
+  const int64_t step = shape.stepBytes / getByteSize(p.dataType);
+  if (gemm.classes > 1 || splitsF32(p))
+    return std::nullopt;
+  shape.multicast = chooseMulticast(
+      shape,
+      {llvm::divideCeilSigned(gemm.rows, shape.m),
+       llvm::divideCeilSigned(gemm.columns, shape.n), countTiles(gemm, shape)},
+      gemm.taps * llvm::divideCeilSigned(gemm.channels, step), target);
+  return shape.multicast == 0 ? std::nullopt : std::optional(shape);
 }
 
 /// The waves of workgroups that `splits` of the tiles of a shape are. Tiles of
@@ -475,12 +494,19 @@ std::vector<Candidate> tessera::getTmaCandidates(const ConvProblem &problem,
             {shape.getTile(problem, splits).toConfig(),
              estimateClocks(problem, shape, splits, target, rates)});
   };
-  std::ranges::for_each(getShapes(problem, gemm, target), add);
-  if (hasImages)
+  auto addBoth = [&](const TmaShape &shape) {
+    add(shape);
+    if (auto shared = getMulticast(problem, gemm, shape, target))
+      add(*shared);
+  };
+  if (hasImages) {
+    std::ranges::for_each(getShapes(problem, gemm, target), add);
     return candidates;
+  }
+  std::ranges::for_each(getShapes(problem, gemm, target), addBoth);
   std::ranges::for_each(getClusterShapes(problem, gemm, target), add);
   if (!hasTensors && problem.dataType != DataType::F32 && gemm.classes == 1)
-    std::ranges::for_each(getSwappedShapes(problem, gemm, target), add);
+    std::ranges::for_each(getSwappedShapes(problem, gemm, target), addBoth);
   if (isInReach(problem)) // These tiles are stored row by row.
     std::ranges::for_each(getTmaHaloShapes(problem, target), add);
   return candidates;

@@ -12,7 +12,7 @@ public:
   explicit BothOperands(const Context &context)
       : context(context), e(context.e), plan(context.plan), shape(plan.shape),
         ring(e, context.shared, shape.getOffsetBarriers(), shape.stages,
-             shape.countReaders(),
+             shape.countReaders() * shape.countSharers(),
              shape.preparesB ? HopperShape::kPreparers : 0) {}
 
   void initialize() override { ring.initialize(); }
@@ -20,6 +20,7 @@ public:
   bool isOneCopy(unsigned) const override { return false; }
   RingPlace copyTile(unsigned copier, const ResultTile &tile,
                      const RingPlace &begin) override;
+  void finishCopies(const RingPlace &end) override;
   Place getBegin() override { return {e.constant(0), e.constant(0)}; }
   llvm::SmallVector<mlir::Value>
   multiply(Wgmma &wgmma, mlir::Value group, Place &place,

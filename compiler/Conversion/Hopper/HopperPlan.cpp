@@ -5,6 +5,7 @@
 #include "compiler/Conversion/Common/ViewAccess.h"
 #include "compiler/Conversion/Hopper/ColumnStore.h"
 #include "compiler/Conversion/Hopper/PixelOperands.h"
+#include "compiler/Conversion/Hopper/StoreExtra.h"
 #include "compiler/Conversion/Hopper/StreamedReads.h"
 
 using namespace mlir;
@@ -163,6 +164,47 @@ static LogicalResult checkCluster(TileProgram &program, int64_t cluster,
   return success();
 }
 
+/// Pairs of tiles leave none over. The half of an operand that each workgroup
+/// copies.
+static LogicalResult shareOperand(TileProgram &program,
+                                  const HopperShape &shape, TmaOperand &a,
+                                  TmaOperand &b) {
+  if (!shape.multicast)
+    return success();
+  const int64_t count = program.tiles.getCounts()[shape.getPairDim()];
+  const bool isB = *shape.multicast == dnn::TileDim::N;
+  if (count % shape.countSharers() != 0)
+    return program.pipeline.emitOpError()
+           << "has multicast, which needs an even number of tiles along "
+           << (isB ? "rows" : "columns") << ", but has " << count;
+  return isB ? b.share(program.loadN) : a.share(program.loadM);
+}
+
+/// Whether the last tile along dimension `dim` of the result begins early
+/// enough to end with it: copies of what is beyond an operand's end take TMA
+/// about twice as long as others. Elements in two tiles have the same value in
+/// both; but none may be read that might have been stored already. What taps
+/// or groups share out among rows begins where their blocks do.
+static bool overlapsLast(TileProgram &program, dnn::TileDim dim,
+                         const HopperShape &shape, TmaWalk walk) {
+  constexpr int64_t kUnit = 8; // Elements of 16 bytes.
+  const bool isColumns = dim == dnn::TileDim::N;
+  dnn::CoordsAttr coords =
+      TileProgram::getView(program.store.getView()).getCoords();
+  const unsigned index = isColumns ? 2 : 1;
+  const int64_t extent = coords.getExtent(index);
+  const int64_t tile = isColumns ? shape.tileN : shape.tileM;
+  const bool hasOneDim = llvm::count_if(coords.getSpace(index), [](int64_t n) {
+                           return n > 1;
+                         }) <= 1;
+  return extent > tile && extent % tile != 0 && extent % kUnit == 0 &&
+         !shape.halo.slides && !shape.preparesB && hasOneDim &&
+         (isColumns || walk == TmaWalk::Pixels) &&
+         llvm::none_of(program.store.getExtras(), [](Value extra) {
+           return isOfElements(TileProgram::getView(extra));
+         });
+}
+
 /// A stage is given back when the next one's products have been issued.
 static LogicalResult checkStages(TileProgram &program, const HopperShape &shape,
                                  int64_t steps) {
@@ -209,6 +251,8 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
     return program.mma.emitOpError()
            << "splits f32 whose columns lie together, in blocks of "
            << kPixelBlock << ", but has " << shape->tileN;
+  if (failed(shareOperand(program, *shape, *a, *b)))
+    return failure();
   a->setRounded(!shape->splitsF32);
   b->setRounded(!shape->splitsF32);
   std::optional<ResultMap> result =
@@ -236,18 +280,21 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
       failed(checkSplits(program, splits, a->getSteps(), walk)) ||
       failed(checkCluster(program, cluster, steps, workgroups, resident, walk)))
     return failure();
-  return HopperPlan{*shape,
-                    *halo ? **halo : std::move(*a),
-                    std::move(*b),
-                    std::move(*halo),
-                    std::move(*sliding),
-                    result,
-                    counts[0],
-                    steps,
-                    splits,
-                    std::move(walk),
-                    tiles,
-                    std::min(workgroups, resident),
-                    counts[0] == 1 && counts[2] == 1,
-                    order == TmaWalk::Pixels && counts[2] > counts[1]};
+  return HopperPlan{
+      *shape,
+      *halo ? **halo : std::move(*a),
+      std::move(*b),
+      std::move(*halo),
+      std::move(*sliding),
+      result,
+      counts[0],
+      steps,
+      splits,
+      std::move(walk),
+      tiles / shape->countSharers(),
+      std::min(workgroups, resident - resident % shape->countSharers()),
+      counts[0] == 1 && counts[2] == 1,
+      order == TmaWalk::Pixels && counts[2] > counts[1],
+      overlapsLast(program, dnn::TileDim::M, *shape, order),
+      overlapsLast(program, dnn::TileDim::N, *shape, order)};
 }

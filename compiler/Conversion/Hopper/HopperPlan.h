@@ -22,12 +22,18 @@ struct HopperPlan {
   int64_t steps; ///< Of the reduction of one tile, or of its part.
   int64_t splits;
   StepWalk walk; ///< Of a part.
-  int64_t tiles;
+  int64_t tiles; ///< Pairs of them if two workgroups share an operand.
   int64_t workgroups;
   bool sharesColumns; ///< Whether all tiles have the same columns.
   /// Whether tiles that follow each other are a column's; else they are a
   /// row's.
   bool hasRowsFirst;
+  /// Whether the last tile along rows or columns ends with the result, and
+  /// begins in the tile before it.
+  bool overlapsRows, overlapsColumns;
+
+  /// What walks the tiles: workgroups, or clusters of them.
+  int64_t countWalkers() const { return workgroups / shape.getClusterSize(); }
 
   /// In the order of the kernel's arguments.
   llvm::SmallVector<TensorMap> getMaps() const {

@@ -279,7 +279,8 @@ static HopperShape makeShape(TileProgram &program, const GpuTarget &target,
       .promote =
           static_cast<int64_t>(program.pipeline.getPromote().value_or(0)),
       .cluster =
-          static_cast<int64_t>(program.pipeline.getCluster().value_or(1))};
+          static_cast<int64_t>(program.pipeline.getCluster().value_or(1)),
+      .multicast = program.pipeline.getMulticast()};
   if (shape.isSwapped)
     shape.blocks = shape.tileN / kWgmmaRows;
   if (!shape.isColumnMajor)
@@ -316,6 +317,10 @@ FailureOr<HopperShape> tessera::getHopperShape(TileProgram &program,
     return program.mma.emitOpError(
         "multiplies f32 through registers, which consumers in ping-pong do "
         "not");
+  if (shape.preparesB && shape.multicast)
+    return program.pipeline.emitOpError(
+        "has multicast, which is for operands that are multiplied as they are "
+        "copied");
   if (shape.splitsF32 && shape.rowBytes != kRowBytes)
     return program.pipeline.emitOpError()
            << "splits f32, and needs steps of " << kRowBytes

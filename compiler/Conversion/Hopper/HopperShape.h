@@ -77,6 +77,19 @@ struct HopperShape {
   int64_t promote = 0;
   /// Workgroups that share a tile's reduction (ClusterSum.h).
   int64_t cluster = 1;
+  /// The side of the tile whose operand two workgroups copy together
+  /// (docs/design/0031).
+  std::optional<dnn::TileDim> multicast = {};
+
+  /// Workgroups of a cluster that read what one of them has copied.
+  int64_t countSharers() const { return multicast ? 2 : 1; }
+  int64_t getClusterSize() const { return cluster * countSharers(); }
+  /// Along which of dnn.for_each_tile's counts tiles that share an operand are
+  /// neighbours: rows if they share columns.
+  unsigned getPairDim() const {
+    constexpr unsigned kRows = 1, kColumns = 2;
+    return *multicast == dnn::TileDim::N ? kRows : kColumns;
+  }
 
   /// Of the tile, a consumer's.
   int64_t getRows() const { return isPingPong ? tileM : tileM / getWavesM(); }

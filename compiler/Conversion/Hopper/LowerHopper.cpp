@@ -57,8 +57,9 @@ private:
     return feed->skipTile(place, locateTile(tile).group);
   }
   ResultTile locateTile(Value tile);
-  /// Calls `body` for tiles from `first` on, every `stride`th.
-  void
+  /// Calls `body` for tiles from `first` on, every `stride`th; the place
+  /// behind.
+  StepFeed::Place
   forEachTile(Value first, int64_t stride, const StepFeed::Place &begin,
               llvm::function_ref<StepFeed::Place(Value, StepFeed::Place)> body);
   Value getMap(MapIndex index) { return kernel.getArgument(index); }
@@ -98,7 +99,9 @@ KernelWriter::KernelWriter(TileProgram &program, const HopperPlan &plan,
 /// groups with the most steps come first, so that the last round of tiles is
 /// short.
 ResultTile KernelWriter::locateTile(Value tile) {
-  ArrayRef<int64_t> counts = program.tiles.getCounts();
+  SmallVector<int64_t> counts(program.tiles.getCounts());
+  if (shape.multicast)
+    counts[shape.getPairDim()] /= shape.countSharers();
   const bool hasRowsFirst = plan.hasRowsFirst;
   const int64_t fast = hasRowsFirst ? counts[1] : counts[2];
   const int64_t slow = hasRowsFirst ? counts[2] : counts[1];
@@ -108,18 +111,29 @@ ResultTile KernelWriter::locateTile(Value tile) {
   Value group = counts[0] == 1 ? e.constant(0) : e.divu(rest, slow);
   if (hasRowsFirst)
     std::swap(m, n);
+  if (shape.multicast) {
+    Value &paired = *shape.multicast == dnn::TileDim::N ? m : n;
+    paired = e.add(e.mul(paired, shape.countSharers()), rank);
+  }
   if (plan.walk.growsWithGroup())
     group = arith::SubIOp::create(e.b, e.loc, e.constant(counts[0] - 1), group);
-  return {group, e.mul(m, shape.tileM), e.mul(n, shape.tileN)};
+  Value row = e.mul(m, shape.tileM), column = e.mul(n, shape.tileN);
+  dnn::CoordsAttr coords =
+      TileProgram::getView(program.store.getView()).getCoords();
+  if (plan.overlapsRows)
+    row = arith::MinUIOp::create(
+        e.b, e.loc, row, e.constant(coords.getExtent(1) - shape.tileM));
+  if (plan.overlapsColumns)
+    column = arith::MinUIOp::create(
+        e.b, e.loc, column, e.constant(coords.getExtent(2) - shape.tileN));
+  return {group, row, column};
 }
 
-void KernelWriter::forEachTile(
+StepFeed::Place KernelWriter::forEachTile(
     Value first, int64_t stride, const StepFeed::Place &begin,
     llvm::function_ref<StepFeed::Place(Value, StepFeed::Place)> body) {
-  if (shape.cluster > 1) {
-    body(first, begin);
-    return;
-  }
+  if (shape.cluster > 1)
+    return body(first, begin);
   auto loop = scf::ForOp::create(e.b, e.loc, first, e.constant(plan.tiles),
                                  e.constant(stride), begin);
   OpBuilder::InsertionGuard guard(e.b);
@@ -128,6 +142,7 @@ void KernelWriter::forEachTile(
       body(loop.getInductionVar(),
            llvm::to_vector_of<Value>(loop.getRegionIterArgs()));
   scf::YieldOp::create(e.b, e.loc, end);
+  return llvm::to_vector_of<Value>(loop.getResults());
 }
 
 //===----------------------------------------------------------------------===//
@@ -142,15 +157,16 @@ void KernelWriter::emitCopier(unsigned copier) {
         feed->copyTile(copier, locateTile(tile), {place[0], place[1]});
     return {end.stage, end.parity};
   };
-  if (feed->isOneCopy(copier))
-    copyTile(workgroup, begin);
-  else
-    forEachTile(workgroup, plan.workgroups, begin, copyTile);
+  StepFeed::Place end =
+      feed->isOneCopy(copier)
+          ? copyTile(workgroup, begin)
+          : forEachTile(workgroup, plan.countWalkers(), begin, copyTile);
+  feed->finishCopies({end[0], end[1]});
 }
 
 void KernelWriter::emitPreparer() {
   StepFeed::Place begin = {e.constant(0), e.constant(0)};
-  forEachTile(workgroup, plan.workgroups, begin,
+  forEachTile(workgroup, plan.countWalkers(), begin,
               [&](Value tile, StepFeed::Place place) -> StepFeed::Place {
                 RingPlace end =
                     feed->prepareTile(locateTile(tile), {place[0], place[1]});
@@ -285,7 +301,7 @@ void KernelWriter::emitConsumer() {
   SumStore store = makeStore();
   StepFeed::Place begin = feed->getBegin();
   Value first = workgroup;
-  int64_t stride = plan.workgroups;
+  int64_t stride = plan.countWalkers();
   if (shape.takesTurns()) {
     Value isLast =
         arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq, consumer,
@@ -298,12 +314,12 @@ void KernelWriter::emitConsumer() {
                                            consumer, e.constant(1));
     for (auto [at, later] : llvm::zip(begin, skipTile(begin, workgroup)))
       at = e.select(isSecond, later, at);
-    first = e.add(first, e.mul(consumer, plan.workgroups));
+    first = e.add(first, e.mul(consumer, stride));
     stride *= 2;
   }
   forEachTile(first, stride, begin, [&](Value tile, StepFeed::Place place) {
     emitTile(wgmma, store, tile, place);
-    return shape.isPingPong ? skipTile(place, e.add(tile, plan.workgroups))
+    return shape.isPingPong ? skipTile(place, e.add(tile, plan.countWalkers()))
                             : place;
   });
   store.finish();
@@ -319,8 +335,8 @@ void KernelWriter::emit() {
                                               APInt(32, shape.getThreads()));
   thread = NVVM::ThreadIdXOp::create(e.b, e.loc, i32, threads);
   Value block = NVVM::BlockIdXOp::create(e.b, e.loc, i32);
-  workgroup = e.divu(block, shape.cluster);
-  rank = e.remu(block, shape.cluster);
+  workgroup = e.divu(block, shape.getClusterSize());
+  rank = e.remu(block, shape.getClusterSize());
   if (shape.cluster > 1)
     ClusterSum::begin(e);
   // Only a shuffle tells ptxas that the warp number is uniform; without it,
@@ -344,7 +360,13 @@ void KernelWriter::emit() {
                                e.b.getUnitAttr());
     feed->initialize();
   });
-  NVVM::BarrierOp::create(e.b, e.loc);
+  // Another workgroup's copies and arrivals come to barriers that are there.
+  if (shape.multicast) {
+    NVVM::ClusterArriveRelaxedOp::create(e.b, e.loc, e.b.getUnitAttr());
+    NVVM::ClusterWaitOp::create(e.b, e.loc, e.b.getUnitAttr());
+  } else {
+    NVVM::BarrierOp::create(e.b, e.loc);
+  }
   auto roles = scf::IfOp::create(e.b, e.loc, e.ult(group, 1),
                                  /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(e.b);
@@ -399,11 +421,11 @@ static Kernel createFunction(TileProgram &program, const HopperPlan &plan) {
                            b.getI64IntegerAttr(plan.shape.getSharedBytes()));
   kernel.function->setAttr("nvvm.minctasm",
                            b.getI32IntegerAttr(plan.shape.blocksPerSm));
-  if (plan.shape.cluster > 1)
+  if (plan.shape.getClusterSize() > 1)
     kernel.function->setAttr(
         NVVM::NVVMDialect::getClusterDimAttrName(),
         b.getDenseI32ArrayAttr(
-            {static_cast<int32_t>(plan.shape.cluster), 1, 1}));
+            {static_cast<int32_t>(plan.shape.getClusterSize()), 1, 1}));
   return kernel;
 }
 

@@ -9,10 +9,23 @@
 using namespace mlir;
 using namespace tessera;
 
-void tessera::emitRelease(Emitter &e, Value thread, TmaRing &ring,
-                          Value stage) {
-  Value isFirst = e.ult(e.andi(thread, kWarpgroup - 1), 1);
-  emitIf(e, isFirst, [&] { emitArrival(e, ring.getEmpty(stage)); });
+void tessera::emitRelease(Emitter &e, Value thread, TmaRing &ring, Value stage,
+                          int64_t copiers) {
+  Value number = e.andi(thread, kWarpgroup - 1);
+  emitIf(e, e.ult(number, copiers), [&] {
+    Value empty = ring.getEmpty(stage);
+    if (copiers == 1) {
+      emitArrival(e, empty);
+      return;
+    }
+    // Products have read the stage, and nothing is written: a release of the
+    // cluster's scope would wait for all memory in each step.
+    constexpr unsigned kClusterSpace = 7;
+    auto remote = LLVM::LLVMPointerType::get(e.b.getContext(), kClusterSpace);
+    NVVM::MBarrierArriveOp::create(
+        e.b, e.loc, Type(),
+        NVVM::MapaOp::create(e.b, e.loc, remote, empty, number), Value());
+  });
 }
 
 void tessera::emitArrival(Emitter &e, Value barrier) {
@@ -78,8 +91,9 @@ Value BothOperands::countSteps(Value group) {
 RingPlace BothOperands::copyTile(unsigned, const ResultTile &tile,
                                  const RingPlace &begin) {
   Value firstStep = getFirstStep(tile.group);
-  SmallVector<Value> placeA = plan.a.locate(e, tile.group, tile.row);
-  SmallVector<Value> placeB = plan.b.locate(e, tile.group, tile.column);
+  Value rank = context.rank;
+  SmallVector<Value> placeA = plan.a.locate(e, tile.group, tile.row, rank);
+  SmallVector<Value> placeB = plan.b.locate(e, tile.group, tile.column, rank);
   auto copyStep = [&](Value stepOfPart, const RingPlace &at) {
     Value step = e.add(firstStep, stepOfPart);
     Value full =
@@ -88,8 +102,10 @@ RingPlace BothOperands::copyTile(unsigned, const ResultTile &tile,
     Value toB =
         addBytes(e, context.shared,
                  e.add(e.mul(at.stage, shape.getBytesB()), shape.getOffsetB()));
-    plan.a.copy(e, context.mapA, castToCluster(e, toA), full, placeA, step);
-    plan.b.copy(e, context.mapB, castToCluster(e, toB), full, placeB, step);
+    plan.a.copy(e, context.mapA, castToCluster(e, toA), full, placeA, step,
+                rank);
+    plan.b.copy(e, context.mapB, castToCluster(e, toB), full, placeB, step,
+                rank);
   };
   if (shape.cluster > 1)
     return forEachStage(e, ring, countSteps(tile.group), begin, copyStep);
@@ -102,6 +118,14 @@ RingPlace BothOperands::copyTile(unsigned, const ResultTile &tile,
         return {next.stage, next.parity};
       });
   return {end[0], end[1]};
+}
+
+/// Those that the other workgroup reads, too: until it has told so, this one's
+/// barriers must be there.
+void BothOperands::finishCopies(const RingPlace &end) {
+  if (shape.multicast)
+    forEachStage(e, ring, e.constant(shape.stages), end,
+                 [&](Value, const RingPlace &at) { ring.awaitEmpty(at); });
 }
 
 /// A stage is given back when the products of the next one have been issued, so
@@ -126,7 +150,7 @@ BothOperands::emitSteps(Wgmma &wgmma, Value steps, RingPlace &place,
     SmallVector<Value> carried(args.begin() + 3, args.end());
     carried = wgmma.multiply(locate(at.stage), carried, /*isFirst=*/false);
     wgmma.wait(1);
-    emitRelease(e, context.thread, ring, args[2]);
+    emitRelease(e, context.thread, ring, args[2], shape.countSharers());
     RingPlace next = ring.advance(at);
     SmallVector<Value> yielded = {next.stage, next.parity, at.stage};
     llvm::append_range(yielded, carried);
@@ -134,7 +158,7 @@ BothOperands::emitSteps(Wgmma &wgmma, Value steps, RingPlace &place,
   }
   onIssued();
   wgmma.wait(0);
-  emitRelease(e, context.thread, ring, loop.getResult(2));
+  emitRelease(e, context.thread, ring, loop.getResult(2), shape.countSharers());
   place = {loop.getResult(0), loop.getResult(1)};
   return SmallVector<Value>(llvm::drop_begin(loop.getResults(), 3));
 }

@@ -47,6 +47,9 @@ public:
   virtual RingPlace copyTile(unsigned copier, const ResultTile &tile,
                              const RingPlace &begin) = 0;
 
+  /// For a copier behind its last tile, at the end of its walk.
+  virtual void finishCopies(const RingPlace &end) {}
+
   /// Whether the producer's other warps change B once it has been copied, and
   /// their share of a tile from a place of the ring on.
   virtual bool prepares() const { return false; }
@@ -80,9 +83,10 @@ forEachStage(Emitter &e, TmaRing &ring, mlir::Value count,
              const RingPlace &begin,
              llvm::function_ref<void(mlir::Value, const RingPlace &)> body);
 
-/// One thread tells for its warpgroup that a stage of `ring` has been read.
+/// One thread tells for its warpgroup that a stage of `ring` has been read; if
+/// it is copied by workgroups of a cluster, one thread for each of these.
 void emitRelease(Emitter &e, mlir::Value thread, TmaRing &ring,
-                 mlir::Value stage);
+                 mlir::Value stage, int64_t copiers = 1);
 /// Consumers that issue products in turns: named barrier 1 + n belongs to
 /// consumer n. The last one passes the first turn, before it takes any.
 void emitTakeTurn(Emitter &e, mlir::Value consumer);

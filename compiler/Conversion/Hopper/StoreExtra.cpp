@@ -220,16 +220,18 @@ ElementExtra::Values ElementExtra::unpack(const Values &fetched, int64_t row,
   return values;
 }
 
+bool tessera::isOfElements(dnn::ViewOp view) {
+  constexpr unsigned kRows = 1;
+  AccessSpace space = ViewAccess(view).getSpace(kRows);
+  return llvm::any_of(space.coefs, [](const auto &form) {
+    return llvm::any_of(form, [](int64_t factor) { return factor != 0; });
+  });
+}
+
 std::unique_ptr<StoreExtra>
 tessera::makeStoreExtra(Emitter &e, const HopperShape &shape, dnn::ViewOp view,
                         Value pointer, Value warp, Value lane) {
-  auto isMoved = [&](unsigned index) {
-    AccessSpace space = ViewAccess(view).getSpace(index);
-    return llvm::any_of(space.coefs, [](const auto &form) {
-      return llvm::any_of(form, [](int64_t factor) { return factor != 0; });
-    });
-  };
-  if (isMoved(1))
+  if (isOfElements(view))
     return std::make_unique<ElementExtra>(e, shape, view, pointer, warp, lane);
   if (shape.isSwapped)
     return std::make_unique<RowChannels>(e, shape, view, pointer, warp, lane);

@@ -42,6 +42,10 @@ public:
                         mlir::Value buffer) = 0;
 };
 
+/// Whether a tensor has a value for each element of the result, and not for
+/// each column.
+bool isOfElements(dnn::ViewOp view);
+
 /// For the extra tensor behind `view`, whose elements are as the result's.
 std::unique_ptr<StoreExtra> makeStoreExtra(Emitter &e, const HopperShape &shape,
                                            dnn::ViewOp view,

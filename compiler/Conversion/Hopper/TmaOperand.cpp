@@ -72,6 +72,8 @@ void TmaOperand::joinPixels() {
     return;
   dims.resize(2);
   dims[1].size = count;
+  if (space == 2)
+    stepDim = 1;
   (space == 1 ? dims[1].rows : dims[1].columns) = {{kWhole, 1}};
 }
 
@@ -185,7 +187,24 @@ LogicalResult TmaOperand::makeTiled(dnn::TileLoadOp load) {
     if (!dim.rows.empty())
       map.box[i] = transposed ? blockRows : tileRows;
   }
-  map.box[walk == TmaWalk::Pixels ? 1 : stepDim] = stepElements;
+  map.box[stepDim] = stepElements;
+  return success();
+}
+
+LogicalResult TmaOperand::share(dnn::TileLoadOp load) {
+  constexpr int64_t kSharers = 2, kSwizzleLines = 8;
+  auto *walked = llvm::find_if(
+      dims, [](const Dimension &dim) { return !dim.rows.empty(); });
+  if (countLines() % (kSharers * kSwizzleLines) != 0 || walked == dims.end())
+    return load.emitOpError()
+           << "needs rows in multiples of " << kSharers * kSwizzleLines
+           << " to be copied by two workgroups, but has "
+           << (walked == dims.end() ? 1 : countLines());
+  const bool isIm2col = map.mode == TensorMap::Mode::Im2col;
+  map.box[isIm2col     ? 1
+          : transposed ? stepDim
+                       : walked - dims.begin()] /= kSharers;
+  isShared = true;
   return success();
 }
 
@@ -305,7 +324,7 @@ int64_t TmaOperand::countBoxes() const {
 }
 
 int64_t TmaOperand::getBytes() const {
-  int64_t elements = countBoxes();
+  int64_t elements = countBoxes() * (isShared ? 2 : 1);
   for (uint32_t size : map.box)
     elements *= size;
   return elements * getByteSize(map.dataType);
@@ -348,10 +367,16 @@ Value TmaOperand::locateInGroup(Emitter &e, const Dimension &dim,
   return coordinate;
 }
 
-SmallVector<Value> TmaOperand::locate(Emitter &e, Value group,
-                                      Value row0) const {
+Value TmaOperand::getHalf(Emitter &e, Value rank, int64_t size) const {
+  return isShared ? e.mul(rank, size / 2) : e.constant(0);
+}
+
+SmallVector<Value> TmaOperand::locate(Emitter &e, Value group, Value row0,
+                                      Value rank) const {
   if (walk == TmaWalk::Pixels)
     return locateBlocks(e, group, row0);
+  if (!transposed)
+    row0 = e.add(row0, getHalf(e, rank, tileRows));
   auto rows = splitPosition(e, coords.getSpace(1), coords.getFirstDim(1), row0);
   rows[kWhole] = row0;
   SmallVector<Value> place;
@@ -420,11 +445,15 @@ SmallVector<Value> TmaOperand::locateBlocks(Emitter &e, Value group,
 void TmaOperand::copyBox(Emitter &e, const CopyTarget &target, int64_t block,
                          ValueRange coordinates, ValueRange offsets) const {
   const int64_t blockBytes = stepElements * getBlockRowBytes();
+  constexpr int16_t kBoth = 3;
+  Value multicast;
+  if (isShared)
+    multicast =
+        arith::ConstantOp::create(e.b, e.loc, e.b.getI16IntegerAttr(kBoth));
   NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
       e.b, e.loc,
       addBytes(e, target.destination, e.constant(block * blockBytes)),
-      target.mapPointer, coordinates, target.barrier, offsets,
-      /*multicastMask=*/Value(),
+      target.mapPointer, coordinates, target.barrier, offsets, multicast,
       /*l2CacheHint=*/streamed ? emitStreamedPolicy(e) : Value(),
       map.mode == TensorMap::Mode::Im2col ? NVVM::TMALoadMode::IM2COL
                                           : NVVM::TMALoadMode::TILE,
@@ -446,6 +475,9 @@ void TmaOperand::copyChannels(Emitter &e, const CopyTarget &target,
       for (const Term &term : dim.columns)
         coordinates[i] =
             e.add(e.mul(digit(term.dim), term.factor), coordinates[i]);
+  if (transposed)
+    coordinates[stepDim] =
+        e.add(coordinates[stepDim], getHalf(e, target.rank, stepElements));
   for (int64_t block = 0; block < countBoxes(); ++block) {
     copyBox(e, target, block, coordinates, offsets);
     coordinates[0] = e.add(coordinates[0], blockRows);
@@ -454,7 +486,8 @@ void TmaOperand::copyChannels(Emitter &e, const CopyTarget &target,
 
 void TmaOperand::copyPixels(Emitter &e, const CopyTarget &target,
                             ArrayRef<Value> place, Value step) const {
-  Value first = e.mul(step, stepElements);
+  Value first =
+      e.add(e.mul(step, stepElements), getHalf(e, target.rank, stepElements));
   auto pixel =
       splitPosition(e, coords.getSpace(2), coords.getFirstDim(2), first);
   SmallVector<Value> coordinates = {Value()};
@@ -479,8 +512,16 @@ void TmaOperand::copyPixels(Emitter &e, const CopyTarget &target,
 }
 
 void TmaOperand::copy(Emitter &e, Value mapPointer, Value destination,
-                      Value barrier, ArrayRef<Value> place, Value step) const {
-  const CopyTarget target{mapPointer, destination, barrier};
+                      Value barrier, ArrayRef<Value> place, Value step,
+                      Value rank) const {
+  CopyTarget target{mapPointer, destination, barrier, rank};
+  if (isShared) {
+    const int64_t lineBytes = transposed
+                                  ? getBlockRowBytes()
+                                  : stepElements * getByteSize(map.dataType);
+    target.destination =
+        addBytes(e, destination, getHalf(e, rank, countLines() * lineBytes));
+  }
   if (walk == TmaWalk::Pixels)
     copyPixels(e, target, place, step);
   else

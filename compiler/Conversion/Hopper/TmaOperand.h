@@ -50,6 +50,10 @@ public:
   }
   /// From now on, copies what leaves L2 first (StreamedReads.h).
   void setStreamed(bool isStreamed) { streamed = isStreamed; }
+  /// From now on, copies half of the lines of each box, of 128 bytes or a row
+  /// of a step, to both workgroups of a cluster. Fails after an error at `load`
+  /// if halves are no whole blocks of the swizzle.
+  llvm::LogicalResult share(dnn::TileLoadOp load);
   /// Whether rows lie together in shared memory, in blocks of 64, and not the
   /// reduction.
   bool isTransposed() const { return transposed; }
@@ -57,8 +61,9 @@ public:
   int64_t getBlockRowBytes() const {
     return blockRows * getByteSize(map.dataType);
   }
-  /// Bytes that copy() brings. Fewer than the tile's where the view has one
-  /// row, which is a box of its own; what the other rows hold is never stored.
+  /// Bytes that copy() brings, in both workgroups if they share. Fewer than the
+  /// tile's where the view has one row, which is a box of its own; what the
+  /// other rows hold is never stored.
   int64_t getBytes() const;
   /// Steps of the whole reduction; the same for both operands.
   int64_t getSteps() const;
@@ -66,18 +71,21 @@ public:
   /// What does not change from step to step of the tile at `row0` of `group`:
   /// the unit's coordinates at the first step, or, of a walk over pixels, the
   /// channel of each 64 rows and the offsets of its tap. Computed once a tile.
+  /// `rank` is the workgroup's if two share the operand.
   llvm::SmallVector<mlir::Value> locate(Emitter &e, mlir::Value group,
-                                        mlir::Value row0) const;
+                                        mlir::Value row0,
+                                        mlir::Value rank = {}) const;
 
   /// Copies the tile of step `step` to shared memory; `barrier` counts its
   /// bytes. To be run by one thread.
   void copy(Emitter &e, mlir::Value mapPointer, mlir::Value destination,
             mlir::Value barrier, llvm::ArrayRef<mlir::Value> place,
-            mlir::Value step) const;
+            mlir::Value step, mlir::Value rank = {}) const;
 
 protected: // For HaloOperand.
   struct CopyTarget {
     mlir::Value mapPointer, destination, barrier;
+    mlir::Value rank = {}; ///< If two workgroups share the operand.
   };
   /// The iteration dimension of a coordinate that all of them make together.
   static constexpr unsigned kWhole = 1 << 16;
@@ -110,6 +118,7 @@ protected: // For HaloOperand.
   int64_t blockRows = 0;
   bool transposed = false;
   bool streamed = false;
+  bool isShared = false;
   unsigned stepDim = 0;              ///< The dimension that steps walk.
   llvm::SmallVector<Dimension> dims; ///< The innermost first.
   TensorMap map;
@@ -117,6 +126,11 @@ protected: // For HaloOperand.
 private:
   /// Boxes of a tile.
   int64_t countBoxes() const;
+  /// Lines of a box.
+  int64_t countLines() const { return transposed ? stepElements : tileRows; }
+  /// Where the half of the workgroup of `rank` begins, of `size` of anything;
+  /// at 0 if the operand is not shared.
+  mlir::Value getHalf(Emitter &e, mlir::Value rank, int64_t size) const;
   /// What makes the window's corner walk along a dimension of images, and what
   /// a tap adds to it.
   const Terms &getCorner(const Dimension &dim) const {

@@ -29,7 +29,7 @@ void TmaRing::initialize() {
 }
 
 Value TmaRing::claim(const RingPlace &place, Value bytes) {
-  wait(getEmpty(place.stage), place.parity);
+  awaitEmpty(place);
   Value full = getFull(place.stage);
   NVVM::MBarrierArriveExpectTxOp::create(
       e.b, e.loc, TypeRange(), full, bytes, NVVM::MemScopeKind::CTA,

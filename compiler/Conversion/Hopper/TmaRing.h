@@ -43,6 +43,10 @@ public:
   void awaitFull(const RingPlace &place) {
     wait(getFull(place.stage), place.parity);
   }
+  /// Waits until a stage has been read.
+  void awaitEmpty(const RingPlace &place) {
+    wait(getEmpty(place.stage), place.parity);
+  }
   /// Waits until a stage has been read, and has its barrier count `bytes` that
   /// are about to come. The barrier.
   mlir::Value claim(const RingPlace &place, mlir::Value bytes);

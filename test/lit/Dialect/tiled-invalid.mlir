@@ -227,6 +227,21 @@ func.func @pipeline_cluster(%v: !dnn.view<1x8x8xf16>, %i: index) {
 
 // -----
 
+func.func @pipeline_multicast(%v: !dnn.view<1x8x8xf16>, %i: index) {
+  // expected-error@+1 {{needs copy tma, no cluster and no halo with multicast}}
+  %d = dnn.pipeline reduce [8] cluster 2 multicast m step 8 buffers 2 copy tma sync mbarrier schedule natural load {
+  ^bb0(%k: index):
+    %t = dnn.tile_load %v[%i, %i, %k] : <1x8x8xf16> -> <8x8xf16>
+    dnn.yield %t, %t : !dnn.tile<8x8xf16>, !dnn.tile<8x8xf16>
+  } compute {
+  ^bb0(%a: !dnn.tile<8x8xf16>, %b: !dnn.tile<8x8xf16>, %c: !dnn.tile<8x8xf32>):
+    dnn.yield %c : !dnn.tile<8x8xf32>
+  } : <8x8xf32>
+  return
+}
+
+// -----
+
 func.func @pipeline_promote(%v: !dnn.view<1x8x8xf16>, %i: index) {
   // expected-error@+1 {{needs copy tma and no halo with promote, and at least one step}}
   %d = dnn.pipeline reduce [8] step 8 buffers 2 promote 2 copy registers sync barrier schedule natural load {

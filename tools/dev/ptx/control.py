@@ -94,6 +94,18 @@ def decode_arrival(machine, instruction):
     return run
 
 
+@opcode("mbarrier.arrive.shared::cluster")
+def decode_remote_arrival(machine, instruction):
+    arrive = decode_arrival(machine, instruction)
+    addresses = read_address(machine, next(
+        t for t in instruction.operands if t[0] == "["))
+
+    def run(lanes):
+        machine.check_remote(lanes, addresses()[lanes])
+        arrive(lanes)
+    return run
+
+
 @opcode("mbarrier.try_wait.parity", is_control=True)
 def decode_wait(machine, instruction):
     passed = machine.registers[instruction.operands[0]]

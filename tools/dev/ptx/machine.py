@@ -7,7 +7,8 @@ instruction run first, so that threads that took different branches meet again;
 threads that wait let the others pass. Asynchronous copies and products happen
 at once. A machine that is late has another order: copies and products happen
 when somebody waits for them, and where threads wait at mbarriers, those at the
-highest instruction run first.
+highest instruction run first, and the last block of a cluster as far as it gets
+without the others.
 """
 
 import dataclasses
@@ -117,15 +118,23 @@ class Machine:
         """The first instruction that threads can execute, and these."""
         ready = self.alive & ~self.asleep & (self.barrier == NOBODY) \
             & (self.meetings <= self.count_meetings())
-        order = np.unique(self.pc[ready])
-        for pc in order[::-1] if self.is_reversed else order:
-            lanes = ready & (self.pc == pc)
-            lanes = self.keep_whole(lanes, self.code[pc].unit)
-            if lanes.any():
-                return pc, lanes
+        for here in self.part_blocks(ready):
+            order = np.unique(self.pc[here])
+            for pc in order[::-1] if self.is_reversed else order:
+                lanes = here & (self.pc == pc)
+                lanes = self.keep_whole(lanes, self.code[pc].unit)
+                if lanes.any():
+                    return pc, lanes
         reached = [self.kernel.instructions[max(pc - 1, 0)].text
                   for pc in np.unique(self.pc[self.alive])]
         raise Fault("deadlock after: " + "; ".join(reached))
+
+    def part_blocks(self, ready):
+        """Those of `ready` that may run, the first ones first."""
+        if not self.is_reversed or self.cluster == 1:
+            return [ready]
+        return [ready & (self.rank == rank)
+                for rank in reversed(range(self.cluster))]
 
     def keep_whole(self, lanes, unit):
         """Those groups of `unit` threads that are complete, apart from threads
@@ -192,11 +201,11 @@ class Machine:
         return self.arrived[self.alive].min(initial=1 << 62)
 
     def check_remote(self, lanes, addresses):
-        """Memory of another block is there from the first meeting on, and until
-        that block ends."""
+        """What lanes write, copy or come to at addresses of another block is
+        there from the first meeting on, and until that block ends."""
         if (self.meetings[lanes] == 0).any():
             raise Fault("a store to a block that may not have begun")
-        ranks = np.unique(addresses[lanes] // SHARED_WINDOW)
+        ranks = np.unique(addresses // SHARED_WINDOW)
         if not np.isin(ranks, self.rank[self.alive]).all():
             raise Fault("a store to a block that has ended")
 

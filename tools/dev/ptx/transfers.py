@@ -55,7 +55,7 @@ def decode_remote_store(machine, instruction):
     address = read_address(machine, instruction.operands[0])
 
     def run(lanes):
-        machine.check_remote(lanes, address())
+        machine.check_remote(lanes, address()[lanes])
         store(lanes)
     return run
 
@@ -108,9 +108,11 @@ def read_tensor(machine, text):
 def decode_tensor_copy(machine, instruction):
     if instruction.parts[5] == "global":
         return decode_tensor_store(machine, instruction)
-    if "multicast::cluster" in instruction.parts:
-        raise ValueError("multicast")
+    is_multicast = "multicast::cluster" in instruction.parts
     target, source, barrier, *offsets = instruction.operands
+    if "L2::cache_hint" in instruction.parts:
+        offsets.pop()
+    mask = read(machine, offsets.pop(), "u16") if is_multicast else None
     tensor = read_tensor(machine, source)
     target, barrier = (read_address(machine, t) for t in (target, barrier))
     offsets = [read(machine, part, "u16") for text in offsets
@@ -123,10 +125,22 @@ def decode_tensor_copy(machine, instruction):
             machine.count_transaction(barrier, copied=size)
         machine.begin_transaction(barrier, copy)
 
+    def find_windows(lanes, lane):
+        """How far the windows of the blocks that get the copy are from the
+        lane's own."""
+        if not is_multicast:
+            return [0]
+        windows = SHARED_WINDOW * np.flatnonzero(
+            int(mask[lane]) >> np.arange(16) & 1)
+        machine.check_remote(lanes, windows)
+        return windows - machine.window[lane]
+
     def run(lanes):
         for lane in np.flatnonzero(lanes):
-            begin(*tensor(lane), [int(part[lane]) for part in offsets],
-                  int(target()[lane]), int(barrier()[lane]))
+            for window in find_windows(np.arange(len(lanes)) == lane, lane):
+                begin(*tensor(lane), [int(part[lane]) for part in offsets],
+                      int(target()[lane] + window),
+                      int(barrier()[lane] + window))
     return run
 
 

@@ -76,6 +76,22 @@ TEST(GemmTile, RoundTripsWithCluster) {
   EXPECT_EQ(*read, tile);
 }
 
+// Workgroups that share an operand may have splits.
+TEST(GemmTile, RoundTripsWithMulticast) {
+  GemmTile tile = kTile;
+  tile.isTma = tile.isPingPong = true;
+  tile.mma = "wgmma";
+  tile.splits = 2;
+  for (const char side : {'m', 'n'}) {
+    tile.multicast = side;
+    EXPECT_EQ(tile.toConfig().toText(),
+              std::string("igemm-m256n128k32-w2x4-p3-wgmma-s2-c") + side);
+    ErrorOr<GemmTile> read = parseGemmTile(tile.toConfig());
+    ASSERT_TRUE(read) << read.getStatus().getMessage();
+    EXPECT_EQ(*read, tile);
+  }
+}
+
 // Only the canonical text is a tile.
 TEST(GemmTile, RefusesOtherTexts) {
   for (const char *text : {"igemm",
@@ -94,6 +110,11 @@ TEST(GemmTile, RefusesOtherTexts) {
                            "igemm-m256n128k32-w2x4-t3-wgmma-c1",
                            "igemm-m256n128k32-w2x4-t3-wgmma-s2-c2",
                            "igemm-m256n128k32-w2x4-t3-wgmma-c2-s2",
+                           "igemm-m256n128k32-w2x4-b3-mfma32-cn",
+                           "igemm-m256n128k32-w2x4-t3-wgmma-ck",
+                           "igemm-m256n128k32-w2x4-t3-wgmma-cm-cn",
+                           "igemm-m256n128k32-w2x4-t3-wgmma-cn-c2",
+                           "igemm-m256n128k32-w2x4-t3-wgmma-cn-h2",
                            "igemm-m256n128k32-w2x4-b3-mfma32-a1",
                            "igemm-m256n128k32-w2x4-b3-mfma32-s4-a4",
                            "igemm-m0256n128k32-w2x4-b3-mfma32",
