@@ -6,6 +6,7 @@
 #include "compiler/Algorithms/ImplicitGemm/GemmSize.h"
 
 #include <algorithm>
+#include <cmath>
 
 using namespace tessera;
 
@@ -240,11 +241,7 @@ char tessera::chooseMulticast(const TmaShape &shape, const TileCounts &tiles,
   if (steps < kLeastSteps || 4 * tiles.all < 3 * target.computeUnits ||
       shape.isSmall())
     return 0;
-  const bool sharesColumns = tiles.inColumn % 2 == 0;
-  const bool sharesRows = tiles.inRow % 2 == 0 && shape.m % kUnit == 0;
-  if (sharesColumns && (shape.n >= shape.m || !sharesRows))
-    return 'n';
-  return sharesRows ? 'm' : 0;
+  return tiles.inRow % 2 == 0 && shape.m % kUnit == 0 ? 'm' : 0;
 }
 
 /// The stages that are loaded ahead. Consumers hold two of them; of two
@@ -263,6 +260,16 @@ double tessera::getOverlap(const TmaShape &shape, double step,
   return rates.overlap + rates.shallowOverlap * (1 - reach);
 }
 
+/// What limits a step, and what nearly does: each now and then waits for the
+/// others. The larger the exponent, the less.
+static double addUp(std::array<double, 4> limits, double exponent) {
+  const double most = *std::ranges::max_element(limits);
+  double sum = 0;
+  for (double limit : limits)
+    sum += std::pow(limit / most, exponent);
+  return most * std::pow(sum, 1 / exponent);
+}
+
 double tessera::getStepClocks(const TmaShape &shape, const TmaTraffic &traffic,
                               const TmaRates &rates) {
   const double bytes = shape.stepBytes;
@@ -273,10 +280,12 @@ double tessera::getStepClocks(const TmaShape &shape, const TmaTraffic &traffic,
   const double row = !traffic.hasWindow ? rates.plainRow
                      : traffic.isDeep   ? rates.deepRow
                                         : rates.windowRow;
+  const double ahead = countAhead(shape);
   const double delivered = traffic.rows + traffic.columns -
                            (1 - rates.multicastBytes) * traffic.shared;
   const double copied =
-      std::max(delivered * bytes * traffic.busy / cacheBytes,
+      std::max(delivered * bytes * traffic.busy / cacheBytes *
+                   (1 + rates.drift * std::max(0.0, ahead - 2)),
                traffic.rows * row + traffic.columns * rates.plainRow);
   // Each wgmma reads its 64 rows and all columns. With swapped operands the
   // columns are the rows of the tile that a consumer has.
@@ -284,12 +293,12 @@ double tessera::getStepClocks(const TmaShape &shape, const TmaTraffic &traffic,
       shape.isSwapped ? shape.n * shape.consumers + shape.n * shape.m / 64.0
                       : shape.m + shape.n * shape.m / 64.0;
   double read = traffic.multiplied * read64 * bytes / rates.readBytes;
-  const double ahead = countAhead(shape);
   const double latency =
       (traffic.isStrided ? rates.stridedLatency : rates.latency) / ahead;
   // With a halo little else limits a step, so the writes of the copies count.
   if (shape.halo > 0)
     read += (traffic.rows + traffic.columns) * bytes / rates.readBytes +
             rates.haloWaits / ahead;
-  return std::max({products, copied, read, latency}) + rates.waits / ahead;
+  return addUp({products, copied, read, latency}, rates.blend) +
+         rates.waits / ahead;
 }
