@@ -121,7 +121,7 @@ GemmTile TmaShape::getTile(const ConvProblem &problem, int splits) const {
   tile.isPingPong = isPingPong;
   tile.splits = splits;
   tile.cluster = cluster;
-  tile.multicast = multicast;
+  tile.multicast = sharesRows ? 'm' : 0;
   tile.halo = halo;
   tile.isSwapped = isSwapped;
   return tile;
@@ -224,24 +224,12 @@ double tessera::getSumClocks(const SumRates &rates, int64_t elements,
 }
 
 double tessera::getClusterClocks(const TmaShape &shape, const TmaRates &rates) {
-  if (shape.multicast != 0)
-    return rates.clusterBegin;
   if (shape.cluster == 1)
     return 0;
   // What a workgroup sends of a tile, and receives of all tiles, is as much.
   constexpr double kSumBytes = 4;
   return rates.clusterBegin +
          shape.m * shape.n * kSumBytes / rates.clusterBytes;
-}
-
-char tessera::chooseMulticast(const TmaShape &shape, const TileCounts &tiles,
-                              int64_t steps, const GpuTarget &target) {
-  constexpr int64_t kLeastSteps = 64;
-  constexpr int kUnit = 16; // Rows of the swizzle in each half.
-  if (steps < kLeastSteps || 4 * tiles.all < 3 * target.computeUnits ||
-      shape.isSmall())
-    return 0;
-  return tiles.inRow % 2 == 0 && shape.m % kUnit == 0 ? 'm' : 0;
 }
 
 /// The stages that are loaded ahead. Consumers hold two of them; of two
@@ -281,8 +269,9 @@ double tessera::getStepClocks(const TmaShape &shape, const TmaTraffic &traffic,
                      : traffic.isDeep   ? rates.deepRow
                                         : rates.windowRow;
   const double ahead = countAhead(shape);
-  const double delivered = traffic.rows + traffic.columns -
-                           (1 - rates.multicastBytes) * traffic.shared;
+  const double delivered =
+      traffic.rows * (shape.sharesRows ? rates.multicastBytes : 1) +
+      traffic.columns;
   const double copied =
       std::max(delivered * bytes * traffic.busy / cacheBytes *
                    (1 + rates.drift * std::max(0.0, ahead - 2)),

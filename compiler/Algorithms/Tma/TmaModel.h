@@ -59,7 +59,8 @@ struct TmaShape {
   int stagers = 2;              ///< Staging buffers of a warp for the result.
   int stepBytes = 2 * kTmaStep; ///< Of each row; 64 or 32 for few channels.
   int cluster = 1;              ///< Workgroups that share the reduction.
-  char multicast = 0; ///< The side that two share, 'm' or 'n'; 0 none.
+  /// Whether two workgroups of a cluster copy their rows for each other.
+  bool sharesRows = false;
 
   /// The accumulators of a thread.
   int countAccumulators() const { return m * n / (consumers * 128); }
@@ -128,16 +129,6 @@ double getSplitClocks(const TmaShape &shape, bool hasRowBlocks);
 /// The bytes of x, w and y, each moved once.
 double countTensorBytes(const ConvProblem &problem);
 
-/// The tiles of a result: in one column of them, in one row, and all.
-struct TileCounts {
-  int64_t inColumn, inRow, all;
-};
-/// The side of a tile whose operand two workgroups share, the longer one that
-/// has tiles in pairs; 0 if neither has, or if the reduction of `steps` is too
-/// short, or workgroups too few, to be held up by L2.
-char chooseMulticast(const TmaShape &shape, const TileCounts &tiles,
-                     int64_t steps, const GpuTarget &target);
-
 /// What a step of a tile copies.
 struct TmaTraffic {
   double rows;            ///< The tile's, or fewer if taps share them.
@@ -147,7 +138,6 @@ struct TmaTraffic {
   bool isStrided = false; ///< Whether its taps read no pixel twice.
   double busy = 1;        ///< Share of the multiprocessors that have a tile.
   double multiplied = 1;  ///< Share of a step that is not padded with zeros.
-  double shared = 0;      ///< Rows or columns that two workgroups share.
 };
 
 /// Clocks to store the accumulators of one tile, rounded to 16 bits.

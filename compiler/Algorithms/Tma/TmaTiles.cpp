@@ -148,9 +148,6 @@ static TmaTraffic getTraffic(const ConvProblem &p, const TmaGemm &gemm,
                      .isDeep = p.hasDepth(),
                      .isStrided = isStrided(p),
                      .busy = busy};
-  traffic.shared = shape.multicast == 'm'   ? traffic.rows
-                   : shape.multicast == 'n' ? traffic.columns
-                                            : 0;
   if (shape.halo == 0)
     return traffic;
   const TmaHalo halo = measureHalo(p);
@@ -174,19 +171,20 @@ static int64_t countTiles(const TmaGemm &gemm, const TmaShape &shape) {
          llvm::divideCeilSigned(gemm.columns, shape.n);
 }
 
-/// `shape` whose workgroups share an operand in pairs; none if they should not.
-static std::optional<TmaShape> getMulticast(const ConvProblem &p,
-                                            const TmaGemm &gemm, TmaShape shape,
-                                            const GpuTarget &target) {
+/// Whether workgroups with tiles side by side should copy their rows for each
+/// other (docs/design/0031-multicast.md): where the reduction is long, and most
+/// of the chip busy, L2 would hold them up. It takes whole swizzles in each
+/// half, and tiles in pairs.
+static bool canShareRows(const ConvProblem &p, const TmaGemm &gemm,
+                         const TmaShape &shape, const GpuTarget &target) {
+  constexpr int64_t kLeastSteps = 64;
+  constexpr int kUnit = 16;
   const int64_t step = shape.stepBytes / getByteSize(p.dataType);
-  if (gemm.classes > 1 || splitsF32(p))
-    return std::nullopt;
-  shape.multicast = chooseMulticast(
-      shape,
-      {llvm::divideCeilSigned(gemm.rows, shape.m),
-       llvm::divideCeilSigned(gemm.columns, shape.n), countTiles(gemm, shape)},
-      gemm.taps * llvm::divideCeilSigned(gemm.channels, step), target);
-  return shape.multicast == 0 ? std::nullopt : std::optional(shape);
+  const int64_t steps = gemm.taps * llvm::divideCeilSigned(gemm.channels, step);
+  return gemm.classes == 1 && !splitsF32(p) && !shape.isSmall() &&
+         steps >= kLeastSteps && shape.m % kUnit == 0 &&
+         4 * countTiles(gemm, shape) >= 3 * target.computeUnits &&
+         llvm::divideCeilSigned(gemm.columns, shape.n) % 2 == 0;
 }
 
 /// The waves of workgroups that `splits` of the tiles of a shape are. Tiles of
@@ -494,10 +492,11 @@ std::vector<Candidate> tessera::getTmaCandidates(const ConvProblem &problem,
             {shape.getTile(problem, splits).toConfig(),
              estimateClocks(problem, shape, splits, target, rates)});
   };
-  auto addBoth = [&](const TmaShape &shape) {
+  auto addBoth = [&](TmaShape shape) {
     add(shape);
-    if (auto shared = getMulticast(problem, gemm, shape, target))
-      add(*shared);
+    shape.sharesRows = canShareRows(problem, gemm, shape, target);
+    if (shape.sharesRows)
+      add(shape);
   };
   if (hasImages) {
     std::ranges::for_each(getShapes(problem, gemm, target), add);

@@ -21,13 +21,8 @@ struct WeightsGemm {
   int64_t groups;
 
   int64_t countTiles(const TmaShape &shape) const {
-    return countInColumn(shape) * countInRow(shape) * groups;
-  }
-  int64_t countInColumn(const TmaShape &shape) const {
-    return llvm::divideCeilSigned(rows, shape.m);
-  }
-  int64_t countInRow(const TmaShape &shape) const {
-    return llvm::divideCeilSigned(columns, shape.n);
+    return groups * llvm::divideCeilSigned(rows, shape.m) *
+           llvm::divideCeilSigned(columns, shape.n);
   }
 };
 } // namespace
@@ -218,8 +213,7 @@ static double addUp(const ConvProblem &p, double work, double overlap,
 /// 28x28, on an H100), to which nothing was fitted, four tiles took 0.82 to
 /// 0.87 of the time that this expects, and a fifth, which leaves
 /// multiprocessors idle, 0.76.
-static TmaTraffic getTraffic(const ConvProblem &p, int rows, int columns,
-                             char multicast = 0) {
+static TmaTraffic getTraffic(const ConvProblem &p, int rows, int columns) {
   auto countLines = [&](int64_t channels) {
     return p.groups > 1 && channels / p.groups < getTmaStep(p) ? 2 : 1;
   };
@@ -229,9 +223,6 @@ static TmaTraffic getTraffic(const ConvProblem &p, int rows, int columns,
   TmaTraffic traffic{static_cast<double>(columns * columnLines),
                      static_cast<double>(rows * rowLines)};
   traffic.hasWindow = rowLines * columnLines > 1 || getVolume(p.filter) > 1;
-  traffic.shared = multicast == 'm'   ? traffic.columns
-                   : multicast == 'n' ? traffic.rows
-                                      : 0;
   return traffic;
 }
 
@@ -252,7 +243,7 @@ static double estimateClocks(const ConvProblem &p, const WeightsGemm &gemm,
       llvm::divideCeilSigned(gemm.countTiles(shape) * splits,
                              target.computeUnits * sharing) *
       sharing);
-  const TmaTraffic traffic = getTraffic(p, shape.m, shape.n, shape.multicast);
+  const TmaTraffic traffic = getTraffic(p, shape.m, shape.n);
   const auto steps =
       static_cast<double>(llvm::divideCeilSigned(gemm.steps, splits));
   TmaRates step = rates.step;
@@ -270,9 +261,8 @@ static double estimateClocks(const ConvProblem &p, const WeightsGemm &gemm,
   constexpr int64_t kWide = 128;
   const bool isNarrow = p.hasDepth() && p.inChannels / p.groups < kWide;
   return (isNarrow ? rates.narrowVolume : 1) *
-         (addUp(p, work, rates.step.overlap, splits, target, rates,
-                countBytesAgain(p, gemm, shape, splits, target, rates)) +
-          getClusterClocks(shape, rates.step));
+         addUp(p, work, rates.step.overlap, splits, target, rates,
+               countBytesAgain(p, gemm, shape, splits, target, rates));
 }
 
 //===----------------------------------------------------------------------===//
@@ -604,12 +594,7 @@ tessera::getTmaWeightCandidates(const ConvProblem &problem,
   if (!fitsTma(problem, target))
     return candidates;
   const WeightsGemm gemm = getGemm(problem);
-  auto addSplits = [&](const TmaShape &shape, int splits) {
-    candidates.push_back(
-        {shape.getTile(problem, splits).toConfig(),
-         estimateClocks(problem, gemm, shape, splits, target, rates)});
-  };
-  auto add = [&](TmaShape shape) {
+  auto add = [&](const TmaShape &shape) {
     if (!fitsType(problem, shape))
       return;
     const int64_t atOnce = target.computeUnits * (shape.isSmall() ? 2 : 1);
@@ -624,17 +609,9 @@ tessera::getTmaWeightCandidates(const ConvProblem &problem,
       if (shape.stages >
           std::max(kFewStages, llvm::divideCeilSigned(gemm.steps, splits)))
         continue;
-      shape.multicast = 0;
-      addSplits(shape, splits);
-      if (problem.dataType == DataType::F32)
-        continue; // Goes through registers.
-      shape.multicast =
-          chooseMulticast(shape,
-                          {gemm.countInColumn(shape), gemm.countInRow(shape),
-                           gemm.countTiles(shape) * splits},
-                          gemm.steps / splits, target);
-      if (shape.multicast != 0)
-        addSplits(shape, splits);
+      candidates.push_back(
+          {shape.getTile(problem, splits).toConfig(),
+           estimateClocks(problem, gemm, shape, splits, target, rates)});
     }
   };
   std::ranges::for_each(getShapes(problem, target), add);

@@ -194,9 +194,8 @@ static bool overlapsLast(TileProgram &program, dnn::TileDim dim,
   const unsigned index = isColumns ? 2 : 1;
   const int64_t extent = coords.getExtent(index);
   const int64_t tile = isColumns ? shape.tileN : shape.tileM;
-  const bool hasOneDim = llvm::count_if(coords.getSpace(index), [](int64_t n) {
-                           return n > 1;
-                         }) <= 1;
+  const bool hasOneDim = llvm::count_if(coords.getSpace(index),
+                                        [](int64_t n) { return n > 1; }) <= 1;
   return extent > tile && extent % tile != 0 && extent % kUnit == 0 &&
          !shape.halo.slides && !shape.preparesB && hasOneDim &&
          (isColumns || walk == TmaWalk::Pixels) &&

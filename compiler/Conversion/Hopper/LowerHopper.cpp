@@ -121,8 +121,8 @@ ResultTile KernelWriter::locateTile(Value tile) {
   dnn::CoordsAttr coords =
       TileProgram::getView(program.store.getView()).getCoords();
   if (plan.overlapsRows)
-    row = arith::MinUIOp::create(
-        e.b, e.loc, row, e.constant(coords.getExtent(1) - shape.tileM));
+    row = arith::MinUIOp::create(e.b, e.loc, row,
+                                 e.constant(coords.getExtent(1) - shape.tileM));
   if (plan.overlapsColumns)
     column = arith::MinUIOp::create(
         e.b, e.loc, column, e.constant(coords.getExtent(2) - shape.tileN));
