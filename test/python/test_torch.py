@@ -184,7 +184,7 @@ class TorchTest(unittest.TestCase):
         def compute(name, *arguments):
             entry = _batch_norm.OPERATORS[name][0]()
             entry.decide(*arguments)
-            result, status = entry.compute(launcher.launch, *arguments)
+            result, status = entry.plan.run(launcher.launch, arguments)
             self.assertEqual(status, 0)
             return result
         ours = compute("cudnn_batch_norm", x, weight, bias, *running, True, 0.1, 1e-5)

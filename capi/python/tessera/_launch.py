@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import struct
 from typing import Any, Callable, ClassVar, Sequence
 
@@ -114,16 +115,50 @@ class Kernel:
         return self._function(self.handle, self._text, self._address)
 
 
+@dataclasses.dataclass
+class Sum:
+    """A result that PyTorch adds up."""
+    argument: int
+    dims: Sequence[int]
+
+
+@dataclasses.dataclass
+class Plan:
+    """What a call of an operator does. Numbers say which tensor: an argument or, as ~0, ~1 ..., a new one."""
+    new: Sequence[tuple[Sequence[int], Sequence[int], torch.dtype] | Sum]  #: Shape, strides, type.
+    launches: Sequence[tuple[Kernel, Sequence[int]]]  #: In this order.
+    results: int | tuple[int | None, ...]  #: What is returned. None has no tensor.
+    gathers: dict[int, Callable] = dataclasses.field(default_factory=dict)  #: What is copied first, by which function.
+    scalar: tuple[int, int] | None = None  #: An argument, and which scalar of the first launch it is.
+
+    def run(self, launch: Callable, arguments: Sequence[Any]) -> tuple[Any, int]:
+        """The result, and the status of the launches."""
+        tensors = [*arguments]
+        for number, function in self.gathers.items():
+            tensors[number] = function(tensors[number])
+        like = arguments[0]
+        # The last one is ~0.
+        tensors += [tensors[new.argument].sum(new.dims) if isinstance(new, Sum)
+                    else like.new_empty_strided(new[0], new[1], dtype=new[2]) for new in reversed(self.new)]
+        if self.scalar:
+            self.launches[0][0].arguments.scalars[self.scalar[1]] = arguments[self.scalar[0]]
+        for kernel, numbers in self.launches:
+            if status := launch(kernel, [tensors[number] for number in numbers]):
+                return None, status
+        if isinstance(self.results, int):
+            return tensors[self.results], 0
+        return tuple(None if number is None else tensors[number] for number in self.results), 0
+
+
 class Entry:
     """What was decided for one combination of shapes, strides and types. Of one thread."""
 
     reason = ""  #: Why PyTorch computes it.
     calls = 0
+    plan: Plan
 
     def decide(self, *arguments: Any) -> None:
-        """Compiles the kernels for a call of the operator; raises Refusal where PyTorch is to compute it."""
-        raise NotImplementedError
-
-    def compute(self, launch: Callable, *arguments: Any) -> tuple[Any, int]:
-        """The result of such a call, and the status of its launches."""
+        """Compiles the kernels for a call of the operator, and plans it; raises Refusal where PyTorch is to compute
+        it.
+        """
         raise NotImplementedError

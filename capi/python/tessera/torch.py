@@ -101,7 +101,7 @@ class _Override:
                     return original(*arguments)
             if entry.reason:
                 return self._fall_back(name, entry.reason, original, arguments)
-            result, status = entry.compute(launch, *arguments)
+            result, status = entry.plan.run(launch, arguments)
             if status:
                 reason = _library.get_api().tesseraGetLastErrorMessage().decode()
                 return self._fall_back(name, reason, original, arguments)
