@@ -65,6 +65,7 @@ class Forward(_Norm):
     """native_batch_norm, and of cuDNN's the same with one more result, which nothing reads."""
 
     def __init__(self, of_cudnn: bool):
+        super().__init__()
         self.of_cudnn = of_cudnn
 
     def decide(self, x, weight, bias, mean, variance, training, momentum, epsilon) -> None:
@@ -97,6 +98,7 @@ class Backward(_Norm):
     """native_batch_norm_backward of a training step, and cudnn_batch_norm_backward."""
 
     def __init__(self, of_cudnn: bool):
+        super().__init__()
         self.of_cudnn = of_cudnn
 
     def decide(self, *arguments) -> None:

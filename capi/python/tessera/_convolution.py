@@ -14,20 +14,22 @@ from tessera._launch import Entry, Kernel, Plan, Refusal, Sum
 from tessera._layouts import LAST, Input, find_gathers, get_layout, get_spatial, get_strides, get_type, join
 
 
-def _allows_tf32(tensor: torch.Tensor) -> bool:
+def allows_tf32() -> bool:
     """torch.backends.cudnn.allow_tf32, of which later releases have a finer form."""
-    if tensor.dtype != torch.float32 or not tensor.is_cuda:
-        return False
     if getter := getattr(torch._C, "_get_fp32_precision_getter", None):
         return getter("cuda", "conv") == "tf32"
     return torch.backends.cudnn.allow_tf32
+
+
+def _uses_tf32(tensor: torch.Tensor) -> bool:
+    return tensor.dtype is torch.float32 and tensor.is_cuda and allows_tf32()
 
 
 def get_forward_key(a, w, bias, stride, padding, dilation, transposed, output_padding, groups) -> tuple:
     """All that a decision depends on."""
     return (a.shape, a.stride(), a.dtype, a.get_device(), w.shape, w.stride(), w.dtype, w.get_device(),
             bias if bias is None else (bias.dtype, bias.get_device()), tuple(stride), tuple(padding), tuple(dilation),
-            transposed, tuple(output_padding), groups, a.dtype is torch.float32 and _allows_tf32(a))
+            transposed, tuple(output_padding), groups, _uses_tf32(a))
 
 
 def get_backward_key(grad, a, w, bias_sizes, *rest) -> tuple:
@@ -78,7 +80,7 @@ class _Convolution:
     def make_kernel(self, wanted: str, layouts: dict[str, str], of: torch.Tensor, bias: bool = False) -> Kernel:
         """The kernel that computes one of "a", "w" and "b" from the other two."""
         direction = ("bwd", "wrw", "fwd")[self.letters.index(wanted)]
-        kind = "tf32" if _allows_tf32(of) else get_type(of)
+        kind = "tf32" if _uses_tf32(of) else get_type(of)
         x, y = (self.b, self.a) if self.transposed else (self.a, self.b)
         row = self.a[2:3] if len(self.a) == 3 else []  # One dimension: an image of one row.
         stride, padding, dilation = (([neutral] if row else []) + values for neutral, values in (
@@ -126,12 +128,12 @@ class Backward(Entry):
         layouts = dict(zip("baw", (one.layout for one in inputs.values())))
         self.plan = Plan([], [], (), find_gathers(inputs))
         results: list[int | None] = [None] * 3
-        for place, letter, like in ((0, "a", a), (1, "w", w)):
-            if mask[place]:
+        for index, letter, like in ((0, "a", a), (1, "w", w)):
+            if mask[index]:
                 result = _New(like.shape, conv.is_last, like)
                 kernel = conv.make_kernel(letter, layouts | {letter: result.layout}, a)
-                results[place] = ~len(self.plan.new)
-                numbers = {"b": 0, "a": 1, "w": 2, letter: results[place]}
+                results[index] = ~len(self.plan.new)
+                numbers = {"b": 0, "a": 1, "w": 2, letter: results[index]}
                 self.plan.launches.append((kernel, [numbers[one] for one in conv.letters]))
                 self.plan.new.append(result.tensor)
         if mask[2]:

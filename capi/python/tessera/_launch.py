@@ -20,6 +20,8 @@ class Direct:
     """Tensors whose addresses a kernel can read: those of a GPU."""
 
     def __init__(self, on_gpu: bool = True):
+        self.on_gpu = on_gpu
+        self.shares_handles = False  #: Whether the extension sets their streams, too.
         self._streams: dict[int, int] = {}  # The stream that each handle has.
         self._get_stream = torch._C._cuda_getCurrentRawStream if on_gpu else lambda device: 0
         self.get_device = torch._C._cuda_getDevice if on_gpu else lambda: -1
@@ -28,7 +30,7 @@ class Direct:
     def launch(self, kernel: Kernel, tensors: Sequence[Any]) -> int:
         """Puts the kernel on PyTorch's current stream. Returns the status."""
         handle, stream = kernel.handle, self._get_stream(kernel.device)
-        if self._streams.get(handle) != stream:
+        if self.shares_handles or self._streams.get(handle) != stream:
             self._set_stream(handle, stream)
             self._streams[handle] = stream
         workspace, size = 0, kernel.workspace_bytes
@@ -52,17 +54,34 @@ class Emulated:
         """There is one device, and tensors of the host are on none."""
         return -1
 
+    def __init__(self):
+        self._launched: dict[tuple[int, bytes], tuple[Kernel, list[int]]] = {}
+
     def launch(self, kernel: Kernel, tensors: Sequence[Any]) -> int:
         """Runs the kernel to its end. Returns the status."""
+        sizes = [tensor.nbytes for tensor in tensors]
+        self._launched[kernel.handle, kernel.text] = kernel, sizes
+        return self._run(kernel, [tensor.data_ptr() for tensor in tensors], sizes)
+
+    def launch_again(self, handle: int, text: bytes, arguments: Any) -> int:
+        """The same for the extension, instead of tesseraRunProblem()."""
+        kernel, sizes = self._launched[handle, text]
+        given = ctypes.addressof(arguments.contents)
+        kernel.arguments.scalars[:] = arguments.contents.scalars[:]
+        return self._run(kernel, [ctypes.c_uint64.from_address(given + offset).value for offset in kernel.offsets],
+                         sizes)
+
+    @staticmethod
+    def _run(kernel: Kernel, addresses: Sequence[int], sizes: Sequence[int]) -> int:
         hip = _library.get_hip()
-        memories = [_library.DeviceMemory(t.nbytes) for t in tensors]
+        memories = [_library.DeviceMemory(size) for size in sizes]
         workspace = _library.DeviceMemory(kernel.workspace_bytes)
-        for memory, tensor in zip(memories, tensors):
-            hip.copy(memory.address, tensor.data_ptr(), tensor.nbytes, hip.TO_DEVICE)
+        for memory, address in zip(memories, addresses):
+            hip.copy(memory.address, address, memory.size, hip.TO_DEVICE)
         kernel.set_addresses([memory.address for memory in memories], workspace.address)
         status = kernel.run()
         for written in kernel.written if not status else ():
-            hip.copy(tensors[written].data_ptr(), memories[written].address, tensors[written].nbytes, hip.TO_HOST)
+            hip.copy(addresses[written], memories[written].address, sizes[written], hip.TO_HOST)
         return status
 
     def check(self, tensor: torch.Tensor) -> None:
@@ -91,16 +110,16 @@ class Kernel:
         self.written = [names.index(name) for name in written]
         self.handle = _library.get_handle(device)
         self.workspace_bytes = _library.get_info(config, device).workspace_bytes
-        self._text = config.encode()
+        self.text = config.encode()
         self._buffer = bytearray(ctypes.sizeof(_library.Arguments))
         self.arguments = _library.Arguments.from_buffer(self._buffer)
         self.arguments.__init__(workspace_bytes=self.workspace_bytes)
         self.arguments.scalars[:len(scalars)] = scalars
         self._address = ctypes.addressof(self.arguments)
         # One call writes all addresses: pads stand for the pointers between them.
-        offsets = [_get_offset(name) for name in names]
-        gaps = [after - before - 8 for before, after in zip(offsets, offsets[1:])]
-        self._start = offsets[0]
+        self.offsets = [_get_offset(name) for name in names]
+        gaps = [after - before - 8 for before, after in zip(self.offsets, self.offsets[1:])]
+        self._start = self.offsets[0]
         self._pack = struct.Struct("P" + "".join(f"{gap}xP" for gap in gaps)).pack_into
         self._function = _library.get_api().tesseraRunProblem
 
@@ -112,7 +131,7 @@ class Kernel:
 
     def run(self) -> int:
         """Launches. Returns the status."""
-        return self._function(self.handle, self._text, self._address)
+        return self._function(self.handle, self.text, self._address)
 
 
 @dataclasses.dataclass
@@ -153,9 +172,16 @@ class Plan:
 class Entry:
     """What was decided for one combination of shapes, strides and types. Of one thread."""
 
-    reason = ""  #: Why PyTorch computes it.
-    calls = 0
     plan: Plan
+
+    def __init__(self):
+        self.reason = ""  #: Why PyTorch computes it.
+        self.calls = 0  #: How often it was ours, beside the extension's.
+        self.counters: list[Callable[[], int]] = []  #: How often the extension has carried the plan out.
+
+    def count(self) -> int:
+        """How often it was ours."""
+        return self.calls + sum(counter() for counter in self.counters)
 
     def decide(self, *arguments: Any) -> None:
         """Compiles the kernels for a call of the operator, and plans it; raises Refusal where PyTorch is to compute

@@ -39,6 +39,7 @@ class Pool(Entry):
     """An operator of PyTorch's: its name, whether it averages, whether it is the gradient."""
 
     def __init__(self, op: Any, averages: bool, backward: bool):
+        super().__init__()
         self.op, self.averages, self.backward = op, averages, backward
 
     def decide(self, *arguments) -> None:
