@@ -19,7 +19,7 @@ from tessera import _library
 from tessera._launch import Direct, Emulated, Entry, Sum
 
 _NOTHING = -2**31  # Call::kNothing.
-# Call.h: how arguments of PyTorch's types are read.
+# Arguments.h: how arguments of PyTorch's types are read.
 _KINDS = {"Tensor": "T", "Optional[Tensor]": "t", "int": "n", "bool": "n", "float": "n", "Optional[int]": "o",
           "List[int]": "l", "List[bool]": "l", "Optional[List[int]]": "L"}
 _IGNORED = ("momentum", "exponential_average_factor")  # Of floats: those that change no plan.
@@ -129,8 +129,9 @@ def load(launcher: Direct | Emulated, allows_tf32: Callable[[], bool]) -> Extens
     """The extension; None where there is none, or PyTorch lacks what it needs."""
     global _extension
     if not _extension:
+        library, name = _library.find_library(), "libtessera-torch.so"
         try:
-            api = ctypes.CDLL(str(pathlib.Path(_library.find_library()).resolve().parent / "libtessera-torch.so"))
+            api = ctypes.CDLL(str(pathlib.Path(library).resolve().parent / name) if "/" in library else name)
         except OSError:
             return None
         _extension = Extension(api, launcher, allows_tf32)
