@@ -7,6 +7,7 @@ import itertools
 import os
 import threading
 import unittest
+from unittest import mock
 
 try:
     import torch
@@ -45,30 +46,40 @@ def get_counters():
 
 
 class TorchTest(unittest.TestCase):
+    has_extension = True
+
     def setUp(self):
         torch.manual_seed(3)
         self.addCleanup(tessera.torch.disable)
+        environment = mock.patch.dict(os.environ, {} if self.has_extension else {"TESSERA_TORCH_EXTENSION": "off"})
+        environment.start()
+        self.addCleanup(environment.stop)
 
     def compare(self, function, *leaves, calls, max_pool=False, tolerance=None):
-        """Result and gradients of `function`, ours against PyTorch's in double; strides against PyTorch's. Every call
-        must be ours, and `calls` says how many operators there are, forward and backward.
+        """Result and gradients of `function`, ours against PyTorch's in double on the CPU; strides against PyTorch's.
+        Every call must be ours, and `calls` says how many operators there are, forward and backward. The second time
+        the extension answers, if it is there.
         """
-        double = [leaf.detach().double().requires_grad_(leaf.requires_grad) for leaf in leaves]
-        wanted = function(*double)
+        double = [leaf.detach().cpu().double().requires_grad_(leaf.requires_grad) for leaf in leaves]
+        with torch.device("cpu"):
+            wanted = function(*double)
         seed = torch.randn(wanted.shape, dtype=torch.float64).to(leaves[0].dtype)
         differentiate = lambda y, of, seed: torch.autograd.grad(y, of, seed) if of else ()
         inputs, of_double = ([leaf for leaf in all_ if leaf.requires_grad] for all_ in (leaves, double))
-        exact = [wanted, *differentiate(wanted, of_double, seed.double())]
+        exact = [wanted, *differentiate(wanted, of_double, seed.cpu().double())]
+        ours = []
         with tessera.torch.enabled(max_pool=max_pool):
-            result = function(*leaves)
-            ours = [result, *differentiate(result, inputs, seed)]
+            for _ in range(2):
+                result = function(*leaves)
+                ours.append([result, *differentiate(result, inputs, seed)])
             report = tessera.torch.report()
-        self.assertEqual((report.fallbacks, sum(report.calls.values())), ({}, calls), report)
-        for mine, other in zip(ours, exact):
+        self.assertEqual((report.fallbacks, sum(report.calls.values())), ({}, 2 * calls), report)
+        for mine, other in itertools.chain(zip(ours[0], exact), zip(ours[1], exact)):
             self.assertEqual(mine.shape, other.shape)
-            error = (mine.double() - other).norm() / other.norm().clamp(min=1e-30)
+            error = (mine.cpu().double() - other).norm() / other.norm().clamp(min=1e-30)
             self.assertLess(error.item(), tolerance or TOLERANCE[mine.dtype])
-        self.assertEqual(result.stride(), function(*(leaf.detach() for leaf in leaves)).stride())
+        strides = function(*(leaf.detach() for leaf in leaves)).stride()
+        self.assertEqual([result.stride() for result, *_ in ours], [strides] * 2)
 
     # One to three dimensions, both layouts, with strides, dilations, groups and a bias.
     def test_convolutions(self):
@@ -162,14 +173,14 @@ class TorchTest(unittest.TestCase):
                 after = []
 
                 def run(x, weight, bias):
-                    after.append([value.to(weight.dtype, copy=True) for value in statistics])
+                    after.append([value.to(weight, copy=True) for value in statistics])
                     return F.batch_norm(x, *after[-1], weight, bias, training, 0.3, 1e-3)
                 if training:
                     self.compare(run, x, weight, bias, calls=2)
                 else:
                     self.compare(run, x, weight.requires_grad_(False), bias.requires_grad_(False), calls=1)
-                for mine, wanted in zip(after[1], after[0]):
-                    torch.testing.assert_close(mine.double(), wanted.double(), rtol=1e-5, atol=1e-5)
+                for mine, wanted in itertools.chain(zip(after[1], after[0]), zip(after[2], after[0])):
+                    torch.testing.assert_close(mine.cpu().double(), wanted.double(), rtol=1e-5, atol=1e-5)
 
     # cuDNN's operator is the same with one result more, and its gradient has other arguments.
     def test_batch_norm_of_cudnn(self):
@@ -184,7 +195,7 @@ class TorchTest(unittest.TestCase):
         def compute(name, *arguments):
             entry = _batch_norm.OPERATORS[name][0]()
             entry.decide(*arguments)
-            result, status = entry.compute(launcher.launch, *arguments)
+            result, status = entry.plan.run(launcher.launch, arguments)
             self.assertEqual(status, 0)
             return result
         ours = compute("cudnn_batch_norm", x, weight, bias, *running, True, 0.1, 1e-5)
@@ -241,9 +252,34 @@ class TorchTest(unittest.TestCase):
         for result in results:
             torch.testing.assert_close(result, wanted)
 
+    # A plan is decided once by Python; then the extension carries it out: results, counts, gradients of a bias, a
+    # momentum that changes, errors, and calls that it leaves to Python.
+    def test_extension(self):
+        x, w, b = make(2, 4, 6, 6), make(4, 4, 3, 3), make(4)
+        mean, variance = torch.zeros(4), torch.ones(4)
+        tessera.torch.enable()
+        carried_out = []
+        for step in range(3):
+            y = F.batch_norm(F.conv2d(x, w, b), mean, variance, b, b, True, 1 / (step + 1))
+            torch.autograd.grad(y.square().sum(), [x, w, b])
+            carried_out.append(sum(counter() for entry in tessera.torch._entries.values()
+                                   for counter in entry.counters) - sum(carried_out))
+        self.assertEqual(carried_out[1:], [4, 4] if self.has_extension else [0, 0])
+        report = tessera.torch.report()
+        self.assertEqual((sum(report.calls.values()), report.fallbacks), (12, {}))
+        torch.testing.assert_close(mean, F.conv2d(x, w, b).mean((0, 2, 3)).detach())
+        with self.assertRaisesRegex(RuntimeError, "channels"):
+            F.conv2d(x, w[:, :1])
+        F.conv2d(x[:, :, ::2], w)
+        F.conv2d(x[:, :, ::2], w)
+        self.assertEqual(tessera.torch.report().calls["convolution"], 6)
+        tessera.torch.disable()
+        self.assertIsNone(tessera.torch._override)
+        F.conv2d(x, w, b)
+
     # What a function will ask for is compiled before it is called; the function itself runs on PyTorch's operators.
     def test_prepare(self):
-        leaves = [make(1, 4, 5, 6), make(3, 4, 2, 3)]
+        leaves = [make(1, 4, 5, 6 + self.has_extension), make(3, 4, 2, 3)]
         step = lambda: F.conv2d(*leaves).sum().backward()
         self.assertEqual(tessera.torch.prepare(step), 3)
         with tessera.torch.enabled():
@@ -297,6 +333,11 @@ class TorchTest(unittest.TestCase):
         tessera.torch.enable()
         torch.testing.assert_close(train(), wanted, rtol=1e-4, atol=1e-5)
         self.assertEqual(tessera.torch.report().fallbacks, {})
+
+
+class PythonTest(TorchTest):
+    """The same without the extension."""
+    has_extension = False
 
 
 if __name__ == "__main__":

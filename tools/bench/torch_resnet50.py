@@ -5,18 +5,21 @@
                     [--out FILE]
 
 bf16, channels last, 224x224: inference, and training steps (autocast, SGD). Ways: eager, the whole step as one CUDA
-graph, both with PyTorch's kernels and with ours, and torch.compile as a peer (mode "reduce-overhead"). All ways of a
-batch are timed alternately, and the median of their times is told. Logits (of training the loss of the third step) are
-compared with f32's: ours may be off by half as much again as PyTorch's bf16. What no longer fits into the seconds is
-left out by name. FILE gets the table. Exits 1 if a number is wrong. The package must be importable: a wheel, or
-PYTHONPATH=capi/python with TESSERA_LIBRARY.
+graph, both with PyTorch's kernels and with ours, ours without the extension (eager, "in Python"), and torch.compile as
+a peer (mode "reduce-overhead"). All ways of a batch are timed alternately, and the median of their times is told.
+Logits (of training the loss of the third step) are compared with f32's: ours may be off by half as much again as
+PyTorch's bf16. What no longer fits into the seconds is left out by name. FILE gets the table. Exits 1 if a number is
+wrong. The package must be importable: a wheel, or PYTHONPATH=capi/python with TESSERA_LIBRARY.
 """
 
 import argparse
+import contextlib
+import os
 import pathlib
 import statistics
 import sys
 import time
+from unittest import mock
 
 import torch
 import torch.nn.functional as F
@@ -181,14 +184,16 @@ def time_step(step, seconds=0.4):
 
 
 def make_ways(workload, options):
-    """(name, whether ours must be on while it runs, function) of each way; one that fails is told and left out."""
+    """(name, whether ours is on while it runs, and how its extension, function) of each way; one that fails is told and
+    left out.
+    """
     eager = workload.make_step(workload.network)
     with tessera.torch.enabled(**options.ours):
         eager()
         ours = capture(workload, eager)
         print(tessera.torch.report(), flush=True)
-    ways = [("eager", False, eager), ("eager, ours", True, eager), ("graph", False, capture(workload, eager)),
-            ("graph, ours", False, ours)]
+    ways = [("eager", None, eager), ("eager, ours", "on", eager), ("eager, ours in Python", "off", eager),
+            ("graph", None, capture(workload, eager)), ("graph, ours", None, ours)]
     needed = 45 if workload.name == "training" else 25
     if time.monotonic() - START + needed > options.seconds:
         print(f"{workload.name}: torch.compile left out: no time", flush=True)
@@ -198,7 +203,7 @@ def make_ways(workload, options):
         compiled = workload.make_step(torch.compile(workload.network, mode="reduce-overhead"))
         for _ in range(4):
             compiled()
-        ways.append(("torch.compile", False, compiled))
+        ways.append(("torch.compile", None, compiled))
     except Exception as error:  # pylint: disable=broad-except
         print(f"torch.compile failed: {str(error)[:200]}", flush=True)
     return ways
@@ -211,8 +216,8 @@ def compare(workload, batch, options):
     print(f"{workload.name} {batch}: {count} kernels ready after {time.monotonic() - START:.0f} s", flush=True)
     ways, times, errors = make_ways(workload, options), {}, {}
     for number in range(options.rounds):
-        for name, is_ours, function in ways:
-            with tessera.torch.enabled(**options.ours) if is_ours else _nothing():
+        for name, extension, function in ways:
+            with _enabled(extension, options) if extension else contextlib.nullcontext():
                 if number == 0:
                     workload.restart()
                     for _ in range(3):
@@ -232,8 +237,10 @@ def compare(workload, batch, options):
     return rows, is_right
 
 
-def _nothing():
-    return torch.cuda.device(torch.cuda.current_device())
+@contextlib.contextmanager
+def _enabled(extension, options):
+    with mock.patch.dict(os.environ, {"TESSERA_TORCH_EXTENSION": extension}), tessera.torch.enabled(**options.ours):
+        yield
 
 
 def read_options():

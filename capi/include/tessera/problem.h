@@ -107,8 +107,7 @@ MIOPEN_EXPORT miopenStatus_t tesseraGetProblemKernelInfo(
     miopenHandle_t handle, const char *problem, tesseraKernelInfo *info);
 
 /**
- * Runs a problem. Reading the text costs a microsecond, so this is for tools
- * and tests.
+ * Runs a problem. A handle reads each text once and keeps what it says.
  *
  * @param[in] handle     Supplies the device and the stream.
  * @param[in] problem    A network config; ends with a zero byte.

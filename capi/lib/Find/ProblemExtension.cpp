@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <string_view>
+#include <utility>
 
 using namespace tessera;
 using namespace tessera::capi;
@@ -46,6 +48,18 @@ copyArguments(const tesseraProblemArguments &given) {
       return status;
   std::memcpy(&arguments, &given, given.structSize);
   return arguments;
+}
+
+/// The problem of a text, which is read when the handle first gets it.
+static ErrorOr<const Problem *> readProblem(miopenHandle &handle,
+                                            std::string_view text) {
+  const auto known = handle.problems.find(text);
+  if (known != handle.problems.end())
+    return &known->second;
+  ErrorOr<Problem> parsed = parseNetworkConfig(text);
+  if (!parsed)
+    return parsed.getStatus();
+  return &handle.problems.emplace(text, std::move(*parsed)).first->second;
 }
 
 static Status run(miopenHandle &handle, const Problem &problem,
@@ -86,18 +100,18 @@ miopenStatus_t tesseraGetProblemKernelInfo(miopenHandle_t handle,
 
 miopenStatus_t tesseraRunProblem(miopenHandle_t handle, const char *problem,
                                  const tesseraProblemArguments *arguments) {
-  return guard(__func__, REQUIRED(handle, problem, arguments),
-               [&]() -> ApiResult {
-                 const ErrorOr<tesseraProblemArguments> copied =
-                     copyArguments(*arguments);
-                 if (!copied)
-                   return copied.getStatus();
-                 const ErrorOr<Problem> parsed = parseNetworkConfig(problem);
-                 if (!parsed)
-                   return parsed.getStatus();
-                 logCommand(*parsed);
-                 return run(*handle, *parsed, *copied);
-               });
+  return guard(
+      __func__, REQUIRED(handle, problem, arguments), [&]() -> ApiResult {
+        const ErrorOr<tesseraProblemArguments> copied =
+            copyArguments(*arguments);
+        if (!copied)
+          return copied.getStatus();
+        const ErrorOr<const Problem *> known = readProblem(*handle, problem);
+        if (!known)
+          return known.getStatus();
+        logCommand(**known);
+        return run(*handle, **known, *copied);
+      });
 }
 
 } // extern "C"

@@ -10,7 +10,10 @@
 
 #include <miopen/handle.h>
 
+#include <functional>
+#include <map>
 #include <optional>
+#include <string>
 
 /// A stream and how its kernels are timed. Owned by the client; used by one
 /// thread at a time. The handle owns the events and the scratch memory and
@@ -27,6 +30,8 @@ struct miopenHandle {
   miopenAllocatorFunction allocator = nullptr;
   miopenDeallocatorFunction deallocator = nullptr;
   void *allocatorContext = nullptr;
+  /// Problems that were run by their text: to read one takes a microsecond.
+  std::map<std::string, tessera::Problem, std::less<>> problems;
 
   miopenHandle(tessera::Engine &engine, hipStream_t stream) : engine(engine) {
     setStream(stream);

@@ -13,7 +13,7 @@ from typing import Any, Callable, Sequence
 
 import torch
 
-from tessera._launch import Entry, Kernel, Refusal
+from tessera._launch import Entry, Kernel, Plan, Refusal
 from tessera._layouts import TYPES, describe, gather, get_layout, get_strides
 
 # Bits of the modes (docs/spec/row-wise.md).
@@ -54,83 +54,70 @@ class _Norm(Entry):
         return Kernel(_make_config(name, mode, x.shape, self.is_last, tensors), names, written, x.get_device(),
                       [*scalars, 0, 0, 0])
 
-    def _read(self, x: torch.Tensor) -> torch.Tensor:
-        """x, or a copy of it that lies as the problem says."""
-        if x.stride() == self.strides:
-            return x
-        return gather(x, self.is_last) if x.dim() > 2 else x.contiguous()
+    def _find_gathers(self, numbers: Sequence[int], x: torch.Tensor, *others: torch.Tensor) -> dict[int, Callable]:
+        """What copies images that do not lie as the problem says; strides of lengths of 1 do not matter."""
+        return {number: functools.partial(gather, is_last=self.is_last) for number, image in zip(numbers, (x, *others))
+                if any(size > 1 and given != wanted
+                       for size, given, wanted in zip(image.shape, image.stride(), self.strides))}
 
 
 class Forward(_Norm):
     """native_batch_norm, and of cuDNN's the same with one more result, which nothing reads."""
 
     def __init__(self, of_cudnn: bool):
+        super().__init__()
         self.of_cudnn = of_cudnn
 
     def decide(self, x, weight, bias, mean, variance, training, momentum, epsilon) -> None:
         has_running = mean is not None and variance is not None
         self._lay_out(x, [weight, bias] + ([mean, variance] if has_running else []))
-        self.trains, self.running = training, has_running
         parameters = [("i", t.dtype, False) for t in (weight, bias)]
-        self.saved_type = torch.float64 if x.dtype == torch.float64 else torch.float32
-        image, saved = ("o", x.dtype, True), [("r", self.saved_type, False)] * 2
+        saved_type = torch.float64 if x.dtype == torch.float64 else torch.float32
+        image, saved = ("o", x.dtype, True), [("r", saved_type, False)] * 2
+        new = [(x.shape, self.strides, x.dtype)] + [((x.shape[1] if training else 0,), (1,), saved_type)] * 2
+        new += [((0,), (1,), torch.uint8)] if self.of_cudnn else []
+        self.plan = Plan(new, [], tuple(~number for number in range(len(new))), self._find_gathers([0], x))
         if not training:
             if not has_running:
                 raise Refusal("no running statistics")
             statistics = [("i", t.dtype, False) for t in (mean, variance)]
-            self.kernel = self._make_kernel(
+            kernel = self._make_kernel(
                 "bnorm_infer", 0, x, [("i", x.dtype, True), *statistics, *parameters, image], [epsilon])
+            self.plan.launches.append((kernel, [0, 3, 4, 1, 2, ~0]))
             return
         old = [("i", t.dtype, False) for t in (mean, variance)] if has_running else []
         new = [("r", *rest) for _, *rest in old]
-        self.kernel = self._make_kernel(
+        kernel = self._make_kernel(
             "bnorm_train", _SAVES | (_RUNNING if has_running else 0), x,
             [("i", x.dtype, True), *parameters, *old, *new, *saved, image], [epsilon, momentum])
-
-    def compute(self, launch, x, weight, bias, mean, variance, training, momentum, _epsilon):
-        y = x.new_empty_strided(x.shape, self.strides)
-        x = self._read(x)
-        saved = [x.new_empty(x.shape[1] if self.trains else 0, dtype=self.saved_type) for _ in range(2)]
-        if self.trains:
-            self.kernel.arguments.scalars[1] = momentum
-            running = [mean, variance] * 2 if self.running else []
-            status = launch(self.kernel, [x, weight, bias, *running, *saved, y])
-        else:
-            status = launch(self.kernel, [x, mean, variance, weight, bias, y])
-        reserve = [x.new_empty(0, dtype=torch.uint8)] if self.of_cudnn else []
-        return (y, *saved, *reserve), status
+        self.plan.launches.append((kernel, [0, 1, 2] + [3, 4] * (2 * has_running) + [~1, ~2, ~0]))
+        self.plan.scalar = 6, 1
 
 
 class Backward(_Norm):
-    """native_batch_norm_backward of a training step."""
+    """native_batch_norm_backward of a training step, and cudnn_batch_norm_backward."""
 
-    def decide(self, grad, x, weight, mean, variance, saved_mean, saved_inverse, train, epsilon, mask) -> None:
+    def __init__(self, of_cudnn: bool):
+        super().__init__()
+        self.of_cudnn = of_cudnn
+
+    def decide(self, *arguments) -> None:
+        if self.of_cudnn:
+            arguments = _as_native(*arguments)
+        grad, x, weight, _mean, _variance, saved_mean, saved_inverse, train, epsilon, mask = arguments
         if not train:
             raise Refusal("the gradient with fixed statistics")
         self._lay_out(x, [weight, saved_mean, saved_inverse])
         if grad.shape != x.shape or grad.dtype != x.dtype:
             raise Refusal("a gradient of another shape or type")
-        self.mask = list(mask)
         tensors = [("i", x.dtype, True)] * 2 + [("i", t.dtype, False) for t in (weight, saved_mean, saved_inverse)]
         tensors += [("r", weight.dtype, False)] * 2 + [("o", x.dtype, True)]
-        self.kernel = self._make_kernel("bnorm_bwd", _SAVED, x, tensors, [epsilon])
-
-    def compute(self, launch, grad, x, weight, mean, variance, saved_mean, saved_inverse, *_):
-        of_x = x.new_empty_strided(x.shape, self.strides)
-        of_weight, of_bias = weight.new_empty(weight.shape), weight.new_empty(weight.shape)
-        status = launch(self.kernel, [self._read(x), self._read(grad), weight, saved_mean, saved_inverse, of_weight,
-                                      of_bias, of_x])
-        return tuple(t if wanted else None for t, wanted in zip((of_x, of_weight, of_bias), self.mask)), status
-
-
-class CudnnBackward(Backward):
-    """cudnn_batch_norm_backward, whose arguments have another order."""
-
-    def decide(self, *arguments) -> None:
-        super().decide(*_as_native(*arguments))
-
-    def compute(self, launch, *arguments):
-        return super().compute(launch, *_as_native(*arguments))
+        kernel = self._make_kernel("bnorm_bwd", _SAVED, x, tensors, [epsilon])
+        new = [(x.shape, self.strides, x.dtype)] + [(weight.shape, (1,), weight.dtype)] * 2
+        images = [0, 1] if self.of_cudnn else [1, 0]
+        self.plan = Plan(new, [(kernel, [*images, 2, 5, 6, ~1, ~2, ~0])],
+                         tuple(~number if wanted else None for number, wanted in enumerate(mask)),
+                         self._find_gathers(images, x, grad))
 
 
 def _as_native(x, grad, weight, mean, variance, saved_mean, saved_inverse, epsilon, _reserve) -> tuple:
@@ -150,6 +137,6 @@ def _describe_forward(*arguments: Any) -> tuple:
 # What makes the entries of each operator, and their keys.
 OPERATORS: dict[str, tuple[Callable[[], Entry], Callable[..., tuple]]] = {
     "native_batch_norm": (functools.partial(Forward, False), _describe_forward),
-    "native_batch_norm_backward": (Backward, describe),
+    "native_batch_norm_backward": (functools.partial(Backward, False), describe),
     "cudnn_batch_norm": (functools.partial(Forward, True), _describe_forward),
-    "cudnn_batch_norm_backward": (CudnnBackward, describe)}
+    "cudnn_batch_norm_backward": (functools.partial(Backward, True), describe)}

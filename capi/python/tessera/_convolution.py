@@ -10,24 +10,26 @@ from typing import Any, Sequence
 
 import torch
 
-from tessera._launch import Entry, Kernel, Refusal
-from tessera._layouts import LAST, Input, gather, get_layout, get_spatial, get_strides, get_type, join
+from tessera._launch import Entry, Kernel, Plan, Refusal, Sum
+from tessera._layouts import LAST, Input, find_gathers, get_layout, get_spatial, get_strides, get_type, join
 
 
-def _allows_tf32(tensor: torch.Tensor) -> bool:
+def allows_tf32() -> bool:
     """torch.backends.cudnn.allow_tf32, of which later releases have a finer form."""
-    if tensor.dtype != torch.float32 or not tensor.is_cuda:
-        return False
     if getter := getattr(torch._C, "_get_fp32_precision_getter", None):
         return getter("cuda", "conv") == "tf32"
     return torch.backends.cudnn.allow_tf32
+
+
+def _uses_tf32(tensor: torch.Tensor) -> bool:
+    return tensor.dtype is torch.float32 and tensor.is_cuda and allows_tf32()
 
 
 def get_forward_key(a, w, bias, stride, padding, dilation, transposed, output_padding, groups) -> tuple:
     """All that a decision depends on."""
     return (a.shape, a.stride(), a.dtype, a.get_device(), w.shape, w.stride(), w.dtype, w.get_device(),
             bias if bias is None else (bias.dtype, bias.get_device()), tuple(stride), tuple(padding), tuple(dilation),
-            transposed, tuple(output_padding), groups, a.dtype is torch.float32 and _allows_tf32(a))
+            transposed, tuple(output_padding), groups, _uses_tf32(a))
 
 
 def get_backward_key(grad, a, w, bias_sizes, *rest) -> tuple:
@@ -41,6 +43,7 @@ class _Convolution:
 
     def __init__(self, a: torch.Tensor, w: torch.Tensor, arguments: Sequence[Any]):
         *lists, self.transposed, output_padding, self.groups = arguments
+        self.letters = "bwa" if self.transposed else "awb"  # The library's x, w and y.
         dims = a.dim() - 2
         if dims not in (1, 2, 3) or w.dim() != dims + 2:
             raise Refusal(f"{dims} dimensions")
@@ -76,14 +79,13 @@ class _Convolution:
 
     def make_kernel(self, wanted: str, layouts: dict[str, str], of: torch.Tensor, bias: bool = False) -> Kernel:
         """The kernel that computes one of "a", "w" and "b" from the other two."""
-        letters = "bwa" if self.transposed else "awb"
-        direction = ("bwd", "wrw", "fwd")[letters.index(wanted)]
-        kind = "tf32" if _allows_tf32(of) else get_type(of)
+        direction = ("bwd", "wrw", "fwd")[self.letters.index(wanted)]
+        kind = "tf32" if _uses_tf32(of) else get_type(of)
         x, y = (self.b, self.a) if self.transposed else (self.a, self.b)
         row = self.a[2:3] if len(self.a) == 3 else []  # One dimension: an image of one row.
         stride, padding, dilation = (([neutral] if row else []) + values for neutral, values in (
             (1, self.stride), (0, self.padding), (1, self.dilation)))
-        config = (f"conv-{direction}-{kind}-{','.join(layouts[letter] for letter in letters)}-n{x[0]}c{x[1]}"
+        config = (f"conv-{direction}-{kind}-{','.join(layouts[letter] for letter in self.letters)}-n{x[0]}c{x[1]}"
                   f"{get_spatial(x[2:], 'dhw')}-k{y[1]}{get_spatial(self.window, 'zyx')}-p{join(padding)}"
                   f"-s{join(stride)}-d{join(dilation)}-g{self.groups}{'-ebias' if bias else ''}")
         written = {"bwd": "x", "wrw": "w", "fwd": "y"}[direction]
@@ -94,8 +96,8 @@ class _New:
     """A result, as PyTorch would lay it out."""
 
     def __init__(self, shape: Sequence[int], is_last: bool, like: torch.Tensor):
-        self.shape, self.strides = tuple(shape), get_strides(shape, is_last)
-        self.layout = get_layout(like.new_empty_strided(self.shape, self.strides), is_last)
+        self.tensor = tuple(shape), get_strides(shape, is_last), like.dtype
+        self.layout = get_layout(like.new_empty_strided(*self.tensor[:2]), is_last)
 
 
 class Forward(Entry):
@@ -106,19 +108,11 @@ class Forward(Entry):
         conv = _Convolution(a, w, arguments)
         if bias is not None and (bias.shape != (conv.b[1],) or not bias.is_contiguous()):
             raise Refusal("a bias that is not one value for each channel, together in memory")
-        self.is_last, self.transposed = conv.is_last, conv.transposed
-        self.a, self.w, self.b = Input(a, self.is_last), Input(w, self.is_last), _New(conv.b, self.is_last, a)
-        layouts = {"a": self.a.layout, "w": self.w.layout, "b": self.b.layout}
-        self.kernel = conv.make_kernel("b", layouts, a, bias is not None)
-
-    def compute(self, launch, a, w, bias, *_):
-        b = a.new_empty_strided(self.b.shape, self.b.strides)
-        if self.a.gathers:
-            a = gather(a, self.is_last)
-        if self.w.gathers:
-            w = gather(w, self.is_last)
-        tensors = (b, w, a) if self.transposed else (a, w, b)
-        return b, launch(self.kernel, tensors if bias is None else (*tensors, bias))
+        inputs, b = {number: Input(x, conv.is_last) for number, x in enumerate((a, w))}, _New(conv.b, conv.is_last, a)
+        layouts = {"a": inputs[0].layout, "w": inputs[1].layout, "b": b.layout}
+        kernel = conv.make_kernel("b", layouts, a, bias is not None)
+        numbers = [{"a": 0, "w": 1, "b": ~0}[letter] for letter in conv.letters] + ([] if bias is None else [2])
+        self.plan = Plan([b.tensor], [(kernel, numbers)], ~0, find_gathers(inputs))
 
 
 class Backward(Entry):
@@ -130,25 +124,19 @@ class Backward(Entry):
         conv = _Convolution(a, w, arguments)
         if list(grad.shape) != conv.b:
             raise Refusal("a gradient of another shape")
-        self.is_last, self.transposed = conv.is_last, conv.transposed
-        self.inputs = [Input(tensor, self.is_last) for tensor in (grad, a, w)]
-        self.gathers = any(entry.gathers for entry in self.inputs)
-        self.of_a, self.of_w = (_New(tensor.shape, self.is_last, tensor) for tensor in (a, w))
-        layouts = dict(zip("baw", (entry.layout for entry in self.inputs)))
-        self.data = conv.make_kernel("a", layouts | {"a": self.of_a.layout}, a) if mask[0] else None
-        self.weights = conv.make_kernel("w", layouts | {"w": self.of_w.layout}, a) if mask[1] else None
-        self.dims = [0, *range(2, a.dim())] if mask[2] else None
-
-    def compute(self, launch, grad, a, w, *_):
-        if self.gathers:
-            grad, a, w = (gather(tensor, self.is_last) if entry.gathers else tensor
-                          for tensor, entry in zip((grad, a, w), self.inputs))
-        of_a = of_w = None
-        status = 0
-        if self.data:
-            of_a = a.new_empty_strided(self.of_a.shape, self.of_a.strides)
-            status = launch(self.data, (grad, w, of_a) if self.transposed else (of_a, w, grad))
-        if self.weights and not status:
-            of_w = w.new_empty_strided(self.of_w.shape, self.of_w.strides)
-            status = launch(self.weights, (grad, of_w, a) if self.transposed else (a, of_w, grad))
-        return (of_a, of_w, grad.sum(self.dims) if self.dims else None), status
+        inputs = {number: Input(x, conv.is_last) for number, x in enumerate((grad, a, w))}
+        layouts = dict(zip("baw", (one.layout for one in inputs.values())))
+        self.plan = Plan([], [], (), find_gathers(inputs))
+        results: list[int | None] = [None] * 3
+        for index, letter, like in ((0, "a", a), (1, "w", w)):
+            if mask[index]:
+                result = _New(like.shape, conv.is_last, like)
+                kernel = conv.make_kernel(letter, layouts | {letter: result.layout}, a)
+                results[index] = ~len(self.plan.new)
+                numbers = {"b": 0, "a": 1, "w": 2, letter: results[index]}
+                self.plan.launches.append((kernel, [numbers[one] for one in conv.letters]))
+                self.plan.new.append(result.tensor)
+        if mask[2]:
+            results[2] = ~len(self.plan.new)
+            self.plan.new.append(Sum(0, [0, *range(2, a.dim())]))
+        self.plan.results = tuple(results)

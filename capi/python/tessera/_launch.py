@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import struct
 from typing import Any, Callable, ClassVar, Sequence
 
@@ -19,6 +20,8 @@ class Direct:
     """Tensors whose addresses a kernel can read: those of a GPU."""
 
     def __init__(self, on_gpu: bool = True):
+        self.on_gpu = on_gpu
+        self.shares_handles = False  #: Whether the extension sets their streams, too.
         self._streams: dict[int, int] = {}  # The stream that each handle has.
         self._get_stream = torch._C._cuda_getCurrentRawStream if on_gpu else lambda device: 0
         self.get_device = torch._C._cuda_getDevice if on_gpu else lambda: -1
@@ -27,7 +30,7 @@ class Direct:
     def launch(self, kernel: Kernel, tensors: Sequence[Any]) -> int:
         """Puts the kernel on PyTorch's current stream. Returns the status."""
         handle, stream = kernel.handle, self._get_stream(kernel.device)
-        if self._streams.get(handle) != stream:
+        if self.shares_handles or self._streams.get(handle) != stream:
             self._set_stream(handle, stream)
             self._streams[handle] = stream
         workspace, size = 0, kernel.workspace_bytes
@@ -51,17 +54,34 @@ class Emulated:
         """There is one device, and tensors of the host are on none."""
         return -1
 
+    def __init__(self):
+        self._launched: dict[tuple[int, bytes], tuple[Kernel, list[int]]] = {}
+
     def launch(self, kernel: Kernel, tensors: Sequence[Any]) -> int:
         """Runs the kernel to its end. Returns the status."""
+        sizes = [tensor.nbytes for tensor in tensors]
+        self._launched[kernel.handle, kernel.text] = kernel, sizes
+        return self._run(kernel, [tensor.data_ptr() for tensor in tensors], sizes)
+
+    def launch_again(self, handle: int, text: bytes, arguments: Any) -> int:
+        """The same for the extension, instead of tesseraRunProblem()."""
+        kernel, sizes = self._launched[handle, text]
+        given = ctypes.addressof(arguments.contents)
+        kernel.arguments.scalars[:] = arguments.contents.scalars[:]
+        return self._run(kernel, [ctypes.c_uint64.from_address(given + offset).value for offset in kernel.offsets],
+                         sizes)
+
+    @staticmethod
+    def _run(kernel: Kernel, addresses: Sequence[int], sizes: Sequence[int]) -> int:
         hip = _library.get_hip()
-        memories = [_library.DeviceMemory(t.nbytes) for t in tensors]
+        memories = [_library.DeviceMemory(size) for size in sizes]
         workspace = _library.DeviceMemory(kernel.workspace_bytes)
-        for memory, tensor in zip(memories, tensors):
-            hip.copy(memory.address, tensor.data_ptr(), tensor.nbytes, hip.TO_DEVICE)
+        for memory, address in zip(memories, addresses):
+            hip.copy(memory.address, address, memory.size, hip.TO_DEVICE)
         kernel.set_addresses([memory.address for memory in memories], workspace.address)
         status = kernel.run()
         for written in kernel.written if not status else ():
-            hip.copy(tensors[written].data_ptr(), memories[written].address, tensors[written].nbytes, hip.TO_HOST)
+            hip.copy(addresses[written], memories[written].address, sizes[written], hip.TO_HOST)
         return status
 
     def check(self, tensor: torch.Tensor) -> None:
@@ -90,16 +110,16 @@ class Kernel:
         self.written = [names.index(name) for name in written]
         self.handle = _library.get_handle(device)
         self.workspace_bytes = _library.get_info(config, device).workspace_bytes
-        self._text = config.encode()
+        self.text = config.encode()
         self._buffer = bytearray(ctypes.sizeof(_library.Arguments))
         self.arguments = _library.Arguments.from_buffer(self._buffer)
         self.arguments.__init__(workspace_bytes=self.workspace_bytes)
         self.arguments.scalars[:len(scalars)] = scalars
         self._address = ctypes.addressof(self.arguments)
         # One call writes all addresses: pads stand for the pointers between them.
-        offsets = [_get_offset(name) for name in names]
-        gaps = [after - before - 8 for before, after in zip(offsets, offsets[1:])]
-        self._start = offsets[0]
+        self.offsets = [_get_offset(name) for name in names]
+        gaps = [after - before - 8 for before, after in zip(self.offsets, self.offsets[1:])]
+        self._start = self.offsets[0]
         self._pack = struct.Struct("P" + "".join(f"{gap}xP" for gap in gaps)).pack_into
         self._function = _library.get_api().tesseraRunProblem
 
@@ -111,19 +131,60 @@ class Kernel:
 
     def run(self) -> int:
         """Launches. Returns the status."""
-        return self._function(self.handle, self._text, self._address)
+        return self._function(self.handle, self.text, self._address)
+
+
+@dataclasses.dataclass
+class Sum:
+    """A result that PyTorch adds up."""
+    argument: int
+    dims: Sequence[int]
+
+
+@dataclasses.dataclass
+class Plan:
+    """What a call of an operator does. Numbers say which tensor: an argument or, as ~0, ~1 ..., a new one."""
+    new: Sequence[tuple[Sequence[int], Sequence[int], torch.dtype] | Sum]  #: Shape, strides, type.
+    launches: Sequence[tuple[Kernel, Sequence[int]]]  #: In this order.
+    results: int | tuple[int | None, ...]  #: What is returned. None has no tensor.
+    gathers: dict[int, Callable] = dataclasses.field(default_factory=dict)  #: What is copied first, by which function.
+    scalar: tuple[int, int] | None = None  #: An argument, and which scalar of the first launch it is.
+
+    def run(self, launch: Callable, arguments: Sequence[Any]) -> tuple[Any, int]:
+        """The result, and the status of the launches."""
+        tensors = [*arguments]
+        for number, function in self.gathers.items():
+            tensors[number] = function(tensors[number])
+        like = arguments[0]
+        # The last one is ~0.
+        tensors += [tensors[new.argument].sum(new.dims) if isinstance(new, Sum)
+                    else like.new_empty_strided(new[0], new[1], dtype=new[2]) for new in reversed(self.new)]
+        if self.scalar:
+            self.launches[0][0].arguments.scalars[self.scalar[1]] = arguments[self.scalar[0]]
+        for kernel, numbers in self.launches:
+            if status := launch(kernel, [tensors[number] for number in numbers]):
+                return None, status
+        if isinstance(self.results, int):
+            return tensors[self.results], 0
+        return tuple(None if number is None else tensors[number] for number in self.results), 0
 
 
 class Entry:
     """What was decided for one combination of shapes, strides and types. Of one thread."""
 
-    reason = ""  #: Why PyTorch computes it.
-    calls = 0
+    plan: Plan
+
+    def __init__(self):
+        self.reason = ""  #: Why PyTorch computes it.
+        self.calls = 0  #: How often it was ours, beside the extension's.
+        self.counters: list[Callable[[], int]] = []  #: How often the extension has carried the plan out.
+
+    def count(self) -> int:
+        """How often it was ours."""
+        return self.calls + sum(counter() for counter in self.counters)
 
     def decide(self, *arguments: Any) -> None:
-        """Compiles the kernels for a call of the operator; raises Refusal where PyTorch is to compute it."""
-        raise NotImplementedError
-
-    def compute(self, launch: Callable, *arguments: Any) -> tuple[Any, int]:
-        """The result of such a call, and the status of its launches."""
+        """Compiles the kernels for a call of the operator, and plans it; raises Refusal where PyTorch is to compute
+        it.
+        """
         raise NotImplementedError

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+import functools
+from typing import Any, Callable, Sequence
 
 import torch
 
@@ -52,8 +53,13 @@ class Input:
 
     def __init__(self, tensor: torch.Tensor, is_last: bool):
         layout = get_layout(tensor, is_last)
-        self.gathers = layout is None
+        self.gather = None if layout else functools.partial(gather, is_last=is_last)
         self.layout = layout or get_layout(gather(tensor, is_last), is_last)
+
+
+def find_gathers(inputs: dict[int, Input]) -> dict[int, Callable]:
+    """What copies those that must be."""
+    return {number: one.gather for number, one in inputs.items() if one.gather}
 
 
 def describe(*arguments: Any) -> tuple:

@@ -11,6 +11,7 @@ import functools
 import os
 import pathlib
 import threading
+import warnings
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 
@@ -111,6 +112,15 @@ def choose_device(name: str) -> None:
     os.environ["TESSERA_DEVICE"] = name
 
 
+def is_on(name: str) -> bool:
+    """A switch of the environment that is on unless it is turned off."""
+    value = os.environ.get(name, "").lower()
+    if value not in ("", "1", "on", "yes", "true", "enable", "enabled", *_OFF):
+        warnings.warn(f"{name} is '{value}', but must be 1, on, yes ... or 0, off, no ...; it counts as not set")
+    return value not in _OFF
+
+
+_OFF = ("0", "off", "no", "false", "disable", "disabled")
 _started = threading.Event()  # Whether a handle was made, and so the device is chosen.
 _of_thread = threading.local()
 

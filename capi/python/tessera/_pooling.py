@@ -11,8 +11,8 @@ from typing import Any, Sequence
 
 import torch
 
-from tessera._launch import Entry, Kernel, Refusal
-from tessera._layouts import Input, gather, get_layout, get_spatial, get_type, join
+from tessera._launch import Entry, Kernel, Plan, Refusal
+from tessera._layouts import Input, find_gathers, gather, get_layout, get_spatial, get_type, join
 
 
 def _to_meta(value: Any) -> Any:
@@ -39,6 +39,7 @@ class Pool(Entry):
     """An operator of PyTorch's: its name, whether it averages, whether it is the gradient."""
 
     def __init__(self, op: Any, averages: bool, backward: bool):
+        super().__init__()
         self.op, self.averages, self.backward = op, averages, backward
 
     def decide(self, *arguments) -> None:
@@ -62,7 +63,12 @@ class Pool(Entry):
                   f"-p{self._get_pads(image.shape[2:], y[2:], window, stride, padding)}-s{join(stride)}"
                   f"-i{'none' if self.averages else 'u64image'}")
         written = ["x"] if self.backward else ["y"] if self.averages else ["y", "indices"]
-        self.kernel = Kernel(config, ["x", "y"] + ([] if self.averages else ["indices"]), written, image.get_device())
+        kernel = Kernel(config, ["x", "y"] + ([] if self.averages else ["indices"]), written, image.get_device())
+        new = [(self.shape, self.strides, kind) for kind in ([source.dtype] if self.averages or self.backward
+                                                             else [source.dtype, torch.int64])]
+        numbers = [~0, 0, len(arguments) - 1] if self.backward else [0, ~0, ~1]
+        self.plan = Plan(new, [(kernel, numbers[:2 if self.averages else 3])],
+                         ~0 if len(new) == 1 else (~0, ~1), self.gathers)
 
     def _lay_out(self, source: torch.Tensor, last: torch.Tensor, arguments: Sequence[Any]) -> None:
         """Decides how tensors are read and written. Indices must lie as the gradient does."""
@@ -72,13 +78,14 @@ class Pool(Entry):
         self.layout = get_layout(meta, True)
         if not self.layout:
             raise Refusal("a result with gaps")
-        self.is_last = self.layout.endswith("c")
-        self.source = Input(source, self.is_last)
-        self.gathers = self.source.gathers
+        is_last = self.layout.endswith("c")
+        self.source = Input(source, is_last)
+        self.gathers = find_gathers({0: self.source})
         if self.backward and not self.averages:
-            indices = Input(last, self.is_last)
-            if indices.gathers or indices.layout != self.source.layout:
-                self.gathers, self.source = True, Input(gather(source, self.is_last), self.is_last)
+            indices = Input(last, is_last)
+            if indices.gather or indices.layout != self.source.layout:
+                function = functools.partial(gather, is_last=is_last)
+                self.gathers, self.source = {0: function, len(arguments) - 1: function}, Input(function(source), is_last)
 
     @staticmethod
     def _get_pads(lengths, outputs, window, stride, padding) -> str:
@@ -86,19 +93,6 @@ class Pool(Entry):
         after = [max((out - 1) * step + size - length - pad, pad)
                  for length, out, size, step, pad in zip(lengths, outputs, window, stride, padding)]
         return join(f"{pad}:{end}" if end != pad else pad for pad, end in zip(padding, after))
-
-    def compute(self, launch, source, *others):
-        result = source.new_empty_strided(self.shape, self.strides)
-        if self.gathers:
-            source = gather(source, self.is_last)
-        tensors = (result, source) if self.backward else (source, result)
-        if self.averages:
-            return result, launch(self.kernel, tensors)
-        if self.backward:
-            indices = gather(others[-1], self.is_last) if self.gathers else others[-1]
-            return result, launch(self.kernel, (*tensors, indices))
-        indices = source.new_empty_strided(self.shape, self.strides, dtype=torch.int64)
-        return (result, indices), launch(self.kernel, (*tensors, indices))
 
 
 def list_operators(with_max: bool) -> dict[str, Any]:

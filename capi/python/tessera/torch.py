@@ -24,7 +24,7 @@ from typing import Any, Callable, Iterator
 
 import torch
 
-from tessera import _batch_norm, _convolution, _library, _pooling
+from tessera import _batch_norm, _convolution, _extension, _library, _pooling
 from tessera._launch import Direct, Emulated, Entry, Kernel, Refusal
 from tessera._layouts import describe
 
@@ -65,8 +65,10 @@ class _Override:
 
     def __init__(self, key: str, launcher: Direct | Emulated, batch_norm: bool, max_pool: bool):
         self.launcher, self.entries = launcher, _entries
+        is_wanted = _library.is_on("TESSERA_TORCH_EXTENSION")
+        self.extension = _extension.load(launcher, _convolution.allows_tf32) if is_wanted else None
         for entry in _entries.values():
-            entry.calls = 0
+            entry.calls -= entry.count()
         self.fallbacks: collections.Counter = collections.Counter()
         self.library = torch.library.Library("aten", "IMPL")
         operators = {"convolution": (_convolution.Forward, _convolution.get_forward_key),
@@ -78,14 +80,16 @@ class _Override:
             originals["cudnn_batch_norm_backward"] = _batch_norm.compute_cudnn_gradient
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # PyTorch warns of what this is for: that a function is replaced.
-            for name, (make, get_key) in operators.items():
-                if originals[name]:
-                    self.library.impl(name, self._answer(name, make, get_key, originals[name]), key)
+            answers = {name: self._answer(name, make, get_key, originals[name])
+                       for name, (make, get_key) in operators.items() if originals[name]}
+            for name, answer in answers.items():
+                self.library.impl(name, answer, key)
+        self.end_extension = self.extension.replace(key, answers) if self.extension else lambda: None
 
     def _answer(self, name: str, make: Callable, get_key: Callable, original: Callable) -> Callable:
         """The function that the dispatcher calls. What it does besides looking up and launching costs each call."""
         entries, launch, get_thread = self.entries, self.launcher.launch, threading.get_ident
-        get_device = self.launcher.get_device
+        get_device, keep = self.launcher.get_device, self.extension.keep if self.extension else None
 
         def answer(*arguments):
             device = arguments[0].get_device()
@@ -101,11 +105,13 @@ class _Override:
                     return original(*arguments)
             if entry.reason:
                 return self._fall_back(name, entry.reason, original, arguments)
-            result, status = entry.compute(launch, *arguments)
+            result, status = entry.plan.run(launch, arguments)
             if status:
                 reason = _library.get_api().tesseraGetLastErrorMessage().decode()
                 return self._fall_back(name, reason, original, arguments)
             entry.calls += 1
+            if keep:
+                keep(entry)
             return result
         return answer
 
@@ -133,13 +139,14 @@ class _Override:
         """The counts."""
         calls, shapes = collections.Counter(), collections.Counter()
         for key, entry in list(self.entries.items()):
-            if entry.calls:
-                calls[key[0]] += entry.calls
+            if count := entry.count():
+                calls[key[0]] += count
                 shapes[key[0]] += 1
         return Report(dict(calls), dict(shapes), dict(self.fallbacks))
 
     def remove(self) -> None:
         """Gives the operators back to PyTorch."""
+        self.end_extension()
         self.library._destroy()
 
 
@@ -156,7 +163,7 @@ def enable(*, batch_norm: bool = True, max_pool: bool = False) -> None:
     if _override:
         return
     if os.environ.get("TESSERA_DEVICE", "").startswith("emulated"):
-        _start("CPU", Emulated(), batch_norm, max_pool)
+        _start("CPU", _get_launcher(Emulated), batch_norm, max_pool)
         return
     if not torch.cuda.is_available():
         raise _library.Error("PyTorch sees no GPU; TESSERA_DEVICE=emulated runs CPU tensors on the emulated device")
@@ -164,7 +171,13 @@ def enable(*, batch_norm: bool = True, max_pool: bool = False) -> None:
     torch.zeros(1, device="cuda")  # Makes the context in which both work.
     if "TESSERA_DEVICE" not in os.environ:
         _library.choose_device("amd" if torch.version.hip else "nvidia")
-    _start("CUDA", Direct(), batch_norm, max_pool)
+    _start("CUDA", _get_launcher(Direct), batch_norm, max_pool)
+
+
+@functools.cache
+def _get_launcher(kind: Callable[[], Direct | Emulated]) -> Direct | Emulated:
+    """The process's: what it knows of handles, and what the extension knows of it, outlives disable()."""
+    return kind()
 
 
 def _start(key: str, launcher: Direct | Emulated, batch_norm: bool = True, max_pool: bool = False) -> None:

@@ -89,6 +89,19 @@ TEST_F(ProblemExtension, RunsUnequalPadding) {
   EXPECT_EQ(engine->problems.back().toNetworkConfig(), problem);
 }
 
+// A handle reads a text once, and knows it by what it says.
+TEST_F(ProblemExtension, KnowsTextsThatItHasRead) {
+  std::string text = "conv-fwd-f16-nhwc,nhwc,nhwc-n1c8h9w9-k8y3x3-p1x1-s1x1-"
+                     "d1x1-g1";
+  for (char batch : {'1', '2', '1', '2'}) {
+    text[text.find("c8h9") - 1] = batch;
+    ASSERT_EQ(tesseraRunProblem(handle, text.c_str(), &arguments),
+              miopenStatusSuccess)
+        << tesseraGetLastErrorMessage();
+    EXPECT_EQ(engine->problems.back().toNetworkConfig(), text);
+  }
+}
+
 // Tensors that the kernel uses must be given; others may be null.
 TEST_F(ProblemExtension, ChecksWhatTheKernelUses) {
   arguments.bias = nullptr;
