@@ -33,7 +33,9 @@ static OperandLayout makeLayout(const ConvProblem &p, int64_t length,
                                 bool isTransposed) {
   int64_t chunk = getChunkElements(p);
   int64_t width = std::gcd(length, chunk);
-  return {width, isTransposed, isTransposed ? width : chunk};
+  if (isTransposed || width < chunk)
+    return {width, isTransposed, isTransposed ? width : chunk};
+  return {width, isTransposed, chunk, length, std::gcd(length, kLineElements)};
 }
 
 /// The layout of an operand whose elements are loaded one by one.
