@@ -42,9 +42,11 @@ struct Copies {
 
 static MainLoop makeLoop(TileFrame &f, Copies &copies, TileMma &mma) {
   LdsBuffers buffers;
-  for (auto [i, buffer] : llvm::enumerate(f.lds))
-    (i % 2 == 0 ? buffers.m : buffers.n).push_back(buffer);
   dnn::PipelineOp pipeline = f.program.pipeline;
+  for (uint64_t i = 0; i < pipeline.getBuffers(); ++i) {
+    buffers.m.push_back(f.lds[2 * i]);
+    buffers.n.push_back(f.lds[2 * i + 1]);
+  }
   return MainLoop(f.e, *copies.m, *copies.n, mma, f.program.walk,
                   pipeline.getStep() * f.accessM.getElementBytes(),
                   std::move(buffers),
@@ -104,6 +106,8 @@ static void emitPipelined(TileFrame &f) {
     return emitTilesInTurn(f, m, n, mma);
   }
   Copies copies(f, m, n);
+  if (program.walk.plane > 0)
+    f.e.device.emitLdsBarrier(f.e); // Their tables are complete behind it.
   TileMma mma = makeMma();
   f.emitDealtStore(mma, makeLoop(f, copies, mma).emit());
 }

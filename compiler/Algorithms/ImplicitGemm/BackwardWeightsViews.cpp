@@ -4,9 +4,8 @@
 // filter's order in memory, and the reduction is over output pixels. Padding
 // changes from pixel to pixel but not from image to image: with the batch
 // innermost the loop walks images without arithmetic. In NCHW on AMD's chips it
-// walks rows of pixels, each an iteration of the loop. TMA walks
-// pixels in the order of memory, and its splits are runs of steps
-// (dnn.pipeline).
+// walks planes, with channels as the innermost columns. TMA walks pixels in the
+// order of memory, and its splits are runs of steps (dnn.pipeline).
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,27 +34,30 @@ struct FilterCoordinates {
 /// checks at all, so its pixels stay one dimension in memory.
 static bool wantsBatchLast(const ConvGeometry &g,
                            const WeightsReduction &reduction) {
-  return !reduction.isTma && reduction.rowLength == 0 && !g.isPointwise() &&
+  return !reduction.isTma && !reduction.hasPlanes && !g.isPointwise() &&
          g.batch % reduction.step == 0;
 }
 
-bool tessera::walksRows(const ConvDim &width, int64_t iteration) {
-  constexpr int64_t kChunk = 8, kMostWasted = 8;
-  const int64_t reach = (width.filter - 1) * width.dilation - width.pad;
-  return width.stride == 1 && width.pad <= 1 && width.in >= kChunk &&
-         reach <= width.in - width.out + 1 && width.out % kChunk == 0 &&
-         width.out <= iteration &&
-         (iteration - width.out) * kMostWasted <= iteration &&
-         // What y is filled up with multiplies no pixel of x.
-         (width.out == iteration ||
-          width.out - width.pad > width.in - kChunk + 1);
+bool tessera::walksPlanes(ArrayRef<ConvDim> dims) {
+  constexpr int64_t kLeastPixels = 32, kMostPixels = 1 << 14;
+  int64_t pixels = 1;
+  for (auto [i, dim] : llvm::enumerate(dims)) {
+    if (dim.stride != 1 || dim.out > dim.in || (i > 0 && dim.out < dim.in))
+      return false;
+    pixels *= dim.out;
+  }
+  return pixels >= kLeastPixels && pixels <= kMostPixels;
 }
 
-/// The dimension that is split: the outermost one, or, of rows whose images are
-/// not divided, that of lines or slices.
+bool tessera::splitsPlanes(ArrayRef<ConvDim> dims) {
+  return dims.size() > 1 && walksPlanes(dims.drop_front());
+}
+
+/// The dimension that is split: the outermost one, or, of planes whose images
+/// are not divided, that of lines or slices.
 static size_t getSplitDim(const ConvGeometry &g,
                           const WeightsReduction &reduction) {
-  return reduction.rowLength > 0 && g.dims.size() > 1 &&
+  return reduction.hasPlanes && splitsPlanes(g.dims) &&
                  g.batch % reduction.splits != 0
              ? 1
              : 0;
@@ -140,8 +142,6 @@ static SmallVector<int64_t> getReduction(const ConvGeometry &g, bool batchLast,
                          ? countPositions(dim)
                      : hasHalo ? dim.in
                                : dim.out);
-  if (reduction.rowLength > 0)
-    reduce.back() = reduction.rowLength;
   reduce.insert(batchLast ? reduce.end() : reduce.begin(), g.batch);
   return reduce;
 }
@@ -159,7 +159,7 @@ GemmViews tessera::viewBackwardWeights(OpBuilder &b, dnn::ConvOp conv,
   const ReductionSplits splits{reduction.splits, reduction.isTma};
   const bool hasHalo = reduction.haloChannels > 0;
   bool batchLast = wantsBatchLast(g, reduction);
-  bool channelsLast = isChannelsLast(conv.getWLayout());
+  bool channelsLast = reduction.hasPlanes || isChannelsLast(conv.getWLayout());
   SmallVector<int64_t> reduce = getReduction(g, batchLast, reduction);
   const size_t splitDim = getSplitDim(g, reduction);
   if (!reduction.isTma)

@@ -50,9 +50,11 @@ double tessera::countTiles(const GemmSize &size, const GemmShape &shape) {
          static_cast<double>(llvm::divideCeilSigned(size.columns, shape.n));
 }
 
+static constexpr int64_t kChunkBytes = 16;
+
 /// The loads of a chunk of 16 bytes.
 static double countLoads(const OperandLayout &operand, int64_t elementBytes) {
-  auto elements = static_cast<double>(16 / elementBytes);
+  auto elements = static_cast<double>(kChunkBytes / elementBytes);
   // Blocks are loaded and written in pieces of 8 bytes (BlockCopy.h).
   double width = operand.isTransposed
                      ? std::min<double>(operand.loadElements, elements / 2)
@@ -63,13 +65,24 @@ static double countLoads(const OperandLayout &operand, int64_t elementBytes) {
 /// The clocks for which the loads of a chunk hold L1 and the unit that takes
 /// their addresses: as long for two bytes as for sixteen, unless neighbouring
 /// lanes load neighbouring values, and longer if each lane is in a line of its
-/// own, since whole lines pass.
+/// own, since whole lines pass. Those that a step's `stepBytes` are in depend
+/// on where these begin, and some begin in one run and end in the next.
 static double countAddressClocks(const OperandLayout &operand,
-                                 int64_t elementBytes, bool isDirect,
-                                 const L1Rates &rates) {
+                                 int64_t elementBytes, int64_t stepBytes,
+                                 bool isDirect, const L1Rates &rates) {
   constexpr int64_t kDwordBytes = 4;
   int64_t loadBytes = operand.loadElements * elementBytes;
   int64_t laneBytes = operand.laneDistance * elementBytes;
+  if (operand.run > 0 && rates.line > 0) {
+    auto bytes = static_cast<double>(stepBytes);
+    auto aligned = static_cast<double>(operand.alignment * elementBytes);
+    int64_t runBytes = operand.run * elementBytes;
+    double begins = runBytes % stepBytes == 0
+                        ? 1
+                        : 1 + bytes / static_cast<double>(runBytes);
+    double lines = rates.line * begins + std::max(0.0, bytes - aligned);
+    return std::max(1 / rates.lanes, lines / rates.block * kChunkBytes / bytes);
+  }
   if (isDirect || loadBytes > kDwordBytes)
     return countLoads(operand, elementBytes) / rates.lanes;
   auto bytes = static_cast<double>(loadBytes);
@@ -133,9 +146,9 @@ static double estimateStep(const GemmChoice &choice, const GpuTarget &target,
   double address =
       perRow *
       (m * countAddressClocks(choice.size.rowOperand, choice.elementBytes,
-                              shape.isDirect, l1) +
+                              shape.stepBytes, shape.isDirect, l1) +
        n * countAddressClocks(choice.size.columnOperand, choice.elementBytes,
-                              shape.isDirect, l1));
+                              shape.stepBytes, shape.isDirect, l1));
   return std::max({issue, lds, cache, address});
 }
 

@@ -16,6 +16,8 @@ static constexpr GemmShape kMfma[] = {
     {128, 128, 2, 2, 64, 2, false, 0.85, true},
     {128, 64, 2, 2, 64, 2, false, 0.77, true},
     {64, 128, 2, 2, 64, 2, false, 0.77, true},
+    {128, 64, 2, 2, 128, 2, false, 0.79, false, true, 0, true},
+    {64, 64, 1, 2, 128, 2, false, 0.78, false, true, 0, true},
     {64, 64, 1, 2, 64, 2, false, 0.75, true},
     {64, 32, 2, 1, 64, 2, false, 0.65, true},
 };
@@ -33,6 +35,8 @@ static constexpr GemmShape kMfmaDirect[] = {
     {128, 128, 2, 2, 64, 2, false, 0.73, true},
     {128, 64, 2, 2, 64, 2, false, 0.62, true},
     {64, 128, 2, 2, 64, 2, false, 0.62, true},
+    {128, 64, 2, 2, 128, 2, false, 0.65, false, true, 0, true},
+    {64, 64, 1, 2, 128, 2, false, 0.63, false, true, 0, true},
     {64, 64, 1, 2, 64, 2, false, 0.60, true},
     {64, 32, 2, 1, 64, 2, false, 0.48, true},
 };

@@ -32,6 +32,9 @@ struct GemmShape {
   /// Buffers for pixels that all taps share (GemmHalo.h); 0 if each tap loads
   /// its own.
   int halo = 0;
+  /// Whether it is worth trying only for planes, of which a step is a line of
+  /// L1 (PlaneCopy.h).
+  bool isForPlanes = false;
 };
 
 /// The shapes for one chip and type of product, and the instruction that they

@@ -25,12 +25,17 @@ static int64_t getChunkElements(const ConvProblem &p) {
   return kChunkBytes / getByteSize(p.dataType);
 }
 
+/// Elements after which the alignment of a step makes no difference.
+static constexpr int64_t kLineElements = 64;
+
 /// The layout of an operand of which runs of `length` elements are contiguous.
 static OperandLayout makeLayout(const ConvProblem &p, int64_t length,
                                 bool isTransposed) {
   int64_t chunk = getChunkElements(p);
   int64_t width = std::gcd(length, chunk);
-  return {width, isTransposed, isTransposed ? width : chunk};
+  if (isTransposed || width < chunk)
+    return {width, isTransposed, isTransposed ? width : chunk};
+  return {width, isTransposed, chunk, length, std::gcd(length, kLineElements)};
 }
 
 /// The layout of an operand whose elements are loaded one by one.
@@ -114,23 +119,68 @@ static GemmSize getBackwardDataSize(const ConvProblem &p, int step,
           /*splitsInner=*/true};
 }
 
-/// The length of the rows of pixels that backward weights walks one by one, or
-/// 0 (GemmViews.h).
-static int64_t getRowLength(const ConvProblem &p, int step,
-                            const GpuTarget &target) {
-  constexpr int64_t kBuffers = 2;
-  const int64_t iteration = step * kBuffers;
-  const ConvDim width = {p.in.w,  p.filter.w, p.getOutput().w,
-                         p.pad.w, p.stride.w, p.dilation.w};
-  const bool hasRows = target.vendor == Vendor::Amd &&
-                       getByteSize(p.dataType) == 2 &&
-                       p.xLayout == Layout::NCHW && p.yLayout == Layout::NCHW &&
-                       !isPointwise(p) && walksRows(width, iteration);
-  return hasRows ? iteration : 0;
+/// The spatial dimensions of planes that backward weights walks, or none
+/// (GemmViews.h): without padding, only those that are no whole steps.
+static llvm::SmallVector<ConvDim, 3> getPlanes(const ConvProblem &p, int step,
+                                               int columns,
+                                               const GpuTarget &target) {
+  const Spatial out = p.getOutput();
+  llvm::SmallVector<ConvDim, 3> dims;
+  auto add = [&](int64_t Spatial::*size, int64_t Pads::*pad) {
+    dims.push_back({p.in.*size, p.filter.*size, out.*size, p.pad.*pad,
+                    p.stride.*size, p.dilation.*size});
+  };
+  if (p.hasDepth())
+    add(&Spatial::d, &Pads::d);
+  add(&Spatial::h, &Pads::h);
+  add(&Spatial::w, &Pads::w);
+  const bool needsPlanes = isPointwise(p)
+                               ? getVolume(out) % step != 0
+                               : p.inChannels / p.groups % columns == 0;
+  if (target.vendor != Vendor::Amd || getByteSize(p.dataType) != 2 ||
+      p.xLayout != Layout::NCHW || p.yLayout != Layout::NCHW || !needsPlanes ||
+      !walksPlanes(dims))
+    dims.clear();
+  return dims;
+}
+
+/// What a walk by planes changes. Instructions were counted for gfx942: a chunk
+/// has an offset and, of x, four byte permutes, of y two masks if planes are no
+/// whole chunks; and both have their share of what each step computes.
+static void setPlanes(GemmSize &size, const ConvProblem &p,
+                      llvm::ArrayRef<ConvDim> dims, int step) {
+  constexpr int64_t kChunk = 8, kChunkBytes = 16, kOfStep = 144;
+  constexpr int64_t kPermutes = 4, kMasks = 2;
+  int64_t pixels = 1;
+  for (const ConvDim &dim : dims)
+    pixels *= dim.out;
+  const int64_t chunks = llvm::divideCeilSigned(pixels, kChunk);
+  size.reduction = static_cast<double>(p.batch * chunks * kChunk);
+  size.inner = int64_t(step) * 2;
+  size.splitsInner = false;
+  size.splittable = p.batch;
+  const int64_t moves = 1 + kOfStep / step;
+  const int64_t masks = pixels % kChunk == 0 ? 0 : kMasks;
+  size.rowOperand = {kChunk,
+                     /*isTransposed=*/false,
+                     kChunk,
+                     pixels,
+                     std::gcd(pixels, kLineElements),
+                     moves + masks};
+  size.columnOperand = size.rowOperand;
+  size.hasPlanes = true;
+  // An odd plane ends within a word, in both operands (PlaneCopy.h).
+  const int64_t tables = pixels % 2 != 0 ? 2 : isPointwise(p) ? 0 : 1;
+  size.tableBytes = tables * (chunks + 1) * kChunkBytes;
+  if (isPointwise(p))
+    return;
+  size.alsoSplittable = splitsPlanes(dims) ? dims.front().out : 1;
+  size.columnOperand.moves = moves + kPermutes;
+  size.columnOperand.alignment = 1;
 }
 
 static GemmSize getBackwardWeightsSize(const ConvProblem &p, int step,
-                                       const GpuTarget &target) {
+                                       int columns, const GpuTarget &target) {
   Spatial out = p.getOutput();
   int64_t pixels = getVolume(out);
   int64_t outChannels = p.outChannels / p.groups;
@@ -146,14 +196,9 @@ static GemmSize getBackwardWeightsSize(const ConvProblem &p, int step,
                    getImageLayout(p, p.yLayout, outChannels, false, pixels),
                    getImageLayout(p, p.xLayout, inChannels, false, xDistance),
                    p.batch};
-  if (const int64_t row = getRowLength(p, step, target)) {
-    // Counted for gfx942: four byte permutes, and a share of the row's offsets.
-    constexpr int64_t kMoves = 15, kChunk = 8;
-    size.reduction = static_cast<double>(p.batch * (pixels / out.w) * row);
-    size.inner = row;
-    size.alsoSplittable = p.hasDepth() ? out.d : out.h;
-    size.rowOperand = {kChunk, /*isTransposed=*/false, kChunk};
-    size.columnOperand = {kChunk, /*isTransposed=*/false, kChunk, kMoves};
+  if (const auto planes = getPlanes(p, step, columns, target);
+      !planes.empty()) {
+    setPlanes(size, p, planes, step);
   } else if (isPointwise(p)) {
     bool areNhwc = p.xLayout == Layout::NHWC && p.yLayout == Layout::NHWC;
     bool areNchw = p.xLayout == Layout::NCHW && p.yLayout == Layout::NCHW;
@@ -167,14 +212,14 @@ static GemmSize getBackwardWeightsSize(const ConvProblem &p, int step,
 }
 
 GemmSize tessera::getGemmSize(const ConvProblem &problem, int step,
-                              const GpuTarget &target) {
+                              const GpuTarget &target, int columns) {
   switch (problem.direction) {
   case Direction::Forward:
     return getForwardSize(problem, step, target);
   case Direction::BackwardData:
     return getBackwardDataSize(problem, step, target);
   case Direction::BackwardWeights:
-    return getBackwardWeightsSize(problem, step, target);
+    return getBackwardWeightsSize(problem, step, columns, target);
   }
   return {};
 }

@@ -23,7 +23,13 @@ struct OperandLayout {
   /// The distance in memory, in elements, of what neighbouring lanes load: rows
   /// or chunks of a row, whichever are closer (ChunkCopy.cpp).
   int64_t laneDistance;
-  /// Instructions that locate and move a chunk of a row of pixels.
+  /// Of chunks along the reduction: the elements that lie together, and the
+  /// alignment of those of a step, as far as lines of L1 matter; 0 if lanes
+  /// load less than a chunk.
+  int64_t run = 0;
+  int64_t alignment = 0;
+  /// Of a walk by planes: the instructions that locate a chunk and leave pixels
+  /// out.
   int64_t moves = 0;
 };
 
@@ -47,6 +53,8 @@ struct GemmSize {
   bool splitsInner = false;
   /// A dimension that may be split in its place.
   int64_t alsoSplittable = 1;
+  bool hasPlanes = false; ///< Whether planes are walked (PlaneCopy.h).
+  int64_t tableBytes = 0; ///< Of LDS, for that.
 
   /// The walk of a split, for steps of `step` elements and `buffers` steps an
   /// iteration of the main loop.
@@ -60,9 +68,10 @@ struct GemmSize {
   }
 };
 
-/// `step` is the number of reduction elements in a step of the main loop.
+/// `step` is the number of reduction elements in a step of the main loop, and
+/// `columns` that of a tile.
 GemmSize getGemmSize(const ConvProblem &problem, int step,
-                     const GpuTarget &target);
+                     const GpuTarget &target, int columns = 1);
 
 /// The product of the lengths.
 int64_t getVolume(const Spatial &sizes);

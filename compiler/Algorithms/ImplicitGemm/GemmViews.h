@@ -108,15 +108,17 @@ struct WeightsReduction {
   /// If not 0, it walks the positions of HaloPositions.h, and a tile is all
   /// taps that share pixels, of so many channels.
   int64_t haloChannels = 0;
-  /// The length that rows of pixels are filled up to, which are walked one by
-  /// one then; or 0.
-  int64_t rowLength = 0;
+  /// Whether it walks the planes of x and y in NCHW, of which a tile's columns
+  /// are channels under one tap.
+  bool hasPlanes = false;
 };
 
-/// Whether backward weights walks x and y in NCHW row by row, of which each is
-/// an iteration of the main loop, `iteration` elements: 16 bytes of y lie
-/// within a row, and those that a tap sees of x lack one pixel at most.
-bool walksRows(const ConvDim &width, int64_t iteration);
+/// Whether backward weights can walk x and y in NCHW plane by plane
+/// (PlaneCopy.h): the pixels that a tap sees follow each other as those of y
+/// do, and the table for a plane is not too large for LDS.
+bool walksPlanes(llvm::ArrayRef<ConvDim> dims);
+/// Whether its splits may be shares of the outermost spatial dimension.
+bool splitsPlanes(llvm::ArrayRef<ConvDim> dims);
 
 /// How forward and backward data walk their reductions.
 struct DataReduction {

@@ -28,20 +28,36 @@ static int64_t getHaloChannels(const ConvGeometry &g, const GemmTile &tile) {
   return tile.n == columns ? kHalf : kBlock;
 }
 
+/// Whether the pixels of a channel of an image lie together in `tensor`.
+static bool hasPlanes(Value tensor, dnn::Layout layout) {
+  if (isChannelsLast(layout))
+    return false;
+  constexpr int64_t kSpatial = 2;
+  auto type = cast<MemRefType>(tensor.getType());
+  int64_t offset = 0, together = 1;
+  SmallVector<int64_t> strides;
+  (void)type.getStridesAndOffset(strides, offset);
+  for (int64_t d = type.getRank() - 1; d >= kSpatial; --d) {
+    if (strides[d] != together)
+      return false;
+    together *= type.getDimSize(d);
+  }
+  return true;
+}
+
 /// How backward weights walks; AMD's chips load from any address
-/// (docs/design/0030-nchw-on-amd.md).
+/// (docs/design/0030-nchw-on-amd.md). Pointwise, no order of columns is needed.
 static WeightsReduction getReduction(dnn::ConvOp conv, const ConvGeometry &g,
                                      const GemmTile &tile,
                                      const GpuTarget &target) {
   constexpr unsigned kBits = 16;
-  const int64_t iteration = int64_t(tile.k) * tile.buffers;
-  const bool hasRows = target.vendor == Vendor::Amd && !tile.isDirect &&
-                       conv.getElementType().getIntOrFloatBitWidth() == kBits &&
-                       !isChannelsLast(conv.getXLayout()) &&
-                       !isChannelsLast(conv.getYLayout()) && !g.isPointwise() &&
-                       walksRows(g.dims.back(), iteration);
-  return {tile.k, tile.splits, tile.isTma, getHaloChannels(g, tile),
-          hasRows ? iteration : 0};
+  const bool walks = target.vendor == Vendor::Amd && !tile.isDirect &&
+                     conv.getElementType().getIntOrFloatBitWidth() == kBits &&
+                     hasPlanes(conv.getX(), conv.getXLayout()) &&
+                     hasPlanes(conv.getY(), conv.getYLayout()) &&
+                     !g.isPointwise() && g.inChannels % tile.n == 0 &&
+                     walksPlanes(g.dims);
+  return {tile.k, tile.splits, tile.isTma, getHaloChannels(g, tile), walks};
 }
 
 /// Whether splits are runs of the pipeline's steps, taps and channels alike.

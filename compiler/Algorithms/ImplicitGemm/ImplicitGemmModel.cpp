@@ -162,7 +162,7 @@ static int64_t countLdsBytes(const GemmChoice &choice) {
   const GemmShape &shape = choice.shape;
   int64_t rowBytes = int64_t(shape.stepBytes) * shape.buffers;
   return choice.halo ? choice.halo->getBytes() + shape.n * rowBytes
-                     : (shape.m + shape.n) * rowBytes;
+                     : (shape.m + shape.n) * rowBytes + choice.size.tableBytes;
 }
 
 /// Whether a compute unit has the LDS of a tile. For tiles with a halo it must
@@ -254,12 +254,13 @@ std::vector<Candidate> tessera::getGemmCandidates(const ConvProblem &conv,
   std::vector<Candidate> candidates;
   for (const GemmShape &shape : shapes.shapes) {
     GemmTile tile = makeGemmTile(shapes, shape, elementBytes);
-    GemmSize size = getGemmSize(conv, tile.k, target);
+    GemmSize size = getGemmSize(conv, tile.k, target, tile.n);
     GemmChoice choice{size, shape, elementBytes};
     if (shape.halo > 0)
       choice.halo = measureGemmHalo(conv, target, shape);
     choice.isStaged = isStaged(choice, target);
-    if ((shape.halo > 0 && !choice.halo) || !isReachable(conv, shape) ||
+    if ((shape.halo > 0 && !choice.halo) ||
+        (shape.isForPlanes && !size.hasPlanes) || !isReachable(conv, shape) ||
         !isLaunchable(size, target, shape) || !fitsRegisters(choice, target) ||
         !fitsUnit(choice, target) ||
         (shape.isDirect && !canCopyDirectly(conv, size, shape, target)))

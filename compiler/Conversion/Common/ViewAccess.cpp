@@ -176,29 +176,6 @@ bool ViewAccess::hasRowPairs(unsigned &form) const {
   return true;
 }
 
-std::optional<ColumnRun> ViewAccess::getColumnRun() const {
-  const unsigned last = factors[0].size() - 1;
-  ColumnRun run;
-  if (factors[0][last] != elementBytes)
-    return std::nullopt;
-  for (unsigned f = 1; f < factors.size(); ++f) {
-    int64_t factor = factors[f][last];
-    if (factor != 0 && (factor != 1 || run.form != 0))
-      return std::nullopt;
-    if (factor != 0)
-      run.form = f;
-  }
-  if (run.form == 0)
-    return run;
-  run.low = run.high = constants[run.form];
-  run.bound = getBound(run.form);
-  for (unsigned d = 0; d < last; ++d) {
-    int64_t reach = factors[run.form][d] * (coords.getSizes()[d] - 1);
-    (reach < 0 ? run.low : run.high) += reach;
-  }
-  return run;
-}
-
 int64_t ViewAccess::getVectorWidth(unsigned index, int64_t limit) const {
   AccessSpace space = getSpace(index);
   // Neighbours in memory, and told apart by no check.

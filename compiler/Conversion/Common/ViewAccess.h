@@ -14,8 +14,6 @@
 #include "compiler/Conversion/Common/Emitter.h"
 #include "dialect/IR/Dnn.h"
 
-#include <optional>
-
 namespace tessera {
 
 /// Adds `scale` times the (division-free) `expr` to a linear form.
@@ -56,27 +54,6 @@ LinearExpr getLinearExpr(mlir::AffineExpr expr, unsigned numDims);
 /// zero.
 int64_t getPowerOfTwoIn(int64_t value, int64_t limit);
 
-/// How the innermost columns of a view lie, which follow each other in memory:
-/// their coordinate in check `form`, 0 if there is none, is a column's number
-/// plus something from `low` to `high`.
-struct ColumnRun {
-  unsigned form = 0;
-  int64_t low = 0, high = 0, bound = 0;
-
-  /// Whether each `width` columns from `first` on are in range but for one.
-  bool coversAlmost(int64_t first, int64_t width) const {
-    return form == 0 ||
-           (first + low >= -1 && first + high <= bound - width + 1);
-  }
-  /// Whether a row may have `coordinate` at column `first`.
-  bool reaches(int64_t coordinate, int64_t first) const {
-    return form != 0 && first + low <= coordinate && coordinate <= first + high;
-  }
-  bool isBehind(int64_t first) const {
-    return form != 0 && first + low >= bound;
-  }
-};
-
 /// Everything known about a view. Form 0 is the byte offset; the others are
 /// the tensor coordinates that need a check, which must be in [0, bounds[i]).
 class ViewAccess {
@@ -114,10 +91,6 @@ public:
   /// by check `form` alone, of whose coordinates theirs are neighbours, or by
   /// none if it is 0.
   bool hasRowPairs(unsigned &form) const;
-
-  /// None if neighbours among the innermost columns are none in memory, or told
-  /// apart by more.
-  std::optional<ColumnRun> getColumnRun() const;
 
 private:
   mlir::Value source;

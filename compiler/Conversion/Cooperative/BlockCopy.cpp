@@ -134,8 +134,8 @@ Value BlockCopy::choosePairs(unsigned part, ArrayRef<Value> pieces) {
       e.b, e.loc, VectorType::get(depth, access.getElementType()), chunk);
 }
 
-void BlockCopy::write(unsigned pass, unsigned part, unsigned,
-                      ArrayRef<Value> pieces, Value buffer) {
+void BlockCopy::write(unsigned pass, unsigned part, ArrayRef<Value> pieces,
+                      Value buffer) {
   if (lds.hasPairs) {
     vector::StoreOp::create(e.b, e.loc, choosePairs(part, pieces), buffer,
                             ldsOffsets[pass][part]);

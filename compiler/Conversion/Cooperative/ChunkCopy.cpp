@@ -3,7 +3,6 @@
 #include "compiler/Conversion/Cooperative/ChunkCopy.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 #include <numeric>
@@ -30,30 +29,14 @@ ChunkCopy::ChunkCopy(Emitter &e, const ViewAccess &access, LdsTile lds,
        first += rowsPerPass)
     ldsOffsets.push_back(
         e.toIndex(lds.emitOffset(e, e.add(row, first), chunk)));
-  for (int64_t step = 0; step < (walk.hasRows ? walk.inner : lds.step);
-       step += lds.step)
-    for (unsigned pass = 0; pass < passes; ++pass) {
-      Value passRow = e.add(row, pass * rowsPerPass);
-      if (walk.hasRows)
-        addChunk(passRow, chunk, step);
-      else
-        addRow(passRow, e.mul(chunk, lds.getChunkElements()));
-    }
-  if (walk.hasRows)
-    width = lds.getChunkElements();
+  for (unsigned pass = 0; pass < passes; ++pass)
+    addRow(e.add(row, pass * rowsPerPass),
+           e.mul(chunk, lds.getChunkElements()));
 }
 
 void ChunkCopy::load(unsigned pass, unsigned, Value position, Value,
                      SmallVectorImpl<Value> &pieces) {
   Type type = getIntegerType(width);
-  if (walk.hasRows) {
-    // The steps of a turn have places of their own.
-    int64_t step =
-        getConstantIntValue(position).value() / (lds.step * lds.elementBytes);
-    pieces.push_back(
-        loadAtTap(step * passes + pass, type, /*position=*/e.constant(0), 0));
-    return;
-  }
   if (walk.hasTaps()) {
     for (int64_t first = 0; first < lds.getChunkElements(); first += width)
       pieces.push_back(loadAtTap(pass, type, position, first));
@@ -82,37 +65,7 @@ static Value joinPieces(Emitter &e, ArrayRef<Value> pieces, VectorType type) {
   return vector::BitCastOp::create(e.b, e.loc, type, chunk);
 }
 
-/// A chunk of a row of pixels as its tap sees it.
-Value ChunkCopy::moveChunk(Value chunk, const ChunkMoves &moves) {
-  auto type = cast<VectorType>(chunk.getType());
-  const int64_t count = type.getNumElements();
-  SmallVector<Value> words;
-  for (int64_t i = 0; i < count; ++i)
-    words.push_back(vector::ExtractOp::create(e.b, e.loc, chunk, i));
-  auto permute = [&](Value upper, Value lower, Value selector) {
-    return callIntrinsic(e, "llvm.amdgcn.perm", type.getElementType(),
-                         {upper, lower, selector});
-  };
-  if (auto [first, others] = moves[0]; first)
-    for (int64_t i = count - 1; i >= 0; --i)
-      words[i] = permute(words[i], words[std::max<int64_t>(i - 1, 0)],
-                         i == 0 ? first : others);
-  if (auto [last, others] = moves[1]; last)
-    for (int64_t i = 0; i < count; ++i)
-      words[i] = permute(words[std::min(i + 1, count - 1)], words[i],
-                         i == count - 1 ? last : others);
-  return vector::FromElementsOp::create(e.b, e.loc, type, words);
-}
-
-void ChunkCopy::write(unsigned pass, unsigned, unsigned step,
-                      ArrayRef<Value> pieces, Value buffer) {
-  auto type = VectorType::get(lds.getChunkElements(), access.getElementType());
-  Value chunk = pieces.front();
-  if (walk.hasRows)
-    chunk = moveChunk(chunk, getChunkMoves(step * passes + pass));
-  Value value = walk.hasRows
-                    ? vector::BitCastOp::create(e.b, e.loc, type, chunk)
-                    : joinPieces(e, pieces, type);
+void ChunkCopy::store(unsigned pass, Value value, Value buffer) {
   size_t within = pass % ldsOffsets.size();
   Value offset = ldsOffsets[within];
   if (pass != within)
@@ -120,4 +73,10 @@ void ChunkCopy::write(unsigned pass, unsigned, unsigned step,
         e.b, e.loc, offset,
         e.indexConstant((pass - within) * rowsPerPass * lds.step));
   vector::StoreOp::create(e.b, e.loc, value, buffer, offset);
+}
+
+void ChunkCopy::write(unsigned pass, unsigned, ArrayRef<Value> pieces,
+                      Value buffer) {
+  auto type = VectorType::get(lds.getChunkElements(), access.getElementType());
+  store(pass, joinPieces(e, pieces, type), buffer);
 }

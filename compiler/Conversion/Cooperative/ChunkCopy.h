@@ -24,15 +24,18 @@ public:
   void load(unsigned pass, unsigned part, mlir::Value position,
             mlir::Value buffer,
             llvm::SmallVectorImpl<mlir::Value> &pieces) override;
-  void write(unsigned pass, unsigned part, unsigned step,
-             llvm::ArrayRef<mlir::Value> pieces, mlir::Value buffer) override;
+  void write(unsigned pass, unsigned part, llvm::ArrayRef<mlir::Value> pieces,
+             mlir::Value buffer) override;
+
+protected:
+  /// Writes the chunk of pass `pass`, a vector of the element type.
+  void store(unsigned pass, mlir::Value value, mlir::Value buffer);
+
+  mlir::Value chunk; ///< Of this thread, within a row.
 
 private:
-  mlir::Value moveChunk(mlir::Value chunk, const ChunkMoves &moves);
-
   int64_t width; ///< Elements of one load.
   int64_t rowsPerPass;
-  mlir::Value chunk; ///< Of this thread, within a row.
   /// Where this thread's chunks go, an index, for the passes within a period
   /// of the layout.
   llvm::SmallVector<mlir::Value> ldsOffsets;

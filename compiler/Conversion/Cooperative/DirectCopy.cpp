@@ -67,6 +67,6 @@ void DirectCopy::load(unsigned pass, unsigned, Value position, Value buffer,
                              : pass / places * repeatBytes);
 }
 
-void DirectCopy::write(unsigned, unsigned, unsigned, ArrayRef<Value>, Value) {
+void DirectCopy::write(unsigned, unsigned, ArrayRef<Value>, Value) {
   llvm_unreachable("a direct copy has no write splits");
 }

@@ -40,8 +40,8 @@ public:
   void load(unsigned pass, unsigned part, mlir::Value position,
             mlir::Value buffer,
             llvm::SmallVectorImpl<mlir::Value> &pieces) override;
-  void write(unsigned pass, unsigned part, unsigned step,
-             llvm::ArrayRef<mlir::Value> pieces, mlir::Value buffer) override;
+  void write(unsigned pass, unsigned part, llvm::ArrayRef<mlir::Value> pieces,
+             mlir::Value buffer) override;
 
 private:
   /// Bytes of LDS that one load of a wave fills, and loads that share one M0:

@@ -59,7 +59,7 @@ StepBody::Actions MainLoop::makeCopies(const State &state,
     for (unsigned part = 0; part < copy.getWriteParts(); ++part)
       actions.push_back({StepBody::Kind::LdsWrite, [=, this, &state] {
                            auto [copy, own] = getPass(pass);
-                           copy.write(own, part, next, state.staged[pass],
+                           copy.write(own, part, state.staged[pass],
                                       getBuffer(pass, next));
                          }});
     for (unsigned part = 0; part < copy.getLoadParts(); ++part)
@@ -126,25 +126,25 @@ void MainLoop::emitStep(State &state, unsigned current, Value position) {
 }
 
 /// In a stepped walk, the offsets of the tap of the step at `position` bytes of
-/// the whole reduction, step `step` of a turn; returns the position within the
-/// tap. A row is entered with its first step.
-Value MainLoop::enterStep(Value position, int64_t step) {
+/// the whole reduction; returns the position within the tap. A step of planes
+/// is known by its first chunk.
+Value MainLoop::enterStep(Value position) {
   if (walk.kind != ReductionWalk::Kind::Stepped)
     return position;
-  int64_t bytes = walk.inner * (stepBytes / mma.getM().lds.step);
-  if (!walk.hasRows || step == 0) {
-    Value tap = e.divu(position, bytes);
-    copyM.setTap(tap);
-    copyN.setTap(tap);
-  }
-  return walk.hasRows ? e.constant(step * stepBytes) : e.remu(position, bytes);
+  int64_t bytes = walk.plane > 0
+                      ? kChunkBytes
+                      : walk.inner * (stepBytes / mma.getM().lds.step);
+  Value tap = e.divu(position, bytes);
+  copyM.setTap(tap);
+  copyN.setTap(tap);
+  return e.remu(position, bytes);
 }
 
 /// What the loads of the step at `position` give, or nothing if they go to LDS
 /// buffer `buffer`.
 SmallVector<MainLoop::Values> MainLoop::loadStep(Value position,
                                                  unsigned buffer) {
-  position = enterStep(position, buffer);
+  position = enterStep(position);
   SmallVector<Values> loaded(getPasses());
   for (unsigned pass = 0; pass < getPasses(); ++pass) {
     auto [copy, own] = getPass(pass);
@@ -160,7 +160,7 @@ void MainLoop::stageFirstSteps(State &state) {
   for (unsigned pass = 0; pass < getPasses(); ++pass) {
     auto [copy, own] = getPass(pass);
     for (unsigned part = 0; part < copy.getWriteParts(); ++part)
-      copy.write(own, part, 0, first[pass], getBuffer(pass, 0));
+      copy.write(own, part, first[pass], getBuffer(pass, 0));
   }
   state.staged = loadStep(e.constant(stepBytes), 1);
 }
@@ -204,7 +204,7 @@ MainLoop::State MainLoop::emitInnerLoop(State state, Value from, Value to) {
   state.unflatten(loop.getRegionIterArgs());
   for (int64_t step = 0; step < getSteps(); ++step)
     emitStep(state, step,
-             enterStep(e.add(loop.getInductionVar(), step * stepBytes), step));
+             enterStep(e.add(loop.getInductionVar(), step * stepBytes)));
   scf::YieldOp::create(e.b, e.loc, state.flatten());
   state.unflatten(loop.getResults());
   return state;

@@ -71,7 +71,7 @@ private:
   void emitStep(State &state, unsigned current, mlir::Value position);
   State emitNestedLoop(State state, int64_t taps);
   State emitFlatLoop(State state);
-  mlir::Value enterStep(mlir::Value position, int64_t step);
+  mlir::Value enterStep(mlir::Value position);
   State emitInnerLoop(State state, mlir::Value from, mlir::Value to);
 
   StepBody::Actions makeCopies(const State &state,

@@ -15,8 +15,6 @@ TileCopy::TileCopy(Emitter &e, const ViewAccess &access, LdsTile lds,
   innerSpace = access.getSpace(2, outerDims, walk.innerDims);
   if (lds.hasPairs)
     (void)access.hasRowPairs(pairForm);
-  if (walk.hasRows)
-    run = *access.getColumnRun();
 }
 
 /// Bytes from one element of the inner walk to the next.
@@ -47,45 +45,17 @@ void TileCopy::addRow(Value row, Value elements) {
   rowForms.push_back(std::move(forms));
 }
 
-/// Bytes of a v_perm_b32 for the words of a chunk that begins an element later
-/// or earlier than it should: of the first or last one, of others with that
-/// before or behind; and those that change nothing. 0x0c is a zero, and bytes 4
-/// to 7 are the upper word's.
-static constexpr int64_t kMoved[2][2] = {{0x05040c0c, 0x05040302},
-                                         {0x0c0c0302, 0x05040302}};
-static constexpr int64_t kKept[2] = {0x07060504, 0x03020100};
-
 static Value isEqual(Emitter &e, Value lhs, int64_t rhs) {
   return arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq, lhs,
                                e.constant(rhs));
 }
 
-void TileCopy::addChunk(Value row, Value chunk, int64_t step) {
-  const int64_t width = lds.getChunkElements();
-  Value elements = e.add(e.mul(chunk, width), step);
-  addRow(row, elements);
-  SmallVector<Value> &forms = rowForms.back();
-  ChunkMoves &moves = chunkMoves.emplace_back();
-  if (run.form == 0)
-    return;
-  Value &coordinate = forms[run.form];
-  coordinate = e.add(coordinate, elements);
-  const int64_t places[] = {-1, run.bound - width + 1};
-  for (auto [side, place] : llvm::enumerate(places)) {
-    bool isReached = false;
-    for (int64_t first = step; first < step + lds.step; first += width)
-      isReached |= run.reaches(place, first);
-    if (!isReached)
-      continue;
-    Value lacks = isEqual(e, coordinate, place);
-    int64_t bytes = access.getElementBytes();
-    forms[0] =
-        e.add(forms[0], e.select(lacks, e.constant(side == 0 ? bytes : -bytes),
-                                 e.constant(0)));
-    for (size_t i = 0; i < moves[side].size(); ++i)
-      moves[side][i] =
-          e.select(lacks, e.constant(kMoved[side][i]), e.constant(kKept[side]));
-  }
+void TileCopy::setOffset(Value bytes) {
+  tapOffsets.clear();
+  for (unsigned place = 0; place < rowForms.size(); ++place)
+    tapOffsets.push_back(e.add(
+        e.select(rowValid[place], getRowOffset(place), e.constant(kOutOfRange)),
+        bytes));
 }
 
 /// Whether a checked coordinate is the same for all lanes and all steps of a
@@ -102,11 +72,10 @@ Value TileCopy::checkBounds(unsigned place, ArrayRef<Value> walked) {
   Value valid = rowValid[place];
   ArrayRef<Value> row = rowForms[place];
   for (unsigned f = 1; f < access.getNumForms(); ++f) {
-    // Of a pair, either row is enough; a chunk may lack an element.
-    int64_t front = f == pairForm || f == run.form ? 1 : 0;
-    int64_t back = f == run.form ? 2 - lds.getChunkElements() : 0;
-    valid = e.both(valid, e.ult(e.add(e.add(row[f], walked[f]), front),
-                                access.getBound(f) + front + back));
+    // Of a pair, either row is enough.
+    int64_t more = f == pairForm ? 1 : 0;
+    valid = e.both(valid, e.ult(e.add(e.add(row[f], walked[f]), more),
+                                access.getBound(f) + more));
   }
   return valid;
 }
@@ -218,7 +187,7 @@ LdsTile tessera::chooseLdsTile(const ViewAccess &access, int64_t rows,
   if (rowWidth > columnWidth)
     lds.blockRows = BlockCopy::chooseBlockRows(access, lds, threads);
   lds.hasPairs = rowWidth == 1 && columnWidth == 1 && walk.hasTaps() &&
-                 !walk.hasRows && target.vendor == Vendor::Amd &&
+                 walk.plane == 0 && target.vendor == Vendor::Amd &&
                  BlockCopy::copiesPairs(access, lds, threads);
   if (lds.hasPairs)
     lds.blockRows = 2;

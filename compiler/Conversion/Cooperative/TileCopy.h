@@ -4,7 +4,9 @@
 // into registers and, a step later, writes them to LDS. What a piece is depends
 // on what lies together in memory:
 //
-// - along the reduction: 16-byte chunks of a row (ChunkCopy.h);
+// - along the reduction: 16-byte chunks of a row (ChunkCopy.h), or of a plane
+// of
+//   pixels (PlaneCopy.h);
 // - along the rows: blocks, transposed in registers (BlockCopy.h).
 //
 // Chips that load directly to LDS take no registers and write nothing
@@ -17,8 +19,8 @@
 //   scalar. No vector arithmetic is left in it. A tap that fails a check which
 //   is the same for the whole workgroup is skipped.
 // - stepped: one loop over steps, of which each computes the offsets of its
-//   tap. For channels that a step divides, and a turn of the loop does not.
-//   Or each turn of the loop is a row of pixels, for backward weights of NCHW.
+//   tap. For channels that a step divides, and a turn of the loop does not. Or
+//   each step is some chunks of planes of pixels, for backward weights of NCHW.
 // - flat: one loop over the whole reduction; each load finds its tap and
 //   channel by division. For channels that a step does not divide.
 //
@@ -43,9 +45,9 @@ struct ReductionWalk {
   int64_t outer = 1;      ///< Filter taps; 1 if the walk is flat.
   int64_t inner = 0;      ///< Channels; if flat, the padded reduction.
   int64_t elements = 0;   ///< Of the whole reduction, without padding.
-  /// Stepped: whether a turn of the loop walks all of `inner`, along which a
-  /// check may change (ColumnRun): the places of its steps are constants.
-  bool hasRows = false;
+  /// Stepped: the pixels of a plane, of which `inner` is whole chunks; 0 if a
+  /// step is not chunks of planes.
+  int64_t plane = 0;
 
   /// Whether offsets are computed for a tap, not for each load.
   bool hasTaps() const { return kind != Kind::Flat; }
@@ -62,8 +64,9 @@ public:
   virtual unsigned getWriteParts() const = 0;
 
   /// Computes the offsets of filter tap `tap` (of a walk that has taps); beyond
-  /// the last tap every load is out of range.
-  void setTap(mlir::Value tap);
+  /// the last tap every load is out of range. Of a walk by planes `tap` is the
+  /// number of a step's first chunk.
+  virtual void setTap(mlir::Value tap);
   /// Whether tap `tap` holds anything for this workgroup (nested walk only);
   /// null if every tap does.
   mlir::Value emitTapExists(mlir::Value tap);
@@ -75,9 +78,9 @@ public:
                     mlir::Value buffer,
                     llvm::SmallVectorImpl<mlir::Value> &pieces) = 0;
 
-  /// Writes part `part` of what all the loads of a piece gave to LDS buffer
-  /// number `step`, `buffer`, that of this step of a turn.
-  virtual void write(unsigned pass, unsigned part, unsigned step,
+  /// Writes part `part` of what all the loads of a piece gave to the LDS
+  /// buffer `buffer`.
+  virtual void write(unsigned pass, unsigned part,
                      llvm::ArrayRef<mlir::Value> pieces,
                      mlir::Value buffer) = 0;
 
@@ -89,10 +92,12 @@ protected:
   /// from; `elements` are added to the walk's position there (not if it is
   /// flat).
   void addRow(mlir::Value row, mlir::Value elements);
-  /// Adds a row of a walk by rows, of which chunk `chunk` of the step `step`
-  /// elements from its begin is loaded: at an end of the tensor's row an
-  /// element later or earlier.
-  void addChunk(mlir::Value row, mlir::Value chunk, int64_t step);
+  /// The byte offset of place `place` where its row is in the view.
+  mlir::Value getRowOffset(unsigned place) const {
+    return rowForms[place].front();
+  }
+  /// From here on, all places are `bytes` from where their rows begin.
+  void setOffset(mlir::Value bytes);
 
   /// Loads `type` from place `place` (a row that was added); not flat.
   mlir::Value loadAtTap(unsigned place, mlir::Type type, mlir::Value position,
@@ -116,18 +121,13 @@ protected:
   llvm::ArrayRef<mlir::Value> getPairSelectors(unsigned place) const {
     return pairSelectors[place];
   }
-  /// Byte permutes that undo what addChunk() did: at the begin of a row those
-  /// of the first word and of others, at its end of the last and of others;
-  /// null where no chunk of the step is moved.
-  using ChunkMoves = std::array<std::array<mlir::Value, 2>, 2>;
-  const ChunkMoves &getChunkMoves(unsigned place) const {
-    return chunkMoves[place];
-  }
 
   Emitter &e;
   const ViewAccess &access;
   LdsTile lds;
   ReductionWalk walk;
+  GlobalBuffer buffer;
+  AccessSpace innerSpace; ///< The dimension(s) that are walked by a step.
   unsigned passes = 0;
 
 private:
@@ -136,9 +136,7 @@ private:
   mlir::Value placePair(mlir::Value offset, mlir::Value coordinate,
                         int64_t bound);
 
-  GlobalBuffer buffer;
-  AccessSpace tapSpace;   ///< Not flat: the outer reduction dimensions.
-  AccessSpace innerSpace; ///< The dimension(s) that are walked by a step.
+  AccessSpace tapSpace; ///< Not flat: the outer reduction dimensions.
   /// Per place: the forms of the row, group and constants included.
   llvm::SmallVector<llvm::SmallVector<mlir::Value>> rowForms;
   /// Per place: whether the row is in the view; null where it need not be
@@ -149,9 +147,6 @@ private:
   /// The check that tells the rows of a pair apart; 0 without one.
   unsigned pairForm = 0;
   llvm::SmallVector<std::array<mlir::Value, 2>> pairSelectors;
-  /// Of a walk by rows.
-  ColumnRun run;
-  llvm::SmallVector<ChunkMoves> chunkMoves;
 };
 
 /// How a tile of `rows` rows of `step` elements is brought to LDS: by blocks

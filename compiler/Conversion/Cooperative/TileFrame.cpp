@@ -4,6 +4,7 @@
 #include "compiler/Conversion/Common/KernelFunction.h"
 #include "compiler/Conversion/Cooperative/DirectCopy.h"
 #include "compiler/Conversion/Cooperative/Epilogue.h"
+#include "compiler/Conversion/Cooperative/PlaneCopy.h"
 #include "compiler/Conversion/Cooperative/TransposedCopy.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -16,9 +17,16 @@ using namespace tessera;
 // The function and its LDS
 //===----------------------------------------------------------------------===//
 
-/// The LDS buffers: those of m and n in turn; the halo, those of n and, maybe,
-/// results on their way; or the two of a program that loads its reduction at
-/// once.
+/// Bytes of LDS for the table of a factor that is copied by planes, or 0.
+static int64_t countPlaneTable(TileProgram &program, const ViewAccess &access) {
+  return program.walk.plane > 0
+             ? PlaneCopy::countTableBytes(access, program.walk)
+             : 0;
+}
+
+/// The LDS buffers: those of m and n in turn, and tables of planes; the halo,
+/// those of n and, maybe, results on their way; or the two of a program that
+/// loads its reduction at once.
 static SmallVector<Type> getLdsTypes(TileProgram &program) {
   auto space = gpu::AddressSpaceAttr::get(program.function.getContext(),
                                           gpu::AddressSpace::Workgroup);
@@ -42,6 +50,9 @@ static SmallVector<Type> getLdsTypes(TileProgram &program) {
     }
   if (program.staged)
     types.push_back(getType(program.staged->getBytes() / elementBytes));
+  for (dnn::TileLoadOp load : {program.loadM, program.loadN})
+    if (int64_t bytes = countPlaneTable(program, getAccess(load.getView())))
+      types.push_back(getType(bytes / elementBytes));
   return types;
 }
 
@@ -164,6 +175,14 @@ Value TileFrame::getArgument(Value source) {
   return function.getArgument(cast<BlockArgument>(source).getArgNumber());
 }
 
+Value TileFrame::getPlaneTable(const ViewAccess &access) {
+  if (countPlaneTable(program, access) == 0)
+    return Value();
+  const bool isFirst =
+      &access == &accessM && countPlaneTable(program, accessN) > 0;
+  return lds[lds.size() - (isFirst ? 2 : 1)];
+}
+
 GlobalBuffer TileFrame::getBuffer(const ViewAccess &access, Value first,
                                   int64_t headroom) {
   return makeBuffer(e, access, getArgument(access.getSource()), group, first,
@@ -224,6 +243,14 @@ std::unique_ptr<TileCopy>
 tessera::createCopy(TileFrame &f, const TileFactor &factor, Value first) {
   auto [access, lds, isTransposed] = factor;
   TileProgram &program = f.program;
+  if (program.walk.plane > 0) {
+    GlobalBuffer whole = f.getBuffer(access, first);
+    Value pointer = f.getArgument(access.getSource());
+    return std::make_unique<PlaneCopy>(
+        f.e, access, lds, program.walk,
+        PlaneCopy::makeBuffer(f.e, access, pointer, whole), whole,
+        program.threads, f.thread, f.getPlaneTable(access));
+  }
   if (!program.isDirect())
     return createTileCopy(f.e, access, lds, program.walk,
                           f.getBuffer(access, first), program.threads,

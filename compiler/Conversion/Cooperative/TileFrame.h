@@ -43,6 +43,9 @@ struct TileFrame {
   mlir::Value emitNextTile(mlir::Value tile);
 
   mlir::Value getArgument(mlir::Value source);
+  /// The LDS for the table of a copy of planes (PlaneCopy.h); null if it has
+  /// none.
+  mlir::Value getPlaneTable(const ViewAccess &access);
   GlobalBuffer getBuffer(const ViewAccess &access, mlir::Value first,
                          int64_t headroom = 0);
   TileMma makeMma(LdsTile ldsM, LdsTile ldsN,

@@ -2,6 +2,7 @@
 
 #include "compiler/Conversion/Cooperative/TileSupport.h"
 #include "compiler/Conversion/Cooperative/DirectCopy.h"
+#include "compiler/Conversion/Cooperative/PlaneCopy.h"
 #include "compiler/Conversion/Cooperative/TransposedCopy.h"
 #include "compiler/Target/LaunchLds.h"
 
@@ -289,29 +290,36 @@ static int64_t getProduct(ArrayRef<int64_t> sizes) {
                          std::multiplies<>());
 }
 
-/// Whether each turn of the loop is a row of pixels, of which every chunk of 16
-/// bytes is in range in both tensors, but for an element, or behind the end of
-/// one, so that it counts for nothing.
-static bool walksRows(TileProgram &program, const GpuTarget &target) {
-  constexpr int64_t kElementBytes = 2;
-  constexpr int64_t kChunk = kChunkBytes / kElementBytes;
+/// The walk by chunks of planes, if both factors and LDS permit it.
+static std::optional<ReductionWalk> matchPlanes(TileProgram &program,
+                                                const GpuTarget &target) {
   auto pipeline = program.pipeline;
-  ViewAccess m(TileProgram::getView(program.loadM.getView()));
-  ViewAccess n(TileProgram::getView(program.loadN.getView()));
-  int64_t row = pipeline.getReduce().back();
-  std::optional<ColumnRun> runM = m.getColumnRun(), runN = n.getColumnRun();
-  if (target.vendor != Vendor::Amd || program.isDirect() ||
-      row != static_cast<int64_t>(pipeline.getBuffers() * pipeline.getStep()) ||
-      m.getElementBytes() != kElementBytes ||
-      m.getTensorBytes() >= kOutOfRange || n.getTensorBytes() >= kOutOfRange ||
-      !runM || !runN)
-    return false;
-  for (int64_t first = 0; first < row; first += kChunk)
-    if (!runM->isBehind(first) && !runN->isBehind(first) &&
-        !(runM->coversAlmost(first, kChunk) &&
-          runN->coversAlmost(first, kChunk)))
-      return false;
-  return true;
+  ArrayRef<int64_t> reduce = pipeline.getReduce();
+  const int64_t step = pipeline.getStep();
+  if (target.vendor != Vendor::Amd || program.isDirect())
+    return std::nullopt;
+  int64_t bytes = 0;
+  for (dnn::TileLoadOp load : {program.loadM, program.loadN}) {
+    int64_t rows = load.getType().getShape()[0];
+    if (!PlaneCopy::isFor(ViewAccess(TileProgram::getView(load.getView())),
+                          rows, step))
+      return std::nullopt;
+    bytes += rows * step * pipeline.getBuffers() * PlaneCopy::kElementBytes;
+  }
+  constexpr int64_t kChunk = kChunkBytes / PlaneCopy::kElementBytes;
+  const int64_t plane = getProduct(reduce.drop_front());
+  ReductionWalk walk{ReductionWalk::Kind::Stepped,
+                     static_cast<unsigned>(reduce.size() - 1),
+                     reduce.front(),
+                     llvm::divideCeilSigned(plane, kChunk) * kChunk,
+                     getProduct(reduce),
+                     plane};
+  for (dnn::TileLoadOp load : {program.loadM, program.loadN})
+    bytes += PlaneCopy::countTableBytes(
+        ViewAccess(TileProgram::getView(load.getView())), walk);
+  if (bytes > getMaxLdsBytes(target))
+    return std::nullopt;
+  return walk;
 }
 
 /// Nested if a turn of the loop, a step for each buffer, divides the innermost
@@ -347,17 +355,18 @@ static LogicalResult chooseWalk(TileProgram &program, const GpuTarget &target) {
              program.walk.kind != Kind::Nested)
       program.walk = {Kind::Stepped, count, total / inner, inner, total};
   }
-  if (program.walk.kind == Kind::Flat && total >= 2 * turn &&
-      walksRows(program, target))
-    program.walk = {Kind::Stepped, 1, total / turn, turn, total, true};
+  if (program.walk.kind == Kind::Flat && total >= 2 * turn)
+    program.walk = matchPlanes(program, target).value_or(program.walk);
   // A loop that LLVM sees run once becomes a straight line, in which it moves
   // every fused multiply-add behind the last barrier, and spills by the
   // hundred. Two turns keep it a loop.
   if (program.walk.kind == Kind::Flat && program.instruction.isFma())
     program.walk.inner = std::max(padded, 2 * turn);
   constexpr int64_t kMaxPosition = std::numeric_limits<int32_t>::max();
-  int64_t reach =
-      program.walk.kind == Kind::Stepped ? total : program.walk.inner;
+  int64_t reach = program.walk.plane > 0
+                      ? program.walk.outer * program.walk.inner
+                  : program.walk.kind == Kind::Stepped ? total
+                                                       : program.walk.inner;
   if ((reach + turn) * 4 > kMaxPosition)
     return pipeline.emitOpError("has a reduction beyond the reach of a 32-bit "
                                 "loop");

@@ -64,8 +64,7 @@ void TransposedCopy::load(unsigned pass, unsigned, Value position, Value buffer,
   loadToLds(pass % places, pointer, position, pass / places * repeatBytes);
 }
 
-void TransposedCopy::write(unsigned, unsigned, unsigned, ArrayRef<Value>,
-                           Value) {
+void TransposedCopy::write(unsigned, unsigned, ArrayRef<Value>, Value) {
   llvm_unreachable("a direct copy has no write splits");
 }
 

@@ -38,8 +38,8 @@ public:
   void load(unsigned pass, unsigned part, mlir::Value position,
             mlir::Value buffer,
             llvm::SmallVectorImpl<mlir::Value> &pieces) override;
-  void write(unsigned pass, unsigned part, unsigned step,
-             llvm::ArrayRef<mlir::Value> pieces, mlir::Value buffer) override;
+  void write(unsigned pass, unsigned part, llvm::ArrayRef<mlir::Value> pieces,
+             mlir::Value buffer) override;
 
 private:
   int64_t passBytes; ///< Of LDS, from a pass to the next.

@@ -519,9 +519,9 @@ static ConvProblem makeChannelsFirst(Direction direction) {
 
 // Loads of two bytes hold the address unit as long as loads of sixteen: on
 // CDNA3 a filter in NCHW costs more than its launch. Pixels side by side
-// coalesce, and stay where they are. Backward weights have no such pixels in
-// rows of 14: all tensors are transposed. A filter of one tap is the same in
-// both layouts.
+// coalesce, and stay where they are. Backward weights of stride 2 have no such
+// pixels: all tensors are transposed. A filter of one tap is the same in both
+// layouts.
 TEST(ChooseTile, TransposesWhatDoesNotCoalesce) {
   const GpuTarget &target = *findTarget("gfx942");
   auto choose = [&](const ConvProblem &p) {
@@ -532,6 +532,7 @@ TEST(ChooseTile, TransposesWhatDoesNotCoalesce) {
     EXPECT_TRUE(tile.starts_with("nhwc-w-igemm-")) << tile;
   }
   ConvProblem p = makeChannelsFirst(Direction::BackwardWeights);
+  p.stride = {2, 2};
   EXPECT_TRUE(choose(p).starts_with("nhwc-igemm-")) << choose(p);
   p = makeChannelsFirst(Direction::Forward);
   p.filter = {1, 1};
@@ -671,23 +672,56 @@ TEST(ChooseTile, KnowsWherePixelsComeInPairs) {
   EXPECT_EQ(getElements(p), 1);
 }
 
-// Of images 56 pixels wide, backward weights walks rows of 64 on AMD's chips,
-// splits images or lines, and needs no launch that transposes.
-TEST(ChooseTile, WalksRowsOfWideImages) {
+// In NCHW backward weights walks planes on AMD's chips, filled up to whole
+// chunks of eight pixels, and needs no launch that transposes. Splits are
+// shares of the images, or of lines that are long enough.
+TEST(ChooseTile, WalksPlanes) {
   ConvProblem p = makeChannelsFirst(Direction::BackwardWeights);
   const GpuTarget &target = *findTarget("gfx942");
-  EXPECT_EQ(getGemmSize(p, 32, target).columnOperand.moves, 0);
-  p.in = {56, 56};
-  const GemmSize size = getGemmSize(p, 32, target);
-  EXPECT_GT(size.columnOperand.moves, 0);
-  EXPECT_EQ(size.reduction, static_cast<double>(p.batch * 56 * 64));
+  GemmSize size = getGemmSize(p, 32, target);
+  EXPECT_TRUE(size.hasPlanes);
+  EXPECT_EQ(size.reduction, static_cast<double>(p.batch * 25 * 8));
   EXPECT_EQ(size.splittable, p.batch);
-  EXPECT_EQ(size.alsoSplittable, 56);
-  for (const char *chip : {"gfx90a", "gfx942", "gfx1100", "gfx1201"})
-    EXPECT_EQ(chooseTile(p, *findTarget(chip))->algorithm, "igemm") << chip;
-  p.pad = {2, 2};
-  p.filter = {5, 5};
-  EXPECT_EQ(getGemmSize(p, 32, target).columnOperand.moves, 0);
+  EXPECT_EQ(size.alsoSplittable, 1);
+  EXPECT_EQ(size.tableBytes, 26 * 16);
+  for (int64_t length : {14, 56}) {
+    p.in = {length, length};
+    for (const char *chip : {"gfx90a", "gfx942", "gfx1100", "gfx1201"})
+      EXPECT_EQ(chooseTile(p, *findTarget(chip))->algorithm, "igemm") << chip;
+  }
+  EXPECT_EQ(getGemmSize(p, 32, target).alsoSplittable, 56);
+  EXPECT_FALSE(getGemmSize(p, 32, *findTarget("sm_80")).hasPlanes);
+  EXPECT_FALSE(getGemmSize(p, 32, target, /*columns=*/96).hasPlanes);
+  p.pad = {1, 0};
+  EXPECT_FALSE(getGemmSize(p, 32, target).hasPlanes);
+}
+
+// Without taps, planes are walked that are no whole steps, and not split by
+// lines.
+TEST(ChooseTile, WalksPlanesWithoutTaps) {
+  ConvProblem p = makeChannelsFirst(Direction::BackwardWeights);
+  const GpuTarget &target = *findTarget("gfx942");
+  p.filter = {1, 1};
+  p.pad = {0, 0};
+  const GemmSize size = getGemmSize(p, 32, target);
+  EXPECT_TRUE(size.hasPlanes);
+  EXPECT_EQ(size.tableBytes, 0);
+  p.in = {36, 36};
+  EXPECT_TRUE(getGemmSize(p, 32, target).hasPlanes);
+  EXPECT_EQ(getGemmSize(p, 32, target).alsoSplittable, 1);
+  p.in = {56, 56};
+  EXPECT_FALSE(getGemmSize(p, 32, target).hasPlanes);
+}
+
+// On gfx942, where a line of L1 is a step of 128 bytes, planes have steps of
+// lines, and nothing else does.
+TEST(ChooseTile, HasStepsOfLinesForPlanes) {
+  ConvProblem p = makeChannelsFirst(Direction::BackwardWeights);
+  const GpuTarget &target = *findTarget("gfx942");
+  auto getStep = [&] { return parseGemmTile(*chooseTile(p, target))->k; };
+  EXPECT_EQ(getStep(), 64);
+  p.xLayout = p.wLayout = p.yLayout = Layout::NHWC;
+  EXPECT_EQ(getStep(), 32);
 }
 
 // Misaligned tensors are accessed element by element, and with long blocks the
