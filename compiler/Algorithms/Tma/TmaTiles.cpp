@@ -172,19 +172,21 @@ static int64_t countTiles(const TmaGemm &gemm, const TmaShape &shape) {
 }
 
 /// Whether workgroups with tiles side by side should copy their rows for each
-/// other (docs/design/0031-multicast.md): where the reduction is long, and most
-/// of the chip busy, L2 would hold them up. It takes whole swizzles in each
-/// half, and tiles in pairs.
+/// other (docs/design/0031-multicast.md). It takes whole swizzles in each half,
+/// and tiles in pairs. Where reductions are long and tiles of many columns read
+/// the same rows, L2 would hold them up; of few columns some took a fifth
+/// longer so on an H100.
 static bool canShareRows(const ConvProblem &p, const TmaGemm &gemm,
                          const TmaShape &shape, const GpuTarget &target) {
-  constexpr int64_t kLeastSteps = 64;
+  constexpr int64_t kLeastSteps = 64, kLeastColumns = 6;
   constexpr int kUnit = 16;
   const int64_t step = shape.stepBytes / getByteSize(p.dataType);
   const int64_t steps = gemm.taps * llvm::divideCeilSigned(gemm.channels, step);
+  const int64_t inRow = llvm::divideCeilSigned(gemm.columns, int64_t(shape.n));
   return gemm.classes == 1 && !splitsF32(p) && !shape.isSmall() &&
          steps >= kLeastSteps && shape.m % kUnit == 0 &&
-         4 * countTiles(gemm, shape) >= 3 * target.computeUnits &&
-         llvm::divideCeilSigned(gemm.columns, shape.n) % 2 == 0;
+         inRow >= kLeastColumns && inRow % 2 == 0 &&
+         4 * countTiles(gemm, shape) >= 3 * target.computeUnits;
 }
 
 /// The waves of workgroups that `splits` of the tiles of a shape are. Tiles of

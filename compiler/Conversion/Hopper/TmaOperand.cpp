@@ -68,7 +68,8 @@ void TmaOperand::joinPixels() {
       return;
     last = corner[0].dim;
   }
-  if (count != coords.getExtent(space))
+  // A single pixel is a box of its own.
+  if (count == 1 || count != coords.getExtent(space))
     return;
   dims.resize(2);
   dims[1].size = count;
@@ -488,20 +489,22 @@ void TmaOperand::copyPixels(Emitter &e, const CopyTarget &target,
                             ArrayRef<Value> place, Value step) const {
   Value first =
       e.add(e.mul(step, stepElements), getHalf(e, target.rank, stepElements));
-  auto pixel =
-      splitPosition(e, coords.getSpace(2), coords.getFirstDim(2), first);
   SmallVector<Value> coordinates = {Value()};
-  for (const Dimension &dim : ArrayRef(dims).drop_front().drop_back()) {
-    Value coordinate = e.constant(dim.constant);
-    for (const Term &term : dim.columns)
-      coordinate = e.add(e.mul(pixel[term.dim], term.factor), coordinate);
-    coordinates.push_back(coordinate);
+  if (map.mode == TensorMap::Mode::Tiled) {
+    coordinates.push_back(first);
+  } else {
+    auto pixel =
+        splitPosition(e, coords.getSpace(2), coords.getFirstDim(2), first);
+    for (const Dimension &dim : ArrayRef(dims).drop_front().drop_back()) {
+      Value coordinate = e.constant(dim.constant);
+      for (const Term &term : dim.columns)
+        coordinate = e.add(e.mul(pixel[term.dim], term.factor), coordinate);
+      coordinates.push_back(coordinate);
+    }
+    // A step past the end is in an image that is not there, also behind one
+    // image, which no term of the view counts.
+    coordinates.push_back(pixel[coords.getFirstDim(2)]);
   }
-  // A step past the end is in an image that is not there, also behind one
-  // image, which no term of the view counts.
-  coordinates.push_back(map.mode == TensorMap::Mode::Tiled
-                            ? first
-                            : pixel[coords.getFirstDim(2)]);
   const size_t perBlock = dims.size() - 1;
   for (size_t block = 0; block < place.size() / perBlock; ++block) {
     ArrayRef<Value> fixed = place.slice(block * perBlock, perBlock);
