@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <vector>
 
 namespace tessera {
@@ -86,6 +87,9 @@ struct TmaRates {
 #define TMA_RATE(NAME, VALUE, MEANING) double NAME = VALUE;
 #include "compiler/Algorithms/Tma/TmaRates.def"
 };
+
+/// The exponent `blend` with which a step takes as long as what limits it most.
+inline constexpr double kNoBlend = std::numeric_limits<double>::infinity();
 
 /// Fitted to some 4,000 kernels on an H100 (drawn problems of seeds 1, 2, 5 and
 /// 6, layers at batch 1 to 256 and all tiles of 27 problems; the files of

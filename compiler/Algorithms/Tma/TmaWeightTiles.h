@@ -27,6 +27,10 @@ struct TmaWeightRates {
 
 constexpr TmaWeightRates makeTmaWeightRates() {
   TmaWeightRates rates{};
+  // What the others were fitted with: steps take what limits them most, alone.
+  rates.step.drift = 0;
+  rates.step.blend = kNoBlend;
+  rates.step.oneStager = 0.8571;
 #define TMA_WEIGHT_RATE(NAME, VALUE, MEANING) rates.NAME = VALUE;
 #include "compiler/Algorithms/Tma/TmaWeightRates.def"
   return rates;
