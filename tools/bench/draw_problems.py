@@ -2,7 +2,7 @@
 """Draws convolutions of the kinds that networks have, for a cost model.
 
   draw_problems.py --seed 1 --count 160      # those a model is fitted to
-  draw_problems.py --seed 2 --count 80       # those it is judged by
+  draw_problems.py --seed 3 --count 80       # those it is judged by
 
 Prints network configs, a line each. Types, layouts, directions, windows,
 strides, batches and channels are drawn, images of what a network has at its

@@ -290,7 +290,7 @@ static int64_t getProduct(ArrayRef<int64_t> sizes) {
                          std::multiplies<>());
 }
 
-/// The walk by chunks of planes, if both factors and LDS permit it.
+/// The walk by chunks of planes, if both operands and LDS permit it.
 static std::optional<ReductionWalk> matchPlanes(TileProgram &program,
                                                 const GpuTarget &target) {
   auto pipeline = program.pipeline;
@@ -464,7 +464,7 @@ static LogicalResult checkWholeStep(TileProgram &program) {
   return success();
 }
 
-/// Both factors in LDS, each in reach of one descriptor.
+/// Both operands in LDS, each in reach of one descriptor.
 static LogicalResult checkWhole(TileProgram &program, const GpuTarget &target) {
   if (failed(checkWholeStep(program)))
     return failure();

@@ -235,7 +235,7 @@ TEST(TmaTiles, PadsFewChannelsToNoBlock) {
     const char *columns;
   };
   for (const Case &c :
-       {Case{16, "n16k"}, Case{32, "n32k32"}, Case{96, "n96k32"}})
+       {Case{16, "n16k16"}, Case{32, "n32k32"}, Case{96, "n96k32"}})
     for (Direction direction : {Direction::Forward, Direction::BackwardData})
       for (bool hasBias : {false, true}) {
         ConvProblem p = makeVolume(c.channels, c.channels);
