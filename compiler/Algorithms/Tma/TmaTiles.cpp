@@ -346,6 +346,7 @@ getShapes(const ConvProblem &p, const TmaGemm &gemm, const GpuTarget &target) {
       {128, 0, 1, true, 0},  {192, 0, 1, true, 0},  {64, 0, 1, true, 0}};
   constexpr int kMost = 256, kUnit = 16;
   const int least = getFewestColumns(gemm.columns);
+  const bool hasImages = isImageProduct(p, target);
   std::vector<TmaShape> shapes;
   for (const TmaShape &small :
        {TmaShape{64, least, 1, false, 0}, TmaShape{64, 128, 1, false, 0},
@@ -359,8 +360,12 @@ getShapes(const ConvProblem &p, const TmaGemm &gemm, const GpuTarget &target) {
       // Waves of strided backward data differ in length, so that fewer of them
       // need not be faster.
       const bool savesWaves = waves < before && gemm.classes == 1;
-      if (shape.n != least && shape.n % kTmaStep != 0 &&
-          gemm.columns % shape.n != 0 && !savesWaves)
+      // Copies are of 64 pixels that lie together, and stores take as long.
+      const bool isLast =
+          shape.n >= gemm.columns && shape.n - kUnit < gemm.columns;
+      const bool isWorthIt =
+          hasImages ? isLast : gemm.columns % shape.n == 0 || savesWaves;
+      if (shape.n != least && shape.n % kTmaStep != 0 && !isWorthIt)
         continue;
       // The limit is the registers of a thread: with three consumers these are
       // 128 until registers move from the producer to the consumers.

@@ -93,11 +93,9 @@ KernelWriter::KernelWriter(TileProgram &program, const HopperPlan &plan,
 // Walking tiles
 //===----------------------------------------------------------------------===//
 
-/// Columns fastest, so that workgroups that run together share rows; of
-/// backward weights with more columns of tiles than rows of them it is the
-/// other way round: the operand that more of them share is the larger one. The
-/// groups with the most steps come first, so that the last round of tiles is
-/// short.
+/// Columns fastest, so that workgroups that run together share rows, or the
+/// other way round (makeHopperPlan()). The groups with the most steps come
+/// first, so that the last round of tiles is short.
 ResultTile KernelWriter::locateTile(Value tile) {
   SmallVector<int64_t> counts(program.tiles.getCounts());
   if (shape.multicast)

@@ -5,10 +5,7 @@
 using namespace mlir;
 using namespace tessera;
 
-/// Bytes from the first to the last element of a tensor, whose windows may
-/// overlap, or of what a view reaches if that is less: strides leave pixels
-/// out. Parts of a reduction share it out.
-static int64_t getReadBytes(TileProgram &program, Value view) {
+int64_t tessera::getReadBytes(TileProgram &program, Value view) {
   auto type =
       cast<MemRefType>(TileProgram::getView(view).getSource().getType());
   int64_t offset = 0, span = 1, reached = 1;
@@ -41,13 +38,15 @@ StreamedReads tessera::chooseStreamedReads(TileProgram &program, TmaWalk walk) {
     const bool isStreamed = a + b >= kLeast && a + b <= kMostPixels;
     return {isStreamed, isStreamed};
   }
-  // Of the others, taps and tiles of other columns read the pixels again, and
-  // what does not fit into L2 would be gone too early.
+  // Of the others, taps and tiles beside theirs read the pixels again, and what
+  // does not fit into L2 would be gone too early. The filter is small.
   constexpr int64_t kMost = 40 << 20, kReadsPerWrite = 2;
   const int64_t result = getReadBytes(program, program.store.getView());
-  return {hasOneTap(program) && a >= kLeast && a <= kMost &&
-              a >= kReadsPerWrite * result,
-          false};
+  auto isStreamed = [&](int64_t bytes, int64_t others) {
+    return hasOneTap(program) && bytes > others && bytes >= kLeast &&
+           bytes <= kMost && bytes >= kReadsPerWrite * result;
+  };
+  return {isStreamed(a, b), isStreamed(b, a)};
 }
 
 Value tessera::emitStreamedPolicy(Emitter &e) {

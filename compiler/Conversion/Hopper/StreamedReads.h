@@ -21,6 +21,11 @@ struct StreamedReads {
   bool a = false, b = false;
 };
 
+/// Bytes from the first to the last element of a tensor, whose windows may
+/// overlap, or of what a view reaches if that is less: strides leave pixels
+/// out. Parts of a reduction share it out.
+int64_t getReadBytes(TileProgram &program, mlir::Value view);
+
 StreamedReads chooseStreamedReads(TileProgram &program, TmaWalk walk);
 
 /// The policy of such a copy, an i64, as createpolicy gives it for all of the
