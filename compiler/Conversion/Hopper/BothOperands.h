@@ -39,6 +39,10 @@ protected:
   virtual llvm::SmallVector<mlir::Value>
   emitSteps(Wgmma &wgmma, mlir::Value steps, RingPlace &place,
             llvm::function_ref<void()> onIssued);
+  llvm::SmallVector<mlir::Value> emitLoop(Wgmma &wgmma, mlir::Value first,
+                                          mlir::Value last,
+                                          std::optional<Wgmma::Shares> shares,
+                                          llvm::ArrayRef<mlir::Value> state);
   llvm::SmallVector<mlir::Value>
   emitPromoted(Wgmma &wgmma, mlir::Value steps, RingPlace &place,
                llvm::function_ref<void()> onIssued);

@@ -54,7 +54,7 @@ private:
   void releaseFilter(Value stage);
   Wgmma::Place locate(Value stage, Value buffer, Value tap);
   SmallVector<Value> emitSteps(Wgmma &wgmma, int64_t first, int64_t last,
-                               int64_t shares, ArrayRef<Value> state);
+                               Wgmma::Shares shares, ArrayRef<Value> state);
 
   /// Values before the sums in what steps pass on: of the filter's next stage
   /// and of the last one, and of the halo.
@@ -124,7 +124,7 @@ Wgmma::Place HaloFeed::locate(Value stage, Value buffer, Value tap) {
 
 /// Issues steps `first` to `last`, behind those in `state`.
 SmallVector<Value> HaloFeed::emitSteps(Wgmma &wgmma, int64_t first,
-                                       int64_t last, int64_t shares,
+                                       int64_t last, Wgmma::Shares shares,
                                        ArrayRef<Value> state) {
   auto loop = scf::ForOp::create(e.b, e.loc, e.constant(first),
                                  e.constant(last), e.constant(1), state);
@@ -164,26 +164,27 @@ SmallVector<Value> HaloFeed::multiply(Wgmma &wgmma, Value, Place &place,
   RingPlace filter{place[0], place[1]}, pixels{place[2], place[3]};
   halos.awaitFull(pixels);
   awaitFilter(filter);
-  // Past the last channel both operands are zero.
-  const int64_t lastShares =
-      llvm::divideCeil(halo.getLastBytes(), Wgmma::kReductionBytes);
-  const int64_t wholeShares = shape.rowBytes / Wgmma::kReductionBytes;
+  // Past the last channel both operands are zero, if they reach there.
+  const Wgmma::Shares whole{0, shape.rowBytes / Wgmma::kReductionBytes};
+  Wgmma::Shares last{
+      0, llvm::divideCeilSigned(halo.getLastBytes(), Wgmma::kReductionBytes)};
+  if (plan.lastShares > 0)
+    last.first = whole.count - last.count;
   const bool hasOthers = blocks > halo.countDepthTaps();
   SmallVector<Value> sums = wgmma.multiply(
       locate(filter.stage, pixels.stage, e.constant(0)), wgmma.makeSums(),
-      /*isFirst=*/true, hasOthers ? wholeShares : lastShares);
+      /*isFirst=*/true, hasOthers ? whole : last);
   RingPlace second = filters.advance(filter);
   SmallVector<Value> state = {second.stage, second.parity, filter.stage,
                               pixels.stage, pixels.parity};
   llvm::append_range(state, sums);
   const int64_t steps = taps * blocks;
-  const int64_t whole =
-      lastShares == wholeShares ? steps : steps - taps * halo.countDepthTaps();
-  if (whole > 1)
-    state = emitSteps(wgmma, 1, whole, wholeShares, state);
-  if (whole < steps)
-    state =
-        emitSteps(wgmma, std::max<int64_t>(whole, 1), steps, lastShares, state);
+  const int64_t others =
+      last.count == whole.count ? steps : steps - taps * halo.countDepthTaps();
+  if (others > 1)
+    state = emitSteps(wgmma, 1, others, whole, state);
+  if (others < steps)
+    state = emitSteps(wgmma, std::max<int64_t>(others, 1), steps, last, state);
   onIssued();
   wgmma.wait(0);
   releaseFilter(state[2]);

@@ -151,7 +151,7 @@ void HaloOperand::copyHalo(Emitter &e, Value mapPointer, Value destination,
           getOffset(e, dim.columns, [&](unsigned) { return depthTap; });
   for (int64_t box = 0; box < boxes; ++box) {
     SmallVector<Value> place = locate(e, group, e.add(row0, box * boxRows));
-    place[0] = e.add(place[0], e.mul(block, stepElements));
+    place[0] = e.add(place[0], locateChannels(e, block));
     Value begin =
         addBytes(e, destination, e.constant(box * boxRows * getRowBytes()));
     copyBox(e, {mapPointer, begin, barrier}, /*block=*/0, place, offsets);

@@ -7,6 +7,7 @@
 #include "compiler/Conversion/Hopper/PixelOperands.h"
 #include "compiler/Conversion/Hopper/StoreExtra.h"
 #include "compiler/Conversion/Hopper/StreamedReads.h"
+#include "compiler/Conversion/Hopper/Wgmma.h"
 
 using namespace mlir;
 using namespace tessera;
@@ -217,6 +218,22 @@ static bool hasRowsFirst(TileProgram &program, TmaWalk walk) {
          getReadBytes(program, program.loadM.getView());
 }
 
+/// The instructions that a tap's last step needs, if channels end within it and
+/// the step before it has the others: where a copy reaches beyond the last
+/// channel, TMA takes four times as long for each row. Producers and consumers
+/// count the steps of whole reductions so.
+static int64_t countLastShares(TileProgram &program, const HopperShape &shape,
+                               const StepWalk &walk, TmaWalk order) {
+  const int64_t step = program.loadM.getType().getShape()[1];
+  const int64_t channels = program.pipeline.getReduce().back();
+  const int64_t bytes = channels % step * shape.rowBytes / step;
+  if (order == TmaWalk::Pixels || shape.promote > 0 || shape.halo.slides ||
+      shape.cluster > 1 || program.pipeline.getSplits() || walk.hasLimits() ||
+      channels < step || bytes % Wgmma::kReductionBytes != 0)
+    return 0;
+  return bytes / Wgmma::kReductionBytes;
+}
+
 /// A stage is given back when the next one's products have been issued.
 static LogicalResult checkStages(TileProgram &program, const HopperShape &shape,
                                  int64_t steps) {
@@ -288,6 +305,15 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
   const int64_t steps = llvm::divideCeilSigned(a->getSteps(), splits);
   StepWalk walk(program.loadM, program.loadN, steps);
   const int64_t cluster = shape->cluster, workgroups = tiles * cluster;
+  const int64_t lastShares = countLastShares(program, *shape, walk, order);
+  if (lastShares > 0) {
+    using Last = TmaOperand::LastSteps;
+    const Last last = *halo ? Last::InPlace : Last::Behind;
+    a->setLastSteps(last);
+    b->setLastSteps(last);
+    if (*halo)
+      (*halo)->setLastSteps(last);
+  }
   if (failed(checkStages(program, *shape, steps)) ||
       failed(checkSplits(program, splits, a->getSteps(), walk)) ||
       failed(checkCluster(program, cluster, steps, workgroups, resident, walk)))
@@ -302,6 +328,7 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
       counts[0],
       steps,
       splits,
+      lastShares,
       std::move(walk),
       tiles / shape->countSharers(),
       std::min(workgroups, resident - resident % shape->countSharers()),

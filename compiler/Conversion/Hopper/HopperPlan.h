@@ -21,6 +21,9 @@ struct HopperPlan {
   int64_t groups;
   int64_t steps; ///< Of the reduction of one tile, or of its part.
   int64_t splits;
+  /// The instructions that multiply in the last step of a tap, if that ends
+  /// with the last channel; else 0.
+  int64_t lastShares;
   StepWalk walk; ///< Of a part.
   int64_t tiles; ///< Pairs of them if two workgroups share an operand.
   int64_t workgroups;

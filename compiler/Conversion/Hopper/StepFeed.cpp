@@ -128,6 +128,28 @@ void BothOperands::finishCopies(const RingPlace &end) {
                  [&](Value, const RingPlace &at) { ring.awaitEmpty(at); });
 }
 
+/// Issues steps `first` to `last`, behind those in `state`: the next step's
+/// stage, the last one's, and the sums.
+SmallVector<Value> BothOperands::emitLoop(Wgmma &wgmma, Value first, Value last,
+                                          std::optional<Wgmma::Shares> shares,
+                                          ArrayRef<Value> state) {
+  auto loop = scf::ForOp::create(e.b, e.loc, first, last, e.constant(1), state);
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPointToStart(loop.getBody());
+  auto args = loop.getRegionIterArgs();
+  RingPlace at{args[0], args[1]};
+  ring.awaitFull(at);
+  SmallVector<Value> sums(args.begin() + 3, args.end());
+  sums = wgmma.multiply(locate(at.stage), sums, /*isFirst=*/false, shares);
+  wgmma.wait(1);
+  emitRelease(e, context.thread, ring, args[2], shape.countSharers());
+  RingPlace next = ring.advance(at);
+  SmallVector<Value> yielded = {next.stage, next.parity, at.stage};
+  llvm::append_range(yielded, sums);
+  scf::YieldOp::create(e.b, e.loc, yielded);
+  return loop.getResults();
+}
+
 /// A stage is given back when the products of the next one have been issued, so
 /// that one group always runs.
 SmallVector<Value>
@@ -139,28 +161,20 @@ BothOperands::emitSteps(Wgmma &wgmma, Value steps, RingPlace &place,
   RingPlace second = ring.advance(place);
   SmallVector<Value> state = {second.stage, second.parity, place.stage};
   llvm::append_range(state, sums);
-  auto loop = scf::ForOp::create(e.b, e.loc, e.constant(1), steps,
-                                 e.constant(1), state);
-  {
-    OpBuilder::InsertionGuard guard(e.b);
-    e.b.setInsertionPointToStart(loop.getBody());
-    auto args = loop.getRegionIterArgs();
-    RingPlace at{args[0], args[1]};
-    ring.awaitFull(at);
-    SmallVector<Value> carried(args.begin() + 3, args.end());
-    carried = wgmma.multiply(locate(at.stage), carried, /*isFirst=*/false);
-    wgmma.wait(1);
-    emitRelease(e, context.thread, ring, args[2], shape.countSharers());
-    RingPlace next = ring.advance(at);
-    SmallVector<Value> yielded = {next.stage, next.parity, at.stage};
-    llvm::append_range(yielded, carried);
-    scf::YieldOp::create(e.b, e.loc, yielded);
+  const bool endsInside = plan.lastShares > 0;
+  Value whole = endsInside ? e.constant(plan.a.countWholeSteps()) : steps;
+  state = emitLoop(wgmma, e.constant(1), whole, {}, state);
+  if (endsInside) {
+    const int64_t all = shape.rowBytes / Wgmma::kReductionBytes;
+    state =
+        emitLoop(wgmma, whole, steps,
+                 Wgmma::Shares{all - plan.lastShares, plan.lastShares}, state);
   }
   onIssued();
   wgmma.wait(0);
-  emitRelease(e, context.thread, ring, loop.getResult(2), shape.countSharers());
-  place = {loop.getResult(0), loop.getResult(1)};
-  return SmallVector<Value>(llvm::drop_begin(loop.getResults(), 3));
+  emitRelease(e, context.thread, ring, state[2], shape.countSharers());
+  place = {state[0], state[1]};
+  return SmallVector<Value>(llvm::drop_begin(state, 3));
 }
 
 /// lhs + rhs, each the accumulators of one product.

@@ -186,7 +186,10 @@ LogicalResult TmaOperand::makeTiled(dnn::TileLoadOp load) {
       return load.emitOpError("needs a view of which each dimension is walked "
                               "once to be copied by tma");
     if (!dim.rows.empty())
-      map.box[i] = transposed ? blockRows : tileRows;
+      // Copies of what is beyond a tensor's end take TMA about twice as long;
+      // no result is made of those rows.
+      map.box[i] =
+          transposed ? blockRows : std::min<int64_t>(tileRows, dim.size);
   }
   map.box[stepDim] = stepElements;
   return success();
@@ -204,7 +207,7 @@ LogicalResult TmaOperand::share(dnn::TileLoadOp load) {
   const bool isIm2col = map.mode == TensorMap::Mode::Im2col;
   map.box[isIm2col     ? 1
           : transposed ? stepDim
-                       : walked - dims.begin()] /= kSharers;
+                       : walked - dims.begin()] = countLines() / kSharers;
   isShared = true;
   return success();
 }
@@ -390,15 +393,41 @@ SmallVector<Value> TmaOperand::locate(Emitter &e, Value group, Value row0,
   return place;
 }
 
+int64_t TmaOperand::countWholeSteps() const {
+  ArrayRef<int64_t> reduce = coords.getSpace(2);
+  int64_t steps = reduce.back() / stepElements;
+  for (int64_t taps : reduce.drop_back())
+    steps *= taps;
+  return steps;
+}
+
+Value TmaOperand::locateChannels(Emitter &e, Value part) const {
+  Value channel = e.mul(part, stepElements);
+  if (lastSteps == LastSteps::WithZeros)
+    return channel;
+  const int64_t last = coords.getSpace(2).back() - stepElements;
+  return arith::MinUIOp::create(e.b, e.loc, channel, e.constant(last));
+}
+
 /// A step's channels, and its taps in the order of the reduction.
 SmallVector<Value> TmaOperand::locateStep(Emitter &e, Value step) const {
   SmallVector<int64_t> sizes(coords.getSpace(2));
+  const int64_t whole = sizes.back() / stepElements;
   sizes.back() = llvm::divideCeilSigned(sizes.back(), stepElements);
+  if (lastSteps == LastSteps::Behind) {
+    // Steps in the reduction's own order again.
+    Value last = e.add(step, -countWholeSteps());
+    Value isLast = arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::sge,
+                                         last, e.constant(0));
+    Value tap = e.select(isLast, last, e.divu(step, whole));
+    Value part = e.select(isLast, e.constant(whole), e.remu(step, whole));
+    step = e.add(e.mul(tap, sizes.back()), part);
+  }
   auto digits = splitPosition(e, sizes, 0, step);
   SmallVector<Value> positions;
   for (unsigned d = 0; d < sizes.size(); ++d)
     positions.push_back(digits[d]);
-  positions.back() = e.mul(positions.back(), stepElements);
+  positions.back() = locateChannels(e, positions.back());
   return positions;
 }
 

@@ -9,7 +9,8 @@
 //   pixels, through rows and images, is the unit's.
 //
 // The reduction goes in steps of 64 channels at one tap. The last step of a tap
-// may reach past the channels, where both operands read as zero. In shared
+// ends with the last channel, and so begins among those of the one before it;
+// or it reaches past the channels, where both operands read as zero. In shared
 // memory 128 bytes of what lies together are a row: channels of the reduction,
 // or, of a filter whose rows lie together, 64 of them (transposed).
 //
@@ -54,6 +55,13 @@ public:
   /// of a step, to both workgroups of a cluster. Fails after an error at `load`
   /// if halves are no whole blocks of the swizzle.
   llvm::LogicalResult share(dnn::TileLoadOp load);
+  /// The last step of each tap, if channels end within it: it reaches beyond
+  /// them, or ends with the last one. These may come behind all others.
+  enum class LastSteps { WithZeros, InPlace, Behind };
+  /// From now on; other than with zeros, there are channels for a step.
+  void setLastSteps(LastSteps steps) { lastSteps = steps; }
+  /// The steps of whole channels.
+  int64_t countWholeSteps() const;
   /// Whether rows lie together in shared memory, in blocks of 64, and not the
   /// reduction.
   bool isTransposed() const { return transposed; }
@@ -107,6 +115,8 @@ protected: // For HaloOperand.
   void copyBox(Emitter &e, const CopyTarget &target, int64_t block,
                mlir::ValueRange coordinates, mlir::ValueRange offsets) const;
 
+  /// The first channel of a step, of which `part` are in front of it in a tap.
+  mlir::Value locateChannels(Emitter &e, mlir::Value part) const;
   mlir::Value getOffset(Emitter &e, const Terms &taps,
                         llvm::function_ref<mlir::Value(unsigned)> digit) const;
 
@@ -119,6 +129,7 @@ protected: // For HaloOperand.
   bool transposed = false;
   bool streamed = false;
   bool isShared = false;
+  LastSteps lastSteps = LastSteps::WithZeros;
   unsigned stepDim = 0;              ///< The dimension that steps walk.
   llvm::SmallVector<Dimension> dims; ///< The innermost first.
   TensorMap map;

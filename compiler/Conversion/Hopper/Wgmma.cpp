@@ -63,8 +63,7 @@ SmallVector<Value> Wgmma::makeSums() {
 }
 
 SmallVector<Value> Wgmma::multiply(const Place &place, ArrayRef<Value> sums,
-                                   bool isFirst,
-                                   std::optional<int64_t> shares) {
+                                   bool isFirst, std::optional<Shares> shares) {
   auto locate = [&](Value descriptor, Value bytes) {
     return addLong(e, descriptor, extend(e, e.shru(bytes, 4)));
   };
@@ -98,8 +97,9 @@ SmallVector<Value> Wgmma::multiply(const Place &place, ArrayRef<Value> sums,
       isSwapped ? operandA.isTransposed : operandB.isTransposed;
   SmallVector<Value> results(sums);
   NVVM::WgmmaFenceAlignedOp::create(e.b, e.loc);
-  const int64_t count = shares.value_or(shape.rowBytes / kReductionBytes);
-  for (int64_t k = 0; k < count; ++k) {
+  const auto [first, count] =
+      shares.value_or(Shares{0, shape.rowBytes / kReductionBytes});
+  for (int64_t k = first; k < first + count; ++k) {
     Value b = locateB(k);
     for (int64_t block = 0; block < shape.blocks; ++block) {
       const int64_t rowUnits = block * kWgmmaRows * shape.rowBytes / kUnit;
@@ -113,8 +113,8 @@ SmallVector<Value> Wgmma::multiply(const Place &place, ArrayRef<Value> sums,
       results[block] = NVVM::WgmmaMmaAsyncOp::create(
           e.b, e.loc, sumType, results[block], isSwapped ? ofB : ofA,
           isSwapped ? ofA : ofB, mnk, type, type, NVVM::WGMMATypes::f32,
-          isFirst && k == 0 ? NVVM::WGMMAScaleOut::zero
-                            : NVVM::WGMMAScaleOut::one,
+          isFirst && k == first ? NVVM::WGMMAScaleOut::zero
+                                : NVVM::WGMMAScaleOut::one,
           NVVM::WGMMAScaleIn::one, NVVM::WGMMAScaleIn::one,
           turnsRows ? col : row, turnsColumns ? row : col, nullptr);
     }

@@ -49,11 +49,15 @@ public:
   };
   /// Instructions that share the reduction of a step of 128 bytes.
   static constexpr int64_t kShares = kRowBytes / kReductionBytes;
-  /// Issues the products of one step, or of its first `shares`, as one group.
+  /// Some of the instructions of a step.
+  struct Shares {
+    int64_t first, count;
+  };
+  /// Issues the products of one step, or of `shares` of it, as one group.
   llvm::SmallVector<mlir::Value> multiply(const Place &place,
                                           llvm::ArrayRef<mlir::Value> sums,
                                           bool isFirst,
-                                          std::optional<int64_t> shares = {});
+                                          std::optional<Shares> shares = {});
   /// The same with A in registers, as PixelFragments loads them.
   llvm::SmallVector<mlir::Value>
   multiplyFragments(mlir::Value stage, llvm::ArrayRef<mlir::Value> fragments,
