@@ -127,21 +127,34 @@ GemmTile TmaShape::getTile(const ConvProblem &problem, int splits) const {
   return tile;
 }
 
+/// Whether the channels of a tap are whole steps, or those of the last step are
+/// most of it and the instructions that have them end with it.
+static bool endsWithStep(int64_t channels, int64_t step, int64_t bytes) {
+  constexpr int64_t kInstructionBytes = 32;
+  const int64_t rest = channels % step;
+  return rest == 0 || (channels >= step && 2 * rest >= step &&
+                       rest * bytes % kInstructionBytes == 0);
+}
+
 std::vector<TmaShape> tessera::getStepShapes(const ConvProblem &problem,
                                              TmaShape shape, int64_t channels) {
   constexpr int kLeastBytes = 32;
+  const int64_t bytes = getByteSize(problem.dataType);
   std::vector<TmaShape> shapes;
   int64_t before = INT64_MAX;
+  bool isPadded = true;
   for (; shape.stepBytes >= kLeastBytes; shape.stepBytes /= 2) {
-    const int64_t step = shape.stepBytes / getByteSize(problem.dataType);
+    const int64_t step = shape.stepBytes / bytes;
     const int64_t read = (channels + step - 1) / step * step;
     const bool isWhole = shape.stepBytes == 2 * kTmaStep;
-    const bool fits =
+    const bool isShorter =
         channels <= step || (problem.hasDepth() && channels % step == 0 &&
                              shape.stepBytes > kLeastBytes);
-    if (read >= before || (!isWhole && !fits))
+    const bool ends = endsWithStep(channels, step, bytes);
+    if (!isWhole && !(read < before && isShorter) && !(isPadded && ends))
       continue;
     before = read;
+    isPadded = isPadded && !ends;
     shapes.push_back(shape);
   }
   return shapes;
@@ -275,7 +288,8 @@ double tessera::getStepClocks(const TmaShape &shape, const TmaTraffic &traffic,
   const double copied =
       std::max(delivered * bytes * traffic.busy / cacheBytes *
                    (1 + rates.drift * std::max(0.0, ahead - 2)),
-               traffic.rows * row + traffic.columns * rates.plainRow);
+               traffic.rows * row + traffic.columns * rates.plainRow +
+                   delivered * traffic.padded * rates.paddedRow);
   // Each wgmma reads its 64 rows and all columns. With swapped operands the
   // columns are the rows of the tile that a consumer has.
   const double read64 =

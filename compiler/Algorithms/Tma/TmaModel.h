@@ -144,6 +144,7 @@ struct TmaTraffic {
   bool isStrided = false; ///< Whether its taps read no pixel twice.
   double busy = 1;        ///< Share of the multiprocessors that have a tile.
   double multiplied = 1;  ///< Share of a step that is not padded with zeros.
+  double padded = 0;      ///< Share of steps that reach beyond the channels.
 };
 
 /// Clocks to store the accumulators of one tile, rounded to 16 bits.

@@ -133,8 +133,42 @@ static double countMemoryBytes(const ConvProblem &p, int64_t tileColumns,
                      static_cast<double>(pixels * getByteSize(p.dataType));
 }
 
+/// Whether the last step of each tap ends with the last channel
+/// (countLastShares() of Conversion/Hopper).
+static bool endsInside(const ConvProblem &p, const TmaGemm &gemm,
+                       const TmaShape &shape, int splits) {
+  constexpr int64_t kInstructionBytes = 32;
+  const int64_t bytes = getByteSize(p.dataType);
+  const int64_t step = shape.stepBytes / bytes;
+  const int64_t rest = gemm.channels % step;
+  return gemm.channels >= step && rest * bytes % kInstructionBytes == 0 &&
+         (gemm.taps > 1 || 2 * rest >= step) && !splitsF32(p) &&
+         gemm.classes == 1 && splits == 1 && shape.cluster == 1;
+}
+
+/// The last step of a tap ends with the instruction that has the last channel
+/// if that is its own end, or of a halo.
+static void addLastStep(TmaTraffic &traffic, const ConvProblem &p,
+                        const TmaGemm &gemm, const TmaShape &shape,
+                        int splits) {
+  constexpr int64_t kInstructionBytes = 32;
+  const int64_t bytes = getByteSize(p.dataType);
+  const int64_t step = shape.stepBytes / bytes;
+  const int64_t steps = llvm::divideCeilSigned(gemm.channels, step);
+  const bool isInside = endsInside(p, gemm, shape, splits);
+  if (gemm.channels % step != 0 && !isInside)
+    traffic.padded = 1 / static_cast<double>(steps);
+  if (!isInside && shape.halo == 0)
+    return;
+  const int64_t instruction = kInstructionBytes / bytes;
+  const int64_t multiplied =
+      llvm::divideCeilSigned(gemm.channels, instruction) * instruction;
+  traffic.multiplied =
+      static_cast<double>(multiplied) / static_cast<double>(steps * step);
+}
+
 static TmaTraffic getTraffic(const ConvProblem &p, const TmaGemm &gemm,
-                             const TmaShape &shape, double busy) {
+                             const TmaShape &shape, int splits, double busy) {
   // The filter of backward data is copied in blocks of 64 columns; so are
   // pixels that lie together.
   const bool isChannelsLast = p.xLayout == Layout::NHWC;
@@ -148,20 +182,13 @@ static TmaTraffic getTraffic(const ConvProblem &p, const TmaGemm &gemm,
                      .isDeep = p.hasDepth(),
                      .isStrided = isStrided(p),
                      .busy = busy};
+  addLastStep(traffic, p, gemm, shape, splits);
   if (shape.halo == 0)
     return traffic;
   const TmaHalo halo = measureHalo(p);
   traffic.rows = halo.getRowsOfStep(shape);
   if (halo.filterStays(shape))
     traffic.columns = 0;
-  // The last step of a tap ends with the instruction that has the last channel.
-  constexpr int64_t kInstructionK = 16;
-  const int64_t step = shape.stepBytes / getByteSize(p.dataType);
-  const int64_t read = llvm::divideCeilSigned(gemm.channels, step) * step;
-  const int64_t multiplied =
-      llvm::divideCeilSigned(gemm.channels, kInstructionK) * kInstructionK;
-  traffic.multiplied =
-      static_cast<double>(multiplied) / static_cast<double>(read);
   return traffic;
 }
 
@@ -221,7 +248,7 @@ static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
   const double busy =
       static_cast<double>(countTiles(gemm, shape) * shape.cluster * splits) /
       (waves * static_cast<double>(target.computeUnits));
-  const TmaTraffic traffic = getTraffic(p, gemm, shape, busy);
+  const TmaTraffic traffic = getTraffic(p, gemm, shape, splits, busy);
   double step = getStepClocks(shape, traffic, rates);
   if (splitsF32(p))
     step += getSplitClocks(shape, p.direction == Direction::BackwardData &&

@@ -220,16 +220,21 @@ static bool hasRowsFirst(TileProgram &program, TmaWalk walk) {
 
 /// The instructions that a tap's last step needs, if channels end within it and
 /// the step before it has the others: where a copy reaches beyond the last
-/// channel, TMA takes four times as long for each row. Producers and consumers
-/// count the steps of whole reductions so.
+/// channel, TMA takes four times as long for each row. Of a single tap,
+/// channels that are read twice cost more than that if most of a step are.
+/// Producers and consumers count the steps of whole reductions so.
 static int64_t countLastShares(TileProgram &program, const HopperShape &shape,
                                const StepWalk &walk, TmaWalk order) {
   const int64_t step = program.loadM.getType().getShape()[1];
   const int64_t channels = program.pipeline.getReduce().back();
-  const int64_t bytes = channels % step * shape.rowBytes / step;
+  const int64_t rest = channels % step;
+  const int64_t bytes = rest * shape.rowBytes / step;
+  const bool hasTaps = llvm::any_of(program.pipeline.getReduce().drop_back(),
+                                    [](int64_t size) { return size > 1; });
   if (order == TmaWalk::Pixels || shape.promote > 0 || shape.halo.slides ||
       shape.cluster > 1 || program.pipeline.getSplits() || walk.hasLimits() ||
-      channels < step || bytes % Wgmma::kReductionBytes != 0)
+      channels < step || bytes % Wgmma::kReductionBytes != 0 ||
+      (!hasTaps && 2 * rest < step))
     return 0;
   return bytes / Wgmma::kReductionBytes;
 }
