@@ -186,10 +186,10 @@ LogicalResult TmaOperand::makeTiled(dnn::TileLoadOp load) {
       return load.emitOpError("needs a view of which each dimension is walked "
                               "once to be copied by tma");
     if (!dim.rows.empty())
-      // Copies of what is beyond a tensor's end take TMA about twice as long;
-      // no result is made of those rows.
+      // What is beyond the last row is not stored, and copies of what is beyond
+      // a tensor's end take TMA about twice as long.
       map.box[i] =
-          transposed ? blockRows : std::min<int64_t>(tileRows, dim.size);
+          transposed ? blockRows : std::min(tileRows, coords.getExtent(1));
   }
   map.box[stepDim] = stepElements;
   return success();
