@@ -373,7 +373,10 @@ getShapes(const ConvProblem &p, const TmaGemm &gemm, const GpuTarget &target) {
       {128, 0, 1, true, 0},  {192, 0, 1, true, 0},  {64, 0, 1, true, 0}};
   constexpr int kMost = 256, kUnit = 16;
   const int least = getFewestColumns(gemm.columns);
-  const bool hasImages = isImageProduct(p, target);
+  const bool hasBlocks =
+      isImageProduct(p, target) ||
+      (p.direction == Direction::BackwardData && !p.allowsTf32());
+  const int64_t block = hasBlocks ? getTmaStep(p) : kTmaStep;
   std::vector<TmaShape> shapes;
   for (const TmaShape &small :
        {TmaShape{64, least, 1, false, 0}, TmaShape{64, 128, 1, false, 0},
@@ -387,12 +390,12 @@ getShapes(const ConvProblem &p, const TmaGemm &gemm, const GpuTarget &target) {
       // Waves of strided backward data differ in length, so that fewer of them
       // need not be faster.
       const bool savesWaves = waves < before && gemm.classes == 1;
-      // Copies are of 64 pixels that lie together, and stores take as long.
+      // Where columns lie together, copies are of blocks of them.
       const bool isLast =
           shape.n >= gemm.columns && shape.n - kUnit < gemm.columns;
-      const bool isWorthIt =
-          hasImages ? isLast : gemm.columns % shape.n == 0 || savesWaves;
-      if (shape.n != least && shape.n % kTmaStep != 0 && !isWorthIt)
+      const bool isWhole = shape.n % block == 0;
+      if (shape.n != least && !isWhole && !isLast &&
+          (hasBlocks || (gemm.columns % shape.n != 0 && !savesWaves)))
         continue;
       // The limit is the registers of a thread: with three consumers these are
       // 128 until registers move from the producer to the consumers.
