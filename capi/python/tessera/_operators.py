@@ -43,7 +43,8 @@ class Operators:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # PyTorch warns of what this is for: that a function is replaced.
             answers = {name: self._answer(name, operator) for name, operator in operators.items()}
-            for name, answer in answers.items():
+            # PyTorch tells of the first operator that is replaced, of aten's here, where that is not heard.
+            for name, answer in answers.items() if space == "aten" or not self.extension else ():
                 self.library.impl(name, answer, key)
         self.end_extension = self.extension.replace(space, key, answers) if self.extension else lambda: None
 

@@ -1,0 +1,93 @@
+"""torch.compile's backend "tessera": kernels that compute a convolution with all that follows it.
+
+    import tessera.compile
+    step = torch.compile(model.eval(), backend="tessera", mode="reduce-overhead")
+    with torch.no_grad():
+        step(images)
+
+AOTAutograd captures the graph. Fixed batch normalisation becomes part of a convolution's weights; bias, the addition of
+a residual tensor and the activation become part of its kernel; poolings are ours. The rest is Inductor's. With mode
+"reduce-overhead", CUDA graphs replay the whole. docs/guides/pytorch.md is the guide.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Callable, Sequence
+
+import torch
+import torch._guards
+from torch._dynamo.backends.common import aot_autograd
+from torch._dynamo.backends.registry import register_backend
+
+from tessera import _fused, _rewrite
+from tessera._step import Step
+
+
+@dataclasses.dataclass
+class Options:
+    """What torch.compile(..., options={...}) may say."""
+    cuda_graphs: bool = False  #: As mode="reduce-overhead" does.
+    fuse: bool = True  #: Additions and activations in the kernels of convolutions.
+    inductor: bool = True  #: What is not ours is compiled by Inductor; otherwise it is PyTorch's, operator by operator.
+    max_pool: bool = True  #: Maximum pooling is ours, which passes over a NaN.
+
+
+def _read_options(mode: str | None, options: dict[str, Any] | None) -> Options:
+    if mode not in (None, "default", "reduce-overhead"):
+        raise ValueError(f"backend 'tessera' has no mode '{mode}', but default and reduce-overhead")
+    known = [field.name for field in dataclasses.fields(Options)]
+    if unknown := set(options or ()) - set(known):
+        raise ValueError(f"backend 'tessera' has no option {', '.join(sorted(unknown))}, but {', '.join(known)}")
+    return Options(**{"cuda_graphs": mode == "reduce-overhead", **(options or {})})
+
+
+def _compile_inference(options: Options) -> Callable:
+    def compile_graph(module: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable:
+        static = _get_static(inputs)
+        _rewrite.fold_batch_norms(module.graph, static)
+        _rewrite.fuse_convolutions(module.graph, options.fuse)
+        _rewrite.replace_pools(module.graph, options.max_pool)
+        split = _rewrite.Split(module, static)
+        function = _compile_rest(split.rest, options)
+        return Step(split, function, static, options.cuda_graphs and _is_on_gpu(module))
+    return compile_graph
+
+
+def _get_static(inputs: Sequence[Any]) -> list[int]:
+    """The numbers of parameters and buffers among a graph's arguments."""
+    context = torch._guards.TracingContext.try_get()
+    numbers = context.fw_metadata.static_input_indices if context and context.fw_metadata else None
+    return sorted(number for number in numbers or () if isinstance(inputs[number], torch.Tensor))
+
+
+def _is_on_gpu(module: torch.fx.GraphModule) -> bool:
+    values = [node.meta.get("val") for node in module.graph.nodes]
+    return all(value.is_cuda for value in values if isinstance(value, torch.Tensor))
+
+
+def _compile_rest(module: torch.fx.GraphModule, options: Options) -> Callable[[list], Sequence[Any]]:
+    """A function of one list of arguments."""
+    if not options.inductor:
+        return lambda arguments: module(*arguments)
+    from torch._dispatch.python import enable_python_dispatcher
+    from torch._inductor.compile_fx import compile_fx_inner
+    from torch._inductor.decomposition import select_decomp_table
+    values = [node.meta["val"] for node in module.graph.find_nodes(op="placeholder")]
+    with enable_python_dispatcher(), torch.no_grad():
+        module = torch.fx.experimental.proxy_tensor.make_fx(
+            module.forward, select_decomp_table(), _allow_non_fake_inputs=True)(*values)
+    output = module.graph.output_node()
+    output.meta["user_visible_output_idxs"] = [
+        number for number, one in enumerate(output.args[0]) if isinstance(one, torch.fx.Node)]
+    return compile_fx_inner(module, values, is_inference=True)
+
+
+@register_backend(name="tessera")
+def backend(module: torch.fx.GraphModule, inputs: Sequence[Any], *, mode: str | None = None,
+            options: dict[str, Any] | None = None) -> Callable:
+    """What torch.compile calls with each graph."""
+    _fused.start()
+    read = _read_options(mode, options)
+    return aot_autograd(fw_compiler=_compile_inference(read), inference_compiler=_compile_inference(read))(
+        module, inputs)
