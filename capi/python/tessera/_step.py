@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from typing import Any, Callable, Sequence
 
 import torch
@@ -19,22 +20,31 @@ class _Folded:
     """
 
     def __init__(self, module: torch.fx.GraphModule, numbers: Sequence[int]):
-        self.module, self.numbers = module, numbers
+        self.module, self.numbers = module, list(numbers)
         self.places = [node.meta["val"] for node in module.graph.output_node().args[0]]
         self.values: list[torch.Tensor] = []
-        self.known: tuple = ()
+        self.versions: list[int] | None = None
+        self.addresses: list[int] = []
 
-    def update(self, arguments: Sequence[Any]) -> None:
+    def update(self, arguments: list[Any]) -> bool:
         """Computes the values unless they are those of these arguments: the same memory, not written since. PyTorch
-        counts writes, but for those through `.data` and those to tensors of inference mode.
+        counts writes, but for those through `.data` and those to tensors of inference mode. Returns whether parameters
+        are in other memory than before.
         """
-        static = [arguments[number] for number in self.numbers]
         try:
-            state = [(one._version, one.data_ptr()) for one in static]
+            versions = [arguments[number]._version for number in self.numbers]
         except RuntimeError:  # Tensors of inference mode do not count.
-            state = None
-        if state is not None and state == self.known:
-            return
+            versions = None
+        have_moved = not self.addresses or not torch._C._tensors_data_ptrs_at_indices_equal(
+            arguments, self.addresses, self.numbers)
+        if have_moved or versions is None or versions != self.versions:
+            self._compute(arguments)
+            self.versions = versions
+            # For each argument of the graph, as the function above wants it.
+            self.addresses = [one.data_ptr() if isinstance(one, torch.Tensor) else 0 for one in arguments]
+        return have_moved
+
+    def _compute(self, arguments: list[Any]) -> None:
         with torch.inference_mode(False), torch.no_grad():
             values = self.module(*arguments)
             if self.values:
@@ -42,7 +52,6 @@ class _Folded:
                     old.copy_(new)
             else:
                 self.values = [_lay_out(value, place) for value, place in zip(values, self.places)]
-        self.known = state
 
 
 def _lay_out(value: torch.Tensor, place: torch.Tensor) -> torch.Tensor:
@@ -51,14 +60,14 @@ def _lay_out(value: torch.Tensor, place: torch.Tensor) -> torch.Tensor:
 
 
 class _Replay:
-    """A function of tensors, captured as a CUDA graph."""
+    """A function of one list, captured as a CUDA graph. Arguments with the numbers `changing` are new in each call."""
 
-    def __init__(self, function: Callable, arguments: Sequence[Any], static: Sequence[bool]):
-        self.inputs = [(number, argument.clone()) for number, argument in enumerate(arguments)
-                       if isinstance(argument, torch.Tensor) and not static[number]]
+    def __init__(self, function: Callable, arguments: list[Any], changing: Sequence[int]):
         arguments = list(arguments)
-        for number, mine in self.inputs:
-            arguments[number] = mine
+        for number in changing:
+            if isinstance(arguments[number], torch.Tensor):
+                arguments[number] = arguments[number].clone()
+        self.inputs = [arguments[number] for number in changing]
         stream = torch.cuda.Stream()
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
@@ -68,58 +77,71 @@ class _Replay:
         with torch.cuda.graph(self.graph, capture_error_mode="thread_local"):
             self.results = function(list(arguments))
 
-    def __call__(self, arguments: Sequence[Any]) -> list[Any]:
-        for number, mine in self.inputs:
-            mine.copy_(arguments[number])
+    def __call__(self, given: Sequence[Any]) -> list[Any]:
+        for mine, new in zip(self.inputs, given):
+            if isinstance(mine, torch.Tensor):
+                mine.copy_(new)
         self.graph.replay()
         # The next replay overwrites them.
         return [result.clone() if isinstance(result, torch.Tensor) else result for result in self.results]
 
 
+class Prepared:
+    """A graph whose kernels, several at once, are compiled before it runs: once for each combination of shapes."""
+
+    def __init__(self, module: torch.fx.GraphModule, function: Callable, changing: Sequence[int]):
+        """`function` computes what `module` does, of one list. Shapes of the arguments `changing` may change."""
+        self._boxed_call = True  # AOTAutograd passes one list, which may be emptied.
+        self.module, self.function = module, function
+        self.changing = list(changing)
+        values = [node.meta["val"] for node in module.graph.find_nodes(op="placeholder")]
+        self.has_shapes = not all(isinstance(value, torch.Tensor) for value in values)
+        self.shapes: set[tuple] = set()
+
+    def prepare(self, inputs: Sequence[Any]) -> tuple:
+        """What tells shapes apart."""
+        shapes = tuple(tuple(inputs[number].shape) if isinstance(inputs[number], torch.Tensor) else inputs[number]
+                       for number in self.changing) if self.has_shapes else ()
+        if shapes not in self.shapes:
+            _operators.compile_all(_operators.collect(lambda: self.module(*inputs)))
+            self.shapes.add(shapes)
+        return shapes
+
+    def __call__(self, inputs: list[Any]) -> Sequence[Any]:
+        self.prepare(inputs)
+        return self.function(inputs)
+
+
 class Step:
     """A graph without gradients, called with the arguments that AOTAutograd passes."""
 
-    _boxed_call = True  # AOTAutograd passes one list, which may be emptied.
-
     def __init__(self, split: Split, function: Callable, static: Sequence[int], replays: bool):
-        """`function` is what computes `split.rest`."""
-        self.split, self.function, self.replays = split, function, replays
+        """`function` computes `split.rest`; arguments with the numbers `static` are parameters and buffers."""
+        self._boxed_call = True
+        self.inputs, self.replays = split.inputs, replays
         self.folded = _Folded(split.fold, static)
-        self.is_static = [number < 0 or number in static for number in split.inputs]
-        self.prepared: set[tuple] = set()
+        self.changing = [place for place, number in enumerate(split.inputs) if number >= 0 and number not in static]
+        self.rest = Prepared(split.rest, function, self.changing)
         self.captured: dict[tuple, _Replay | None] = {}
 
     def __call__(self, arguments: list[Any]) -> Sequence[Any]:
-        self.folded.update(arguments)
+        if self.folded.update(arguments):
+            self.captured.clear()
         folded = self.folded.values
-        inputs = [arguments[number] if number >= 0 else folded[~number] for number in self.split.inputs]
+        inputs = [arguments[number] if number >= 0 else folded[~number] for number in self.inputs]
         arguments.clear()
-        shapes = tuple(tuple(one.shape) if isinstance(one, torch.Tensor) else one
-                       for one, is_static in zip(inputs, self.is_static) if not is_static)
-        if shapes not in self.prepared:
-            self._prepare(shapes, inputs)
         if not self.replays or torch.cuda.is_current_stream_capturing():
-            return self.function(inputs)
-        return self._replay(shapes, inputs)
-
-    def _prepare(self, shapes: tuple, inputs: Sequence[Any]) -> None:
-        """Compiles the kernels of these shapes, several at once."""
-        _operators.compile_all(_operators.collect(lambda: self.split.rest(*inputs)))
-        self.prepared.add(shapes)
-
-    def _replay(self, shapes: tuple, inputs: list[Any]) -> Sequence[Any]:
-        places = tuple(one.data_ptr() for one, number in zip(inputs, self.split.inputs)
-                       if 0 <= number and isinstance(one, torch.Tensor) and number in self.folded.numbers)
-        key = shapes, places, threading.get_ident(), torch.cuda.current_stream()
+            return self.rest(inputs)
+        key = self.rest.prepare(inputs), threading.get_ident(), torch.cuda.current_stream().cuda_stream
         if key not in self.captured:
             self.captured[key] = self._capture(inputs) if len(self.captured) < _MAX_REPLAYS else None
         replay = self.captured[key]
-        return replay(inputs) if replay else self.function(inputs)
+        return replay([inputs[place] for place in self.changing]) if replay else self.rest(inputs)
 
     def _capture(self, inputs: list[Any]) -> _Replay | None:
         try:
-            return _Replay(self.function, inputs, self.is_static)
+            with torch.inference_mode(False), torch.no_grad():
+                return _Replay(self.rest.function, inputs, self.changing)
         except RuntimeError as error:
-            import warnings
-            warnings.warn(f"tessera: the step runs without a CUDA graph: {error}")
+            warnings.warn(f"backend 'tessera' runs a graph without a CUDA graph: {error}")
             return None
