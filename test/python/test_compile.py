@@ -254,7 +254,7 @@ class CompileTest(unittest.TestCase):
     @unittest.skipIf(DEVICE == "cpu", "the emulated device has no graphs")
     def test_cuda_graphs(self):
         network = make_residual_network()
-        compiled = torch.compile(network, backend="tessera", mode="reduce-overhead", options=WITHOUT_INDUCTOR)
+        compiled = torch.compile(network, backend="tessera", options={**WITHOUT_INDUCTOR, "cuda_graphs": True})
         with torch.no_grad(), warnings.catch_warnings():
             warnings.simplefilter("error")
             for batch in (2, 2, 3, 2):

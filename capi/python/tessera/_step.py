@@ -63,27 +63,53 @@ class _Replay:
     """A function of one list, captured as a CUDA graph. Arguments with the numbers `changing` are new in each call."""
 
     def __init__(self, function: Callable, arguments: list[Any], changing: Sequence[int]):
-        arguments = list(arguments)
-        for number in changing:
-            if isinstance(arguments[number], torch.Tensor):
-                arguments[number] = arguments[number].clone()
-        self.inputs = [arguments[number] for number in changing]
+        self.function, self.arguments, self.changing = function, list(arguments), changing
+        self.places = [arguments[number].data_ptr() if isinstance(arguments[number], torch.Tensor) else 0
+                       for number in changing]
         stream = torch.cuda.Stream()
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
             function(list(arguments))
         torch.cuda.current_stream().wait_stream(stream)
-        self.graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(self.graph, capture_error_mode="thread_local"):
-            self.results = function(list(arguments))
+        self.graph, self.results = self._capture(arguments)
+        self.copying: tuple[list, torch.cuda.CUDAGraph, Any] | None = None
+        for number in changing:
+            self.arguments[number] = None  # Theirs, and not to be kept.
+
+    def _capture(self, arguments: list[Any], pool: Any = None) -> tuple[torch.cuda.CUDAGraph, Any]:
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, pool, capture_error_mode="thread_local"):
+            results = self.function(list(arguments))
+        return graph, results
 
     def __call__(self, given: Sequence[Any]) -> list[Any]:
-        for mine, new in zip(self.inputs, given):
-            if isinstance(mine, torch.Tensor):
-                mine.copy_(new)
-        self.graph.replay()
-        # The next replay overwrites them.
-        return [result.clone() if isinstance(result, torch.Tensor) else result for result in self.results]
+        """What was captured reads its arguments where they were. If they lie elsewhere, a second graph has copies; it
+        shares the memory of the first, as one is replayed after the other.
+        """
+        if all(place == one.data_ptr() for place, one in zip(self.places, given) if place):
+            self.graph.replay()
+            return _clone(self.results)
+        if not self.copying:
+            self.copying = self._capture_copies(given)
+        mine, graph, results = self.copying
+        for old, new in zip(mine, given):
+            if isinstance(old, torch.Tensor):
+                old.copy_(new)
+        graph.replay()
+        return _clone(results)
+
+    def _capture_copies(self, given: Sequence[Any]) -> tuple[list, torch.cuda.CUDAGraph, Any]:
+        arguments = list(self.arguments)
+        with torch.inference_mode(False), torch.no_grad():
+            mine = _clone(given)
+            for number, copy in zip(self.changing, mine):
+                arguments[number] = copy
+            return mine, *self._capture(arguments, self.graph.pool())
+
+
+def _clone(values: Sequence[Any]) -> list[Any]:
+    """Copies of tensors. The next replay overwrites results."""
+    return [value.clone() if isinstance(value, torch.Tensor) else value for value in values]
 
 
 class Prepared:
