@@ -88,7 +88,8 @@ class CompileTest(unittest.TestCase):
 
     # Convolution, normalisation, addition and activation are one kernel; poolings are ours.
     def test_fuses_a_block(self):
-        self.compare(make_residual_network(), make(2, 3, 12, 12), calls={"convolution": 3, "max_pool": 1, "avg_pool": 1})
+        self.compare(make_residual_network(), make(2, 3, 12, 12),
+                     calls={"convolution": 3, "max_pool": 1, "avg_pool": 1})
 
     # Without fusion, and without maximum pooling: the same numbers.
     def test_options(self):
@@ -115,8 +116,8 @@ class CompileTest(unittest.TestCase):
                 y = self.activation(self.a(x) + self.b(x))
                 z = self.a(self.activation(y - 1))
                 return z * torch.sigmoid(z) + self.activation(self.b(y)), self.b(y) + self.b(y)[:1]
-        for activation in (F.relu, torch.sigmoid, torch.tanh, torch.abs, F.relu6, F.hardtanh, F.elu, F.leaky_relu, F.silu,
-                           lambda v: F.leaky_relu(v, 0.3), lambda v: v.clamp(min=0.1)):
+        for activation in (F.relu, torch.sigmoid, torch.tanh, torch.abs, F.relu6, F.hardtanh, F.elu, F.leaky_relu,
+                           F.silu, lambda v: F.leaky_relu(v, 0.3), lambda v: v.clamp(min=0.1)):
             torch.compiler.reset()
             network = Net(activation).to(DEVICE, memory_format=LAST)
             x = make(2, 4, 5, 6)

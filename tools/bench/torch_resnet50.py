@@ -9,7 +9,8 @@ graph, both with PyTorch's kernels and with ours, ours without the extension (ea
 a peer (mode "reduce-overhead"), and the same with backend "tessera" (compile). Eager is always there. All ways of a
 batch are timed alternately, and the median of their times is told. Logits (of training the loss of the third step)
 are compared with f32's: ours may be off by half as much again as PyTorch's bf16. What no longer fits into the seconds
-is left out by name. FILE gets the table. Exits 1 if a number is wrong. The package must be importable: a wheel, or PYTHONPATH=capi/python with TESSERA_LIBRARY.
+is left out by name. FILE gets the table. Exits 1 if a number is wrong. The package must be importable: a
+wheel, or PYTHONPATH=capi/python with TESSERA_LIBRARY.
 """
 
 import argparse

@@ -62,8 +62,8 @@ def _list_training_compilers(options: Options) -> dict[str, Any]:
         _rewrite.replace_gradients(module.graph)
         module.recompile()
         # The backward graph's last arguments are the gradients of results; what comes before, the forward graph saves.
-        places = module.graph.find_nodes(op="placeholder")
-        static = [number for number, place in enumerate(places) if "tangents" not in place.name] \
+        placeholders = module.graph.find_nodes(op="placeholder")
+        static = [number for number, placeholder in enumerate(placeholders) if "tangents" not in placeholder.name] \
             if is_backward else _get_static(inputs)
         # Inductor changes its graph.
         twin = torch.fx.Graph()

@@ -1,4 +1,4 @@
-"""Operators of compiled graphs (tessera.compile): what one kernel of the library's computes and PyTorch has no operator for.
+"""Operators of compiled graphs (tessera.compile): what one kernel computes and PyTorch has no operator for.
 
 They are in the namespace "tessera_compiled". What a problem of theirs is refused for, PyTorch's operators compute one
 after the other. The order of an epilogue is the library's: bias, residual tensor, activation.

@@ -39,9 +39,9 @@ def _get_arguments(node: Node) -> list[Any]:
 def _inline(before: Node, function: Callable, *inputs: Node) -> Node:
     """Nodes that compute what `function` does."""
     traced = make_fx(function)(*(node.meta["val"] for node in inputs))
-    places = [node for node in traced.graph.nodes if node.op == "placeholder"]
+    placeholders = [node for node in traced.graph.nodes if node.op == "placeholder"]
     with before.graph.inserting_before(before):
-        return before.graph.graph_copy(traced.graph, dict(zip(places, inputs)))
+        return before.graph.graph_copy(traced.graph, dict(zip(placeholders, inputs)))
 
 
 def _is_only_user(user: Node, node: Node) -> bool:
@@ -52,8 +52,8 @@ class _Constants:
     """Which nodes depend on parameters and buffers alone."""
 
     def __init__(self, graph: Graph, static: Sequence[int]):
-        places = graph.find_nodes(op="placeholder")
-        self.nodes = {places[number] for number in static}
+        placeholders = graph.find_nodes(op="placeholder")
+        self.nodes = {placeholders[number] for number in static}
         for node in graph.nodes:
             if node.op == "call_function" and self._is_constant(node):
                 self.nodes.add(node)
@@ -219,26 +219,26 @@ class Split:
 
     def __init__(self, module: GraphModule, static: Sequence[int]):
         graph = module.graph
-        places = graph.find_nodes(op="placeholder")
+        placeholders = graph.find_nodes(op="placeholder")
         constants = _Constants(graph, static).nodes
         values = [node for node in graph.nodes if node in constants and not self._is_view(node)
                   and any(user not in constants for user in node.users)]
-        self.fold = self._extract(module, places, values)
-        numbers = {place: number for number, place in enumerate(places)}
+        self.fold = self._extract(module, placeholders, values)
+        numbers = {placeholder: number for number, placeholder in enumerate(placeholders)}
         for number, node in enumerate(values):
             with graph.inserting_before(next(iter(graph.nodes))):
-                place = graph.placeholder(f"folded_{number}")
-            place.meta = dict(node.meta)
-            numbers[place] = ~number
-            node.replace_all_uses_with(place)
+                placeholder = graph.placeholder(f"folded_{number}")
+            placeholder.meta = dict(node.meta)
+            numbers[placeholder] = ~number
+            node.replace_all_uses_with(placeholder)
         graph.eliminate_dead_code()
-        for place in places:
-            if not place.users and place in constants:
-                graph.erase_node(place)
+        for placeholder in placeholders:
+            if not placeholder.users and placeholder in constants:
+                graph.erase_node(placeholder)
         graph.lint()
         module.recompile()
         self.rest = module
-        self.inputs = [numbers[place] for place in graph.find_nodes(op="placeholder")]
+        self.inputs = [numbers[placeholder] for placeholder in graph.find_nodes(op="placeholder")]
 
     @classmethod
     def _is_view(cls, node: Node) -> bool:
@@ -250,7 +250,7 @@ class Split:
         return is_view and all(cls._is_view(one) for one in node.all_input_nodes)
 
     @staticmethod
-    def _extract(module: GraphModule, places: Sequence[Node], values: Sequence[Node]) -> GraphModule:
+    def _extract(module: GraphModule, placeholders: Sequence[Node], values: Sequence[Node]) -> GraphModule:
         needed, graph, copies = set(), Graph(), {}
         pending = list(values)
         while pending:
@@ -259,7 +259,7 @@ class Split:
                 needed.add(node)
                 pending += node.all_input_nodes
         for node in module.graph.nodes:
-            if node in needed or node in places:
+            if node in needed or node in placeholders:
                 copies[node] = graph.node_copy(node, copies.__getitem__)
         graph.output(tuple(copies[node] for node in values))
         return GraphModule(module, graph)

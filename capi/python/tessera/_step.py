@@ -21,7 +21,7 @@ class _Folded:
 
     def __init__(self, module: torch.fx.GraphModule, numbers: Sequence[int]):
         self.module, self.numbers = module, list(numbers)
-        self.places = [node.meta["val"] for node in module.graph.output_node().args[0]]
+        self.formats = [node.meta["val"] for node in module.graph.output_node().args[0]]
         self.values: list[torch.Tensor] = []
         self.versions: list[int] | None = None
         self.addresses: list[int] = []
@@ -51,12 +51,12 @@ class _Folded:
                 for old, new in zip(self.values, values):
                     old.copy_(new)
             else:
-                self.values = [_lay_out(value, place) for value, place in zip(values, self.places)]
+                self.values = [_lay_out(value, form) for value, form in zip(values, self.formats)]
 
 
-def _lay_out(value: torch.Tensor, place: torch.Tensor) -> torch.Tensor:
+def _lay_out(value: torch.Tensor, form: torch.Tensor) -> torch.Tensor:
     """In memory of its own, with the strides that the graph was compiled for."""
-    return torch.empty_strided(place.shape, place.stride(), dtype=value.dtype, device=value.device).copy_(value)
+    return torch.empty_strided(form.shape, form.stride(), dtype=value.dtype, device=value.device).copy_(value)
 
 
 class _Replay:
@@ -64,7 +64,7 @@ class _Replay:
 
     def __init__(self, function: Callable, arguments: list[Any], changing: Sequence[int]):
         self.function, self.arguments, self.changing = function, list(arguments), changing
-        self.places = [arguments[number].data_ptr() if isinstance(arguments[number], torch.Tensor) else 0
+        self.addresses = [arguments[number].data_ptr() if isinstance(arguments[number], torch.Tensor) else 0
                        for number in changing]
         stream = torch.cuda.Stream()
         stream.wait_stream(torch.cuda.current_stream())
@@ -86,7 +86,7 @@ class _Replay:
         """What was captured reads its arguments where they were. If they lie elsewhere, a second graph has copies; it
         shares the memory of the first, as one is replayed after the other.
         """
-        if all(place == one.data_ptr() for place, one in zip(self.places, given) if place):
+        if all(address == one.data_ptr() for address, one in zip(self.addresses, given) if address):
             self.graph.replay()
             return _clone(self.results)
         if not self.copying:
@@ -146,7 +146,7 @@ class Step:
         self._boxed_call = True
         self.inputs, self.replays = split.inputs, replays
         self.folded = _Folded(split.fold, static)
-        self.changing = [place for place, number in enumerate(split.inputs) if number >= 0 and number not in static]
+        self.changing = [index for index, number in enumerate(split.inputs) if number >= 0 and number not in static]
         self.rest = Prepared(split.rest, function, self.changing)
         self.captured: dict[tuple, _Replay | None] = {}
 
@@ -162,7 +162,7 @@ class Step:
         if key not in self.captured:
             self.captured[key] = self._capture(inputs) if len(self.captured) < _MAX_REPLAYS else None
         replay = self.captured[key]
-        return replay([inputs[place] for place in self.changing]) if replay else self.rest(inputs)
+        return replay([inputs[index] for index in self.changing]) if replay else self.rest(inputs)
 
     def _capture(self, inputs: list[Any]) -> _Replay | None:
         try:
