@@ -223,6 +223,23 @@ class CompileTest(unittest.TestCase):
             compiled(x).sum().backward()
         torch.testing.assert_close(compiled.eval()(x), mine(x), atol=1e-5, rtol=1e-5)
 
+    # Batch normalisation with ReLU and both gradients as two kernels, beside one without ReLU.
+    def test_training_norms(self):
+        mine = make_network(nn.Conv2d(3, 8, 3, bias=False), nn.BatchNorm2d(8), nn.ReLU(True), nn.Conv2d(8, 4, 2),
+                            nn.BatchNorm2d(4), nn.Sigmoid(), nn.BatchNorm2d(4, affine=False), nn.ReLU()).train()
+        theirs, x = copy.deepcopy(mine), make(2, 3, 8, 8)
+        compiled = torch.compile(mine, backend="tessera", options={**WITHOUT_INDUCTOR, "norm_relu": True})
+        for number in range(2):
+            for module in (mine, theirs):
+                module[1].momentum = 1 / (number + 2)
+            theirs(x).square().sum().backward()
+            count = self.count(lambda: compiled(x).square().sum().backward())
+        self.assertEqual(count["compiled_norm_relu"], count["compiled_norm_relu_backward"])
+        for one, other in zip((*mine.parameters(), *mine.buffers()), (*theirs.parameters(), *theirs.buffers())):
+            if one.requires_grad:
+                one, other = one.grad, other.grad
+            torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-4)
+
     # A type without kernels is PyTorch's, and so is what a kernel is refused for, which is counted.
     def test_refusals(self):
         network = make_network(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.MaxPool2d(2, dilation=2)).double()

@@ -6,11 +6,11 @@
 
 bf16, channels last, 224x224: inference, and training steps (autocast, SGD). Ways: eager, the whole step as one CUDA
 graph, both with PyTorch's kernels and with ours, ours without the extension (eager, "in Python"), torch.compile as
-a peer (mode "reduce-overhead"), and the same with backend "tessera" (compile). Eager is always there. All ways of a
-batch are timed alternately, and the median of their times is told. Logits (of training the loss of the third step)
-are compared with f32's: ours may be off by half as much again as PyTorch's bf16. What no longer fits into the seconds
-is left out by name. FILE gets the table. Exits 1 if a number is wrong. The package must be importable: a
-wheel, or PYTHONPATH=capi/python with TESSERA_LIBRARY.
+a peer (mode "reduce-overhead"), and the same with backend "tessera" (compile; with its normalisation in training,
+"compile, norms"). Eager is always there. All ways of a batch are timed alternately, and the median of their times is
+told. Logits (of training the loss of the third step) are compared with f32's: ours may be off by half as much again as
+PyTorch's bf16. What no longer fits into the seconds is left out by name. FILE gets the table. Exits 1 if a number is
+wrong. The package must be importable: a wheel, or PYTHONPATH=capi/python with TESSERA_LIBRARY.
 """
 
 import argparse
@@ -31,7 +31,10 @@ import tessera.torch
 from tessera import _fused
 
 LAST = torch.channels_last
-WAYS = ["eager, ours", "eager, ours in Python", "graph", "graph, ours", "compile", "torch.compile"]
+WAYS = ["eager, ours", "eager, ours in Python", "graph", "graph, ours", "compile", "compile, norms", "torch.compile"]
+COMPILED = {"compile": {"backend": "tessera", "mode": "reduce-overhead"},
+            "compile, norms": {"backend": "tessera", "options": {"cuda_graphs": True, "norm_relu": True}},
+            "torch.compile": {"mode": "reduce-overhead"}}
 START = time.monotonic()
 
 
@@ -202,28 +205,28 @@ def make_ways(workload, options):
              if name in options.ways]
     if "graph" in options.ways:
         ways.append(("graph", None, capture(workload, eager)))
-    for name, backend in (("compile", "tessera"), ("torch.compile", "inductor")):
-        if name in options.ways and (compiled := compile_step(workload, backend, options)):
-            ways.append((name, None, compiled))
+    for name, how in COMPILED.items():
+        if name in options.ways and (workload.name == "training" or name != "compile, norms"):
+            ways += [(name, None, step) for step in [compile_step(workload, name, how, options)] if step]
     return ways
 
 
-def compile_step(workload, backend, options):
+def compile_step(workload, name, how, options):
     """The step with a compiled network; None if time is short, or it fails."""
     start, needed = time.monotonic() - START, 45 if workload.name == "training" else 25
     if start + needed > options.seconds:
-        print(f"{workload.name}: {backend} left out: no time", flush=True)
+        print(f"{workload.name}: {name} left out: no time", flush=True)
         return None
     try:
-        compiled = workload.make_step(torch.compile(workload.network, backend=backend, mode="reduce-overhead"))
+        compiled = workload.make_step(torch.compile(workload.network, **how))
         for _ in range(4):
             compiled()
         torch.cuda.synchronize()
     except Exception as error:  # pylint: disable=broad-except
-        print(f"{workload.name}: {backend} failed: {str(error)[:2000]}", flush=True)
+        print(f"{workload.name}: {name} failed: {str(error)[:2000]}", flush=True)
         return None
-    print(f"{workload.name}: {backend} is ready after {time.monotonic() - START - start:.0f} s", flush=True)
-    if backend == "tessera":
+    print(f"{workload.name}: {name} is ready after {time.monotonic() - START - start:.0f} s", flush=True)
+    if name != "torch.compile":
         print(*(f"{name}: {count}" for name, count in sorted(_fused.start().fallbacks.items())), sep="\n", flush=True)
     return compiled
 
@@ -249,7 +252,7 @@ def compare(workload, batch, options):
     rows, is_right = [], True
     for name, values in times.items():
         median = statistics.median(values)
-        wrong = ("ours" in name or name == "compile") and not errors[name] <= limit
+        wrong = ("ours" in name or name.startswith("compile")) and not errors[name] <= limit
         is_right &= not wrong
         rows.append((workload.name, str(batch), name, f"{batch / median:.0f}", f"{median * 1e3:.3f}",
                      f"{errors[name]:.1e}" + (" WRONG" if wrong else "")))

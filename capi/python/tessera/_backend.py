@@ -23,6 +23,7 @@ class Options:
     cuda_graphs: bool = False  #: As mode="reduce-overhead" does.
     fuse: bool = True  #: Additions and activations in the kernels of convolutions.
     inductor: bool = True  #: What is not ours is compiled by Inductor; otherwise it is PyTorch's, operator by operator.
+    norm_relu: bool = False  #: Batch normalisation of a training step with a ReLU behind it is ours.
     max_pool: bool = True  #: Maximum pooling is ours, which passes over a NaN.
 
 
@@ -75,6 +76,25 @@ def _list_training_compilers(options: Options) -> dict[str, Any]:
             "bw_compiler": functools.partial(compile_graph, is_backward=True)}
 
 
+def _list_joint_options(options: Options) -> dict[str, Any]:
+    """How aot_autograd makes a graph with gradients, and two of it."""
+    from torch._functorch.partitioners import default_partition, min_cut_rematerialization_partition
+    result: dict[str, Any] = {}
+    table, split = {}, default_partition
+    if options.inductor:
+        from torch._inductor.decomposition import select_decomp_table
+        table, split = select_decomp_table(), functools.partial(min_cut_rematerialization_partition, compiler="inductor")
+        kept = _rewrite.KEPT if options.norm_relu else ()
+        result["decompositions"] = {op: function for op, function in table.items() if op not in kept}
+
+    def partition(joint: torch.fx.GraphModule, inputs: Sequence[Any], **how: Any) -> Any:
+        if options.norm_relu:
+            _rewrite.fuse_norms(joint.graph, table)
+            joint.recompile()
+        return split(joint, inputs, **how)
+    return {**result, "partition_fn": partition}
+
+
 def _get_static(inputs: Sequence[Any]) -> list[int]:
     """The numbers of parameters and buffers among a graph's arguments."""
     context = torch._guards.TracingContext.try_get()
@@ -119,10 +139,7 @@ def backend(module: torch.fx.GraphModule, inputs: Sequence[Any], *, mode: str | 
     read = _read_options(mode, options)
     _fused.start()
     compilers = {"inference_compiler": _compile_inference(read), **_list_training_compilers(read)}
-    if read.inductor and torch.is_grad_enabled() and any(
+    if torch.is_grad_enabled() and any(
             one.requires_grad for one in (*inputs, *module.parameters()) if isinstance(one, torch.Tensor)):
-        from torch._functorch.partitioners import min_cut_rematerialization_partition
-        from torch._inductor.decomposition import select_decomp_table
-        compilers["decompositions"] = select_decomp_table()
-        compilers["partition_fn"] = functools.partial(min_cut_rematerialization_partition, compiler="inductor")
+        compilers |= _list_joint_options(read)
     return aot_autograd(**compilers)(module, inputs)

@@ -11,7 +11,7 @@ from typing import Any, Sequence
 
 import torch
 
-from tessera import _convolution, _operators, _pooling
+from tessera import _batch_norm, _convolution, _operators, _pooling
 from tessera._convolution import Convolution, New, uses_tf32
 from tessera._launch import Entry, Plan, Refusal
 from tessera._layouts import LAST, Input, describe, find_gathers, get_type
@@ -38,6 +38,10 @@ _SCHEMAS = [
     "int[] dilation, bool transposed, int[] output_padding, int groups, bool[] mask) -> (Tensor, Tensor, Tensor)",
     "compiled_max_pool(Tensor x, int[] window, int[] stride, int[] padding, int[] dilation, bool ceil) -> Tensor",
     "compiled_avg_pool(Tensor x, int[] window, int[] stride, int[] padding, bool ceil, bool counts_padding) -> Tensor",
+    "compiled_norm_relu(Tensor x, Tensor weight, Tensor bias, Tensor mean, Tensor variance, float momentum, "
+    "float epsilon) -> (Tensor, Tensor, Tensor, Tensor, Tensor)",
+    "compiled_norm_relu_backward(Tensor grad, Tensor x, Tensor weight, Tensor bias, Tensor saved_mean, "
+    "Tensor saved_inverse, float epsilon) -> (Tensor, Tensor, Tensor)",
 ]
 
 
@@ -119,6 +123,70 @@ def _pool_average(x, window, stride, padding, ceil, counts_padding) -> torch.Ten
         x, window, stride, padding, ceil, counts_padding)
 
 
+# Of the modes of batch normalisation (docs/spec/row-wise.md): the activation; running statistics, saved ones.
+_RELU, _RUNNING, _SAVES, _SAVED = 3, 16, 32, 16
+
+
+class _NormForward(_batch_norm.Norm):
+    """compiled_norm_relu: batch normalisation of a training step with ReLU, and the results of PyTorch's functional
+    form: y, mean, one over the deviation, both running statistics.
+    """
+
+    def decide(self, x, weight, bias, mean, variance, momentum, epsilon) -> None:
+        parameters = [weight, bias, mean, variance]
+        self.lay_out(x, parameters)
+        saved = torch.float64 if x.dtype == torch.float64 else torch.float32
+        kernel = self.make_kernel(
+            "bnorm_train", _RELU | _RUNNING | _SAVES, x,
+            [("i", x.dtype, True), *(("i", t.dtype, False) for t in parameters),
+             *(("r", t.dtype, False) for t in (mean, variance)), *[("r", saved, False)] * 2, ("o", x.dtype, True)],
+            [epsilon, momentum])
+        new = [(x.shape, self.strides, x.dtype)] + [((x.shape[1],), (1,), saved)] * 2
+        new += [(t.shape, (1,), t.dtype) for t in (mean, variance)]
+        self.plan = Plan(new, [(kernel, [0, 1, 2, 3, 4, ~3, ~4, ~1, ~2, ~0])], (~0, ~1, ~2, ~3, ~4),
+                         self.find_gathers([0], x), scalar=(5, 1))
+
+
+class _NormBackward(_batch_norm.Norm):
+    """compiled_norm_relu_backward: the gradients of x, weight and bias."""
+
+    def decide(self, grad, x, weight, bias, mean, inverse, epsilon) -> None:
+        parameters = [weight, bias, mean, inverse]
+        self.lay_out(x, parameters)
+        if grad.shape != x.shape or grad.dtype != x.dtype:
+            raise Refusal("a gradient of another shape or type")
+        kernel = self.make_kernel(
+            "bnorm_bwd", _RELU | _SAVED, x,
+            [("i", x.dtype, True)] * 2 + [("i", t.dtype, False) for t in parameters]
+            + [("r", weight.dtype, False)] * 2 + [("o", x.dtype, True)], [epsilon])
+        new = [(x.shape, self.strides, x.dtype)] + [(weight.shape, (1,), weight.dtype)] * 2
+        self.plan = Plan(new, [(kernel, [1, 0, 2, 3, 4, 5, ~1, ~2, ~0])], (~0, ~1, ~2),
+                         self.find_gathers([1, 0], x, grad))
+
+
+def _normalize(x, weight, bias, mean, variance, momentum, epsilon) -> tuple:
+    """The same by PyTorch's operators."""
+    y, *others = torch.ops.aten._native_batch_norm_legit_functional(
+        x, weight, bias, mean, variance, True, momentum, epsilon)
+    return y.relu(), *others
+
+
+def _normalize_backward(grad, x, weight, bias, mean, inverse, epsilon) -> tuple:
+    spread = lambda t: t.view(-1, *[1] * (x.dim() - 2))
+    y = (x - spread(mean)) * spread(inverse * weight) + spread(bias)
+    return torch.ops.aten.native_batch_norm_backward(
+        torch.where(y > 0, grad, 0), x, weight, None, None, mean, inverse, True, epsilon, [True] * 3)
+
+
+def _normalize_meta(x, weight, bias, mean, variance, momentum, epsilon) -> tuple:
+    saved = torch.empty_like(mean, dtype=torch.float64 if x.dtype == torch.float64 else torch.float32)
+    return torch.empty_like(x), saved, torch.empty_like(saved), torch.empty_like(mean), torch.empty_like(variance)
+
+
+def _normalize_backward_meta(grad, x, weight, bias, mean, inverse, epsilon) -> tuple:
+    return torch.empty_like(x), torch.empty_like(weight), torch.empty_like(weight)
+
+
 def _get_forward_key(*arguments: Any) -> tuple:
     return *describe(*arguments), uses_tf32(arguments[0])
 
@@ -130,7 +198,11 @@ _OPERATORS = {
         Operator(_convolution.Backward, _convolution.get_backward_key, torch.ops.aten.convolution_backward.default),
         torch.ops.aten.convolution_backward.default),
     "compiled_max_pool": (Operator(functools.partial(_Pool, False), describe, _pool_maximum), _pool_maximum),
-    "compiled_avg_pool": (Operator(functools.partial(_Pool, True), describe, _pool_average), _pool_average)}
+    "compiled_avg_pool": (Operator(functools.partial(_Pool, True), describe, _pool_average), _pool_average),
+    # Another momentum is not another kernel.
+    "compiled_norm_relu": (Operator(_NormForward, lambda *arguments: describe(*arguments[:5], arguments[6]),
+                                    _normalize), _normalize_meta),
+    "compiled_norm_relu_backward": (Operator(_NormBackward, describe, _normalize_backward), _normalize_backward_meta)}
 
 
 @functools.cache

@@ -5,12 +5,15 @@ Each function here keeps shapes, strides and types of what it replaces, which no
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any, Callable, Iterator, Sequence
 
 import torch
+from torch._guards import detect_fake_mode
 from torch._prims_common import suggest_memory_format
 from torch.fx import Graph, GraphModule, Node
 from torch.fx.experimental.proxy_tensor import make_fx
+from torch.fx.node import map_arg
 
 from tessera._fused import NUMBERS, SPACE
 from tessera._layouts import LAST, TYPES
@@ -36,9 +39,11 @@ def _get_arguments(node: Node) -> list[Any]:
             for number, argument in enumerate(arguments)]
 
 
-def _inline(before: Node, function: Callable, *inputs: Node) -> Node:
+def _inline(before: Node, function: Callable, *inputs: Node, decompositions: dict | None = None) -> Any:
     """Nodes that compute what `function` does."""
-    traced = make_fx(function)(*(node.meta["val"] for node in inputs))
+    values = [node.meta["val"] for node in inputs]
+    with detect_fake_mode(values) or contextlib.nullcontext():
+        traced = make_fx(function, decompositions)(*values)
     placeholders = [node for node in traced.graph.nodes if node.op == "placeholder"]
     with before.graph.inserting_before(before):
         return before.graph.graph_copy(traced.graph, dict(zip(placeholders, inputs)))
@@ -210,6 +215,60 @@ def replace_pools(graph: Graph, max_pool: bool) -> None:
             result.meta = dict(one.meta)
             one.replace_all_uses_with(result)
     graph.eliminate_dead_code()
+
+
+# What batch normalisation and its ReLU are in graphs with gradients, when Inductor's decompositions leave them out.
+KEPT = (aten._native_batch_norm_legit_functional.default, aten.native_batch_norm_backward.default,
+        aten.threshold_backward.default)
+
+
+def fuse_norms(graph: Graph, decompositions: dict) -> None:
+    """Makes one operator of the batch normalisation of a training step and the ReLU behind it, and one of both
+    gradients. What else there is of KEPT is decomposed, if the operator has a decomposition here.
+    """
+    fused = {}  # By the ReLU's results: normalisation and bias.
+    for norm in _find(graph, KEPT[0]):
+        x, weight, bias, mean, variance, trains, momentum, epsilon = norm.args
+        results = {user.args[1]: user for user in norm.users}
+        relu = next(iter(results[0].users)) if 0 in results and len(results[0].users) == 1 else None
+        if not trains or weight is None or bias is None or not relu or relu.target is not aten.relu.default:
+            continue
+        with graph.inserting_before(norm):
+            norm.replace_all_uses_with(graph.call_function(
+                _get_operator("compiled_norm_relu"), (x, weight, bias, mean, variance, momentum, epsilon)))
+        relu.replace_all_uses_with(results[0])
+        results[0].meta = dict(relu.meta)
+        fused[results[0]] = x, bias
+    for norm in _find(graph, KEPT[1]):
+        grad, x, weight, _, _, mean, inverse, trains, epsilon, _ = norm.args
+        if not trains or grad.target is not KEPT[2] or not _is_only_user(norm, grad) or grad.args[2] != 0:
+            continue
+        source, y = grad.args[0], grad.args[1]
+        while y.target in (aten.alias.default, aten.detach.default):
+            y = y.args[0]
+        if y not in fused or fused[y][0] is not x:
+            continue
+        with graph.inserting_before(norm):
+            norm.replace_all_uses_with(graph.call_function(
+                _get_operator("compiled_norm_relu_backward"),
+                (source, x, weight, fused[y][1], mean, inverse, epsilon)))
+    graph.eliminate_dead_code()
+    for node in _find(graph, *(op for op in KEPT if op in decompositions)):
+        _decompose(node, decompositions)
+    graph.eliminate_dead_code()
+    for node in _find(graph, _get_operator("compiled_norm_relu"), _get_operator("compiled_norm_relu_backward")):
+        node.meta["val"] = node.target(*map_arg(node.args, lambda one: one.meta["val"]))
+
+
+def _decompose(node: Node, decompositions: dict) -> None:
+    inputs = node.all_input_nodes
+
+    def function(*values: torch.Tensor) -> Any:
+        return decompositions[node.target](*map_arg(node.args, dict(zip(inputs, values)).__getitem__), **node.kwargs)
+    result = _inline(node, function, *inputs, decompositions=decompositions)
+    for user, one in [(node, result)] if isinstance(result, Node) else [(user, result[user.args[1]])
+                                                                       for user in list(node.users)]:
+        user.replace_all_uses_with(one)
 
 
 class Split:
