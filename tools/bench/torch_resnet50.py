@@ -184,7 +184,7 @@ def time_step(step, seconds=0.4):
     while time.perf_counter() - start < seconds or count < 3:
         step()
         count += 1
-        if count % 4 == 0:
+        if count % 16 == 0:
             torch.cuda.synchronize()
     torch.cuda.synchronize()
     return (time.perf_counter() - start) / count

@@ -44,9 +44,11 @@ def _compile_inference(options: Options) -> Callable:
         _rewrite.fuse_convolutions(module.graph, options.fuse)
         _rewrite.replace_pools(module.graph, options.max_pool)
         split = _rewrite.Split(module, static)
-        rest = _decompose(split.rest) if options.inductor else split.rest
-        function = _compile_rest(rest, options, is_inference=True)
-        return Step(split, function, static, options.cuda_graphs and _is_on_gpu(module))
+        rest = split.rest
+        split.rest = _rewrite.copy_without_writes(rest)
+        writes = len(split.rest.graph.nodes) != len(rest.graph.nodes)
+        function = _compile_rest(_decompose(rest) if options.inductor else rest, options, is_inference=True)
+        return Step(split, function, static, options.cuda_graphs and not writes and _is_on_gpu(module))
     return compile_graph
 
 
@@ -66,12 +68,9 @@ def _list_training_compilers(options: Options) -> dict[str, Any]:
         placeholders = module.graph.find_nodes(op="placeholder")
         static = [number for number, placeholder in enumerate(placeholders) if "tangents" not in placeholder.name] \
             if is_backward else _get_static(inputs)
-        # Inductor changes its graph.
-        twin = torch.fx.Graph()
-        twin.output(twin.graph_copy(module.graph, {}))
-        function = _compile_rest(torch.fx.GraphModule(module, twin), options, static_input_idxs=static,
-                                 is_backward=is_backward, **shared)
-        return Prepared(module, function, range(len(inputs)))
+        reading = _rewrite.copy_without_writes(module)
+        function = _compile_rest(module, options, static_input_idxs=static, is_backward=is_backward, **shared)
+        return Prepared(reading, function, range(len(inputs)))
     return {"fw_compiler": functools.partial(compile_graph, is_backward=False),
             "bw_compiler": functools.partial(compile_graph, is_backward=True)}
 
@@ -85,6 +84,8 @@ def _list_joint_options(options: Options) -> dict[str, Any]:
         from torch._inductor.decomposition import select_decomp_table
         table, split = select_decomp_table(), functools.partial(min_cut_rematerialization_partition, compiler="inductor")
         kept = _rewrite.KEPT if options.norm_relu else ()
+        # Inductor writes running statistics in kernels that it has anyway.
+        result["keep_inference_input_mutations"] = True
         result["decompositions"] = {op: function for op, function in table.items() if op not in kept}
 
     def partition(joint: torch.fx.GraphModule, inputs: Sequence[Any], **how: Any) -> Any:

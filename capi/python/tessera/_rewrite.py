@@ -271,6 +271,16 @@ def _decompose(node: Node, decompositions: dict) -> None:
         user.replace_all_uses_with(one)
 
 
+def copy_without_writes(module: GraphModule) -> GraphModule:
+    """The same graph in a module of its own; arguments that it writes at its end stay as they are."""
+    graph = Graph()
+    graph.output(graph.graph_copy(module.graph, {}))
+    for node in _find(graph, aten.copy_.default):
+        node.replace_all_uses_with(node.args[1])
+        graph.erase_node(node)
+    return GraphModule(module, graph)
+
+
 class Split:
     """A graph in two: what depends on parameters and buffers alone, and the rest. `inputs` are those of the rest: the
     number of an argument of the whole or, as ~0, ~1 ..., of a result of the first part.

@@ -116,7 +116,9 @@ class Prepared:
     """A graph whose kernels, several at once, are compiled before it runs: once for each combination of shapes."""
 
     def __init__(self, module: torch.fx.GraphModule, function: Callable, changing: Sequence[int]):
-        """`function` computes what `module` does, of one list. Shapes of the arguments `changing` may change."""
+        """`function` computes what `module` does, of one list, and may write arguments, which `module` does not. Shapes
+        of the arguments `changing` may change.
+        """
         self._boxed_call = True  # AOTAutograd passes one list, which may be emptied.
         self.module, self.function = module, function
         self.changing = list(changing)
@@ -124,14 +126,17 @@ class Prepared:
         self.has_shapes = not all(isinstance(value, torch.Tensor) for value in values)
         self.shapes: set[tuple] = set()
 
-    def prepare(self, inputs: Sequence[Any]) -> tuple:
-        """What tells shapes apart."""
-        shapes = tuple(tuple(inputs[number].shape) if isinstance(inputs[number], torch.Tensor) else inputs[number]
-                       for number in self.changing) if self.has_shapes else ()
+    def describe(self, given: Sequence[Any]) -> tuple:
+        """What tells shapes apart, of the arguments that change."""
+        return tuple(tuple(one.shape) if isinstance(one, torch.Tensor) else one
+                     for one in given) if self.has_shapes else ()
+
+    def prepare(self, inputs: Sequence[Any]) -> None:
+        """Compiles what is missing."""
+        shapes = self.describe([inputs[number] for number in self.changing])
         if shapes not in self.shapes:
             _operators.compile_all(_operators.collect(lambda: self.module(*inputs)))
             self.shapes.add(shapes)
-        return shapes
 
     def __call__(self, inputs: list[Any]) -> Sequence[Any]:
         self.prepare(inputs)
@@ -146,23 +151,29 @@ class Step:
         self._boxed_call = True
         self.inputs, self.replays = split.inputs, replays
         self.folded = _Folded(split.fold, static)
-        self.changing = [index for index, number in enumerate(split.inputs) if number >= 0 and number not in static]
+        changing = [(index, number) for index, number in enumerate(split.inputs) if number >= 0 and number not in static]
+        self.changing, self.given = [index for index, _ in changing], [number for _, number in changing]
         self.rest = Prepared(split.rest, function, self.changing)
         self.captured: dict[tuple, _Replay | None] = {}
 
     def __call__(self, arguments: list[Any]) -> Sequence[Any]:
         if self.folded.update(arguments):
             self.captured.clear()
-        folded = self.folded.values
-        inputs = [arguments[number] if number >= 0 else folded[~number] for number in self.inputs]
-        arguments.clear()
         if not self.replays or torch.cuda.is_current_stream_capturing():
-            return self.rest(inputs)
-        key = self.rest.prepare(inputs), threading.get_ident(), torch.cuda.current_stream().cuda_stream
+            return self.rest(self._take(arguments))
+        given = [arguments[number] for number in self.given]
+        key = self.rest.describe(given), threading.get_ident(), torch.cuda.current_stream().cuda_stream
         if key not in self.captured:
+            inputs = self._take(arguments)
+            self.rest.prepare(inputs)
             self.captured[key] = self._capture(inputs) if len(self.captured) < _MAX_REPLAYS else None
         replay = self.captured[key]
-        return replay([inputs[index] for index in self.changing]) if replay else self.rest(inputs)
+        return replay(given) if replay else self.rest(self._take(arguments))
+
+    def _take(self, arguments: list[Any]) -> list[Any]:
+        """What the rest of the graph wants."""
+        folded = self.folded.values
+        return [arguments[number] if number >= 0 else folded[~number] for number in self.inputs]
 
     def _capture(self, inputs: list[Any]) -> _Replay | None:
         try:
