@@ -2,6 +2,7 @@
 """Times ResNet-50 in PyTorch with and without tessera.torch, on an NVIDIA GPU.
 
   torch_resnet50.py [--inference 1,32,256] [--training 256] [--seconds 200] [--ways compile/torch.compile]
+                    [--profile compile]
                     [--max-pool] [--pytorch-norm] [--out FILE]
 
 bf16, channels last, 224x224: inference, and training steps (autocast, SGD). Ways: eager, the whole step as one CUDA
@@ -231,6 +232,18 @@ def compile_step(workload, name, how, options):
     return compiled
 
 
+def print_profile(name, step, count=5):
+    """Which kernels a step spends the GPU's time in."""
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
+        for _ in range(count):
+            step()
+        torch.cuda.synchronize()
+    kernels = sorted(profile.key_averages(), key=lambda one: -one.self_device_time_total)
+    print(f"{name}: {sum(one.self_device_time_total for one in kernels) / count:.0f} us of kernels")
+    for one in kernels[:25]:
+        print(f"  {one.self_device_time_total / count:8.1f} us {one.count / count:5.0f} x {one.key[:90]}", flush=True)
+
+
 def compare(workload, batch, options):
     """Times all ways alternately. Returns rows of the table and whether numbers are right."""
     step = workload.make_step(workload.network)
@@ -248,6 +261,9 @@ def compare(workload, batch, options):
                     torch.cuda.synchronize()
                     errors[name] = workload.measure_error()
                 times.setdefault(name, []).append(time_step(function))
+    for name, _, function in ways:
+        if name in options.profile:
+            print_profile(name, function)
     limit = 1.5 * errors["eager"] + (1e-3 if workload.name == "inference" else 2e-2)
     rows, is_right = [], True
     for name, values in times.items():
@@ -272,8 +288,9 @@ def read_options():
     parser.add_argument("--inference", type=numbers, default=[1, 32, 256])
     parser.add_argument("--training", type=numbers, default=[256])
     parser.add_argument("--seconds", type=float, default=200)
-    parser.add_argument("--ways", type=lambda text: [name.strip() for name in text.split("/")], default=WAYS,
-                        help=f"which, with / between them: {' / '.join(WAYS)}")
+    names = lambda text: [name.strip() for name in text.split("/")]
+    parser.add_argument("--ways", type=names, default=WAYS, help=f"which, with / between them: {' / '.join(WAYS)}")
+    parser.add_argument("--profile", type=names, default=[], help="ways whose kernels are listed")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--max-pool", action="store_true", help="maximum pooling by ours too")
     parser.add_argument("--pytorch-norm", action="store_true", help="batch normalisation by PyTorch")
