@@ -16,6 +16,7 @@ except ImportError as error:
     raise unittest.SkipTest(f"PyTorch is not installed: {error}") from error
 
 import tessera.compile
+import tessera.torch
 from tessera import _fused
 
 DEVICE = "cpu" if os.environ.get("TESSERA_DEVICE", "").startswith("emulated") else "cuda"
@@ -250,7 +251,15 @@ class CompileTest(unittest.TestCase):
             torch.testing.assert_close(compiled(x), network(x), atol=1e-5, rtol=1e-5)
         self.assertEqual(dict(_fused.start().fallbacks), {("compiled_max_pool", "a dilation"): 1})
 
-    # Threads have captures and kernels of their own.
+    # tessera.torch.prepare() of a compiled step compiles its kernels, and the step is as right as before.
+    def test_prepare(self):
+        network, x = make_residual_network(), make(1, 3, 20, 12)
+        compiled = torch.compile(network, backend="tessera", options=WITHOUT_INDUCTOR)
+        with torch.no_grad():
+            self.assertEqual(tessera.torch.prepare(lambda: compiled(x)), 5)
+            torch.testing.assert_close(compiled(x), network(x), atol=1e-5, rtol=1e-5)
+
+    # Threads have captures and kernels of their own. PyTorch compiles in one thread at a time.
     def test_threads(self):
         network, x, results = make_residual_network(), make(2, 3, 12, 12), []
         compiled = self.compare(network, x)

@@ -82,7 +82,8 @@ def _list_joint_options(options: Options) -> dict[str, Any]:
     table, split = {}, default_partition
     if options.inductor:
         from torch._inductor.decomposition import select_decomp_table
-        table, split = select_decomp_table(), functools.partial(min_cut_rematerialization_partition, compiler="inductor")
+        table = select_decomp_table()
+        split = functools.partial(min_cut_rematerialization_partition, compiler="inductor")
         kept = _rewrite.KEPT if options.norm_relu else ()
         # Inductor writes running statistics in kernels that it has anyway.
         result["keep_inference_input_mutations"] = True

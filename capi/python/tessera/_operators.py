@@ -25,6 +25,7 @@ class Operator(NamedTuple):
     original: Callable  #: Computes what is refused.
 
 
+_collecting = threading.RLock()  # One thread at a time collects.
 entries: dict[tuple, Entry] = {}  # What has been decided; it outlives Operators.
 
 
@@ -65,7 +66,7 @@ class Operators:
             if entry is None:
                 entry = self._decide(key, make, arguments)
                 if Kernel.collected is not None:
-                    return original(*arguments)
+                    return _call_uncollected(original, arguments)
             if entry.reason:
                 return self._fall_back(name, entry.reason, original, arguments)
             result, status = entry.plan.run(launch, arguments)
@@ -113,6 +114,15 @@ class Operators:
         self.library._destroy()
 
 
+def _call_uncollected(original: Callable, arguments: tuple) -> Any:
+    """Computes a call whose problems are collected already; of operators that are ours too, it may be made."""
+    collected, Kernel.collected = Kernel.collected, []
+    try:
+        return original(*arguments)
+    finally:
+        Kernel.collected = collected
+
+
 def start_device() -> tuple[str, Direct | Emulated]:
     """The dispatch key of the tensors that are answered, and what launches for them. Fails where there is no device."""
     if os.environ.get("TESSERA_DEVICE", "").startswith("emulated"):
@@ -137,14 +147,15 @@ def _get_launcher(kind: Callable[[], Direct | Emulated]) -> Direct | Emulated:
 
 def collect(function: Callable[[], Any]) -> Sequence[tuple[str, int]]:
     """The problems that calls in `function` would compile. It runs once, on PyTorch's operators."""
-    if Kernel.collected is not None:
-        raise _library.Error("prepare() is running already")
-    Kernel.collected = []
-    try:
-        function()
-        return list(dict.fromkeys(Kernel.collected))
-    finally:
-        Kernel.collected = None
+    with _collecting:
+        if Kernel.collected is not None:
+            raise _library.Error("prepare() is running already")
+        Kernel.collected = []
+        try:
+            function()
+            return list(dict.fromkeys(Kernel.collected))
+        finally:
+            Kernel.collected = None
 
 
 def compile_all(problems: Sequence[tuple[str, int]], progress: bool = False) -> None:

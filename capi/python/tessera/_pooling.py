@@ -89,7 +89,8 @@ class Pool(Entry):
             indices = Input(last, is_last)
             if indices.gather or indices.layout != self.source.layout:
                 function = functools.partial(gather, is_last=is_last)
-                self.gathers, self.source = {0: function, len(arguments) - 1: function}, Input(function(source), is_last)
+                self.gathers = {0: function, len(arguments) - 1: function}
+                self.source = Input(function(source), is_last)
 
     @staticmethod
     def _get_pads(lengths, outputs, window, stride, padding) -> str:

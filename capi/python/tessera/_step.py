@@ -9,6 +9,7 @@ from typing import Any, Callable, Sequence
 import torch
 
 from tessera import _operators
+from tessera._launch import Kernel
 from tessera._rewrite import Split
 
 _MAX_REPLAYS = 16  # Captures of one graph: shapes, threads and streams. Each has memory of its own.
@@ -24,7 +25,7 @@ class _Folded:
         self.formats = [node.meta["val"] for node in module.graph.output_node().args[0]]
         self.values: list[torch.Tensor] = []
         self.versions: list[int] | None = None
-        self.addresses: list[int] = []
+        self.addresses: list[int] | None = None
 
     def update(self, arguments: list[Any]) -> bool:
         """Computes the values unless they are those of these arguments: the same memory, not written since. PyTorch
@@ -35,7 +36,7 @@ class _Folded:
             versions = [arguments[number]._version for number in self.numbers]
         except RuntimeError:  # Tensors of inference mode do not count.
             versions = None
-        have_moved = not self.addresses or not torch._C._tensors_data_ptrs_at_indices_equal(
+        have_moved = self.addresses is None or not torch._C._tensors_data_ptrs_at_indices_equal(
             arguments, self.addresses, self.numbers)
         if have_moved or versions is None or versions != self.versions:
             self._compute(arguments)
@@ -132,7 +133,9 @@ class Prepared:
                      for one in given) if self.has_shapes else ()
 
     def prepare(self, inputs: Sequence[Any]) -> None:
-        """Compiles what is missing."""
+        """Compiles what is missing; not inside tessera.torch.prepare(), which does so itself."""
+        if Kernel.collected is not None:
+            return
         shapes = self.describe([inputs[number] for number in self.changing])
         if shapes not in self.shapes:
             _operators.compile_all(_operators.collect(lambda: self.module(*inputs)))
@@ -151,15 +154,15 @@ class Step:
         self._boxed_call = True
         self.inputs, self.replays = split.inputs, replays
         self.folded = _Folded(split.fold, static)
-        changing = [(index, number) for index, number in enumerate(split.inputs) if number >= 0 and number not in static]
-        self.changing, self.given = [index for index, _ in changing], [number for _, number in changing]
+        self.changing = [index for index, number in enumerate(split.inputs) if number >= 0 and number not in static]
+        self.given = [split.inputs[index] for index in self.changing]
         self.rest = Prepared(split.rest, function, self.changing)
         self.captured: dict[tuple, _Replay | None] = {}
 
     def __call__(self, arguments: list[Any]) -> Sequence[Any]:
         if self.folded.update(arguments):
             self.captured.clear()
-        if not self.replays or torch.cuda.is_current_stream_capturing():
+        if not self.replays or Kernel.collected is not None or torch.cuda.is_current_stream_capturing():
             return self.rest(self._take(arguments))
         given = [arguments[number] for number in self.given]
         key = self.rest.describe(given), threading.get_ident(), torch.cuda.current_stream().cuda_stream

@@ -94,7 +94,9 @@ def disable() -> None:
 
 @contextlib.contextmanager
 def enabled(**options: bool) -> Iterator[None]:
-    """enable() with its options for a with-statement; leaves as it was what is on already. A backward pass outside is PyTorch's."""
+    """enable() with its options for a with-statement; leaves as it was what is on already. A backward pass outside is
+    PyTorch's.
+    """
     was_on = _override is not None
     enable(**options)
     try:
