@@ -95,7 +95,8 @@ def write_metadata(wheel, version, tag):
     wheel.add(f"{wheel.info}/WHEEL", "\n".join([
         "Wheel-Version: 1.0", "Generator: capi/python/build.py", "Root-Is-Purelib: false", f"Tag: {tag}", ""]).encode())
     wheel.add(f"{wheel.info}/entry_points.txt", "\n".join(
-        ["[console_scripts]", *(f"{tool} = tessera._tools:main" for tool in TOOLS), ""]).encode())
+        ["[console_scripts]", *(f"{tool} = tessera._tools:main" for tool in TOOLS), "",
+         "[torch_dynamo_backends]", "tessera = tessera._backend:backend", ""]).encode())
     wheel.add(f"{wheel.info}/LICENSE", (ROOT / "LICENSE").read_bytes())
 
 

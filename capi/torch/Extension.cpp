@@ -96,7 +96,7 @@ template <size_t... numbers>
 static constexpr auto listFunctions(std::index_sequence<numbers...>) {
   return std::array<BoxedFunction *, sizeof...(numbers)>{answerOne<numbers>...};
 }
-static constexpr size_t kMaxOperators = 16;
+static constexpr size_t kMaxOperators = 32;
 static constexpr std::array kFunctions =
     listFunctions(std::make_index_sequence<kMaxOperators>());
 
@@ -110,9 +110,10 @@ int tesseraTorchStart(const Settings *given) {
   return api && (!settings.isGpu || api->getCurrentStream);
 }
 
-LibraryHandle tesseraTorchNewReplacements(const char *dispatchKey) {
+LibraryHandle tesseraTorchNewReplacements(const char *space,
+                                          const char *dispatchKey) {
   LibraryHandle library = nullptr;
-  TorchApi::get()->aoti_torch_library_init_impl("aten", dispatchKey, __FILE__,
+  TorchApi::get()->aoti_torch_library_init_impl(space, dispatchKey, __FILE__,
                                                 __LINE__, &library);
   return library;
 }

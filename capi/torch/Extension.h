@@ -16,12 +16,12 @@ extern "C" {
 /// Whether this PyTorch has what is needed. Called once, and first.
 int tesseraTorchStart(const tessera::torch::Settings *given);
 
-/// Replacements that end together; null if PyTorch refuses.
+/// Replacements in a namespace that end together; null if PyTorch refuses.
 tessera::torch::LibraryHandle
-tesseraTorchNewReplacements(const char *dispatchKey);
+tesseraTorchNewReplacements(const char *space, const char *dispatchKey);
 void tesseraTorchEndReplacements(tessera::torch::LibraryHandle library);
 
-/// Answers an operator of "aten", with a Kind for each argument. Returns
+/// Answers an operator, with a Kind for each argument. Returns
 /// whether it does.
 int tesseraTorchReplace(tessera::torch::LibraryHandle library, const char *name,
                         const char *kinds, int asksForTf32);

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Times ResNet-50 in PyTorch with and without tessera.torch, on an NVIDIA GPU.
 
-  torch_resnet50.py [--inference 1,32,256] [--training 256] [--seconds 140] [--max-pool] [--pytorch-norm]
-                    [--out FILE]
+  torch_resnet50.py [--inference 1,32,256] [--training 256] [--seconds 200] [--ways compile/torch.compile]
+                    [--profile compile]
+                    [--max-pool] [--pytorch-norm] [--out FILE]
 
 bf16, channels last, 224x224: inference, and training steps (autocast, SGD). Ways: eager, the whole step as one CUDA
-graph, both with PyTorch's kernels and with ours, ours without the extension (eager, "in Python"), and torch.compile as
-a peer (mode "reduce-overhead"). All ways of a batch are timed alternately, and the median of their times is told.
-Logits (of training the loss of the third step) are compared with f32's: ours may be off by half as much again as
+graph, both with PyTorch's kernels and with ours, ours without the extension (eager, "in Python"), torch.compile as
+a peer (mode "reduce-overhead"), and the same with backend "tessera" (compile; with its normalisation in training,
+"compile, norms"). Eager is always there. All ways of a batch are timed alternately, and the median of their times is
+told. Logits (of training the loss of the third step) are compared with f32's: ours may be off by half as much again as
 PyTorch's bf16. What no longer fits into the seconds is left out by name. FILE gets the table. Exits 1 if a number is
 wrong. The package must be importable: a wheel, or PYTHONPATH=capi/python with TESSERA_LIBRARY.
 """
@@ -25,9 +27,15 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+import tessera.compile
 import tessera.torch
+from tessera import _fused
 
 LAST = torch.channels_last
+WAYS = ["eager, ours", "eager, ours in Python", "graph", "graph, ours", "compile", "compile, norms", "torch.compile"]
+COMPILED = {"compile": {"backend": "tessera", "mode": "reduce-overhead"},
+            "compile, norms": {"backend": "tessera", "options": {"cuda_graphs": True, "norm_relu": True}},
+            "torch.compile": {"mode": "reduce-overhead"}}
 START = time.monotonic()
 
 
@@ -177,7 +185,7 @@ def time_step(step, seconds=0.4):
     while time.perf_counter() - start < seconds or count < 3:
         step()
         count += 1
-        if count % 4 == 0:
+        if count % 16 == 0:
             torch.cuda.synchronize()
     torch.cuda.synchronize()
     return (time.perf_counter() - start) / count
@@ -188,32 +196,60 @@ def make_ways(workload, options):
     left out.
     """
     eager = workload.make_step(workload.network)
-    with tessera.torch.enabled(**options.ours):
-        eager()
-        ours = capture(workload, eager)
-        print(tessera.torch.report(), flush=True)
-    ways = [("eager", None, eager), ("eager, ours", "on", eager), ("eager, ours in Python", "off", eager),
-            ("graph", None, capture(workload, eager)), ("graph, ours", None, ours)]
-    needed = 45 if workload.name == "training" else 25
-    if time.monotonic() - START + needed > options.seconds:
-        print(f"{workload.name}: torch.compile left out: no time", flush=True)
-        return ways
-    torch._dynamo.reset()
+    ways = [("eager", None, eager)]
+    if "graph, ours" in options.ways:
+        with tessera.torch.enabled(**options.ours):
+            eager()
+            ways.append(("graph, ours", None, capture(workload, eager)))
+            print(tessera.torch.report(), flush=True)
+    ways += [(name, state, eager) for name, state in (("eager, ours", "on"), ("eager, ours in Python", "off"))
+             if name in options.ways]
+    if "graph" in options.ways:
+        ways.append(("graph", None, capture(workload, eager)))
+    for name, how in COMPILED.items():
+        if name in options.ways and (workload.name == "training" or name != "compile, norms"):
+            ways += [(name, None, step) for step in [compile_step(workload, name, how, options)] if step]
+    return ways
+
+
+def compile_step(workload, name, how, options):
+    """The step with a compiled network; None if time is short, or it fails."""
+    start, needed = time.monotonic() - START, 45 if workload.name == "training" else 25
+    if start + needed > options.seconds:
+        print(f"{workload.name}: {name} left out: no time", flush=True)
+        return None
     try:
-        compiled = workload.make_step(torch.compile(workload.network, mode="reduce-overhead"))
+        compiled = workload.make_step(torch.compile(workload.network, **how))
         for _ in range(4):
             compiled()
-        ways.append(("torch.compile", None, compiled))
+        torch.cuda.synchronize()
     except Exception as error:  # pylint: disable=broad-except
-        print(f"torch.compile failed: {str(error)[:200]}", flush=True)
-    return ways
+        print(f"{workload.name}: {name} failed: {str(error)[:2000]}", flush=True)
+        return None
+    print(f"{workload.name}: {name} is ready after {time.monotonic() - START - start:.0f} s", flush=True)
+    if name != "torch.compile":
+        print(*(f"{name}: {count}" for name, count in sorted(_fused.start().fallbacks.items())), sep="\n", flush=True)
+    return compiled
+
+
+def print_profile(name, step, count=5):
+    """Which kernels a step spends the GPU's time in."""
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
+        for _ in range(count):
+            step()
+        torch.cuda.synchronize()
+    kernels = sorted(profile.key_averages(), key=lambda one: -one.self_device_time_total)
+    print(f"{name}: {sum(one.self_device_time_total for one in kernels) / count:.0f} us of kernels")
+    for one in kernels[:25]:
+        print(f"  {one.self_device_time_total / count:8.1f} us {one.count / count:5.0f} x {one.key[:90]}", flush=True)
 
 
 def compare(workload, batch, options):
     """Times all ways alternately. Returns rows of the table and whether numbers are right."""
     step = workload.make_step(workload.network)
-    count = tessera.torch.prepare(step, **options.ours)
-    print(f"{workload.name} {batch}: {count} kernels ready after {time.monotonic() - START:.0f} s", flush=True)
+    if any("ours" in way for way in options.ways):
+        count = tessera.torch.prepare(step, **options.ours)
+        print(f"{workload.name} {batch}: {count} kernels ready after {time.monotonic() - START:.0f} s", flush=True)
     ways, times, errors = make_ways(workload, options), {}, {}
     for number in range(options.rounds):
         for name, extension, function in ways:
@@ -225,11 +261,14 @@ def compare(workload, batch, options):
                     torch.cuda.synchronize()
                     errors[name] = workload.measure_error()
                 times.setdefault(name, []).append(time_step(function))
+    for name, _, function in ways:
+        if name in options.profile:
+            print_profile(name, function)
     limit = 1.5 * errors["eager"] + (1e-3 if workload.name == "inference" else 2e-2)
     rows, is_right = [], True
     for name, values in times.items():
         median = statistics.median(values)
-        wrong = "ours" in name and not errors[name] <= limit
+        wrong = ("ours" in name or name.startswith("compile")) and not errors[name] <= limit
         is_right &= not wrong
         rows.append((workload.name, str(batch), name, f"{batch / median:.0f}", f"{median * 1e3:.3f}",
                      f"{errors[name]:.1e}" + (" WRONG" if wrong else "")))
@@ -248,7 +287,10 @@ def read_options():
     numbers = lambda text: [int(number) for number in text.split(",") if number]
     parser.add_argument("--inference", type=numbers, default=[1, 32, 256])
     parser.add_argument("--training", type=numbers, default=[256])
-    parser.add_argument("--seconds", type=float, default=140)
+    parser.add_argument("--seconds", type=float, default=200)
+    names = lambda text: [name.strip() for name in text.split("/")]
+    parser.add_argument("--ways", type=names, default=WAYS, help=f"which, with / between them: {' / '.join(WAYS)}")
+    parser.add_argument("--profile", type=names, default=[], help="ways whose kernels are listed")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--max-pool", action="store_true", help="maximum pooling by ours too")
     parser.add_argument("--pytorch-norm", action="store_true", help="batch normalisation by PyTorch")

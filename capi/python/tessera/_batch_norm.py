@@ -34,8 +34,10 @@ def _make_config(name: str, mode: int, shape: Sequence[int], is_last: bool,
     return f"rowwise-{name}-m{mode}-{n}x{c}x{pixels}-r{reduced}-{'-'.join(texts)}"
 
 
-class _Norm(Entry):
-    def _lay_out(self, x: torch.Tensor, others: Sequence[torch.Tensor | None]) -> None:
+class Norm(Entry):
+    """What forward and backward have in common."""
+
+    def lay_out(self, x: torch.Tensor, others: Sequence[torch.Tensor | None]) -> None:
         """Refuses what has no kernel, and decides how images lie: as x does."""
         if x.dim() not in (2, 3, 4, 5) or not x.numel():
             raise Refusal("no elements" if x.dim() in (2, 3, 4, 5) else f"{x.dim()} dimensions")
@@ -47,21 +49,21 @@ class _Norm(Entry):
         self.is_last = layout.endswith("c") and x.dim() > 2
         self.strides = get_strides(x.shape, self.is_last)
 
-    def _make_kernel(self, name, mode, x, tensors, scalars) -> Kernel:
+    def make_kernel(self, name, mode, x, tensors, scalars) -> Kernel:
         """`tensors`: role, type, whether it is an image. Scalars of the activation, which there is not, follow."""
         names = [str(number) for number in range(len(tensors))]
         written = [number for number, tensor in zip(names, tensors) if tensor[0] != "i"]
         return Kernel(_make_config(name, mode, x.shape, self.is_last, tensors), names, written, x.get_device(),
                       [*scalars, 0, 0, 0])
 
-    def _find_gathers(self, numbers: Sequence[int], x: torch.Tensor, *others: torch.Tensor) -> dict[int, Callable]:
+    def find_gathers(self, numbers: Sequence[int], x: torch.Tensor, *others: torch.Tensor) -> dict[int, Callable]:
         """What copies images that do not lie as the problem says; strides of lengths of 1 do not matter."""
         return {number: functools.partial(gather, is_last=self.is_last) for number, image in zip(numbers, (x, *others))
                 if any(size > 1 and given != wanted
                        for size, given, wanted in zip(image.shape, image.stride(), self.strides))}
 
 
-class Forward(_Norm):
+class Forward(Norm):
     """native_batch_norm, and of cuDNN's the same with one more result, which nothing reads."""
 
     def __init__(self, of_cudnn: bool):
@@ -70,31 +72,31 @@ class Forward(_Norm):
 
     def decide(self, x, weight, bias, mean, variance, training, momentum, epsilon) -> None:
         has_running = mean is not None and variance is not None
-        self._lay_out(x, [weight, bias] + ([mean, variance] if has_running else []))
+        self.lay_out(x, [weight, bias] + ([mean, variance] if has_running else []))
         parameters = [("i", t.dtype, False) for t in (weight, bias)]
         saved_type = torch.float64 if x.dtype == torch.float64 else torch.float32
         image, saved = ("o", x.dtype, True), [("r", saved_type, False)] * 2
         new = [(x.shape, self.strides, x.dtype)] + [((x.shape[1] if training else 0,), (1,), saved_type)] * 2
         new += [((0,), (1,), torch.uint8)] if self.of_cudnn else []
-        self.plan = Plan(new, [], tuple(~number for number in range(len(new))), self._find_gathers([0], x))
+        self.plan = Plan(new, [], tuple(~number for number in range(len(new))), self.find_gathers([0], x))
         if not training:
             if not has_running:
                 raise Refusal("no running statistics")
             statistics = [("i", t.dtype, False) for t in (mean, variance)]
-            kernel = self._make_kernel(
+            kernel = self.make_kernel(
                 "bnorm_infer", 0, x, [("i", x.dtype, True), *statistics, *parameters, image], [epsilon])
             self.plan.launches.append((kernel, [0, 3, 4, 1, 2, ~0]))
             return
         old = [("i", t.dtype, False) for t in (mean, variance)] if has_running else []
         new = [("r", *rest) for _, *rest in old]
-        kernel = self._make_kernel(
+        kernel = self.make_kernel(
             "bnorm_train", _SAVES | (_RUNNING if has_running else 0), x,
             [("i", x.dtype, True), *parameters, *old, *new, *saved, image], [epsilon, momentum])
         self.plan.launches.append((kernel, [0, 1, 2] + [3, 4] * (2 * has_running) + [~1, ~2, ~0]))
         self.plan.scalar = 6, 1
 
 
-class Backward(_Norm):
+class Backward(Norm):
     """native_batch_norm_backward of a training step, and cudnn_batch_norm_backward."""
 
     def __init__(self, of_cudnn: bool):
@@ -107,17 +109,17 @@ class Backward(_Norm):
         grad, x, weight, _mean, _variance, saved_mean, saved_inverse, train, epsilon, mask = arguments
         if not train:
             raise Refusal("the gradient with fixed statistics")
-        self._lay_out(x, [weight, saved_mean, saved_inverse])
+        self.lay_out(x, [weight, saved_mean, saved_inverse])
         if grad.shape != x.shape or grad.dtype != x.dtype:
             raise Refusal("a gradient of another shape or type")
         tensors = [("i", x.dtype, True)] * 2 + [("i", t.dtype, False) for t in (weight, saved_mean, saved_inverse)]
         tensors += [("r", weight.dtype, False)] * 2 + [("o", x.dtype, True)]
-        kernel = self._make_kernel("bnorm_bwd", _SAVED, x, tensors, [epsilon])
+        kernel = self.make_kernel("bnorm_bwd", _SAVED, x, tensors, [epsilon])
         new = [(x.shape, self.strides, x.dtype)] + [(weight.shape, (1,), weight.dtype)] * 2
         images = [0, 1] if self.of_cudnn else [1, 0]
         self.plan = Plan(new, [(kernel, [*images, 2, 5, 6, ~1, ~2, ~0])],
                          tuple(~number if wanted else None for number, wanted in enumerate(mask)),
-                         self._find_gathers(images, x, grad))
+                         self.find_gathers(images, x, grad))
 
 
 def _as_native(x, grad, weight, mean, variance, saved_mean, saved_inverse, epsilon, _reserve) -> tuple:

@@ -21,7 +21,7 @@ def allows_tf32() -> bool:
     return torch.backends.cudnn.allow_tf32
 
 
-def _uses_tf32(tensor: torch.Tensor) -> bool:
+def uses_tf32(tensor: torch.Tensor) -> bool:
     return tensor.dtype is torch.float32 and tensor.is_cuda and allows_tf32()
 
 
@@ -29,7 +29,7 @@ def get_forward_key(a, w, bias, stride, padding, dilation, transposed, output_pa
     """All that a decision depends on."""
     return (a.shape, a.stride(), a.dtype, a.get_device(), w.shape, w.stride(), w.dtype, w.get_device(),
             bias if bias is None else (bias.dtype, bias.get_device()), tuple(stride), tuple(padding), tuple(dilation),
-            transposed, tuple(output_padding), groups, _uses_tf32(a))
+            transposed, tuple(output_padding), groups, uses_tf32(a))
 
 
 def get_backward_key(grad, a, w, bias_sizes, *rest) -> tuple:
@@ -38,10 +38,11 @@ def get_backward_key(grad, a, w, bias_sizes, *rest) -> tuple:
     return (grad.shape, grad.stride(), grad.dtype, grad.get_device(), tuple(mask), *get_forward_key(a, w, None, *rest))
 
 
-class _Convolution:
+class Convolution:
     """The numbers of a convolution."""
 
-    def __init__(self, a: torch.Tensor, w: torch.Tensor, arguments: Sequence[Any]):
+    def __init__(self, a: torch.Tensor, w: torch.Tensor, arguments: Sequence[Any], is_last: bool | None = None):
+        """`is_last` says whether the result has its channels last; None leaves that to PyTorch."""
         *lists, self.transposed, output_padding, self.groups = arguments
         self.letters = "bwa" if self.transposed else "awb"  # The library's x, w and y.
         dims = a.dim() - 2
@@ -63,7 +64,7 @@ class _Convolution:
                 raise Refusal("an output padding that reaches the stride")
         if min(*self.a, *self.w, *self.b) < 1:
             raise Refusal("a tensor without elements")
-        self.is_last = self._find_format(a, w, arguments)
+        self.is_last = self._find_format(a, w, arguments) if is_last is None else is_last
 
     def _count_windows(self, lengths: Sequence[int]) -> list[int]:
         return [(n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in zip(
@@ -77,22 +78,26 @@ class _Convolution:
             a, w = a.contiguous().unsqueeze(2), w.unsqueeze(2)
         return torch._C._conv_determine_backend_memory_format(a, w, backend) in LAST.values()
 
-    def make_kernel(self, wanted: str, layouts: dict[str, str], of: torch.Tensor, bias: bool = False) -> Kernel:
-        """The kernel that computes one of "a", "w" and "b" from the other two."""
+    def make_kernel(self, wanted: str, layouts: dict[str, str], of: torch.Tensor, epilogue: Sequence[str] = (),
+                    activation: Sequence[float] = ()) -> Kernel:
+        """The kernel that computes one of "a", "w" and "b" from the other two, with the terms of an epilogue in their
+        order and the parameters of the activation.
+        """
         direction = ("bwd", "wrw", "fwd")[self.letters.index(wanted)]
-        kind = "tf32" if _uses_tf32(of) else get_type(of)
+        kind = "tf32" if uses_tf32(of) else get_type(of)
         x, y = (self.b, self.a) if self.transposed else (self.a, self.b)
         row = self.a[2:3] if len(self.a) == 3 else []  # One dimension: an image of one row.
         stride, padding, dilation = (([neutral] if row else []) + values for neutral, values in (
             (1, self.stride), (0, self.padding), (1, self.dilation)))
         config = (f"conv-{direction}-{kind}-{','.join(layouts[letter] for letter in self.letters)}-n{x[0]}c{x[1]}"
                   f"{get_spatial(x[2:], 'dhw')}-k{y[1]}{get_spatial(self.window, 'zyx')}-p{join(padding)}"
-                  f"-s{join(stride)}-d{join(dilation)}-g{self.groups}{'-ebias' if bias else ''}")
+                  f"-s{join(stride)}-d{join(dilation)}-g{self.groups}{'-e' if epilogue else ''}{'+'.join(epilogue)}")
         written = {"bwd": "x", "wrw": "w", "fwd": "y"}[direction]
-        return Kernel(config, ["x", "w", "y"] + (["bias"] if bias else []), [written], of.get_device())
+        names = ["x", "w", "y", *(name for name in ("bias", "residual") if name in epilogue)]
+        return Kernel(config, names, [written], of.get_device(), activation=activation)
 
 
-class _New:
+class New:
     """A result, as PyTorch would lay it out."""
 
     def __init__(self, shape: Sequence[int], is_last: bool, like: torch.Tensor):
@@ -105,12 +110,12 @@ class Forward(Entry):
 
     def decide(self, a, w, bias, *arguments) -> None:
         get_type(*(tensor for tensor in (a, w, bias) if tensor is not None))
-        conv = _Convolution(a, w, arguments)
+        conv = Convolution(a, w, arguments)
         if bias is not None and (bias.shape != (conv.b[1],) or not bias.is_contiguous()):
             raise Refusal("a bias that is not one value for each channel, together in memory")
-        inputs, b = {number: Input(x, conv.is_last) for number, x in enumerate((a, w))}, _New(conv.b, conv.is_last, a)
+        inputs, b = {number: Input(x, conv.is_last) for number, x in enumerate((a, w))}, New(conv.b, conv.is_last, a)
         layouts = {"a": inputs[0].layout, "w": inputs[1].layout, "b": b.layout}
-        kernel = conv.make_kernel("b", layouts, a, bias is not None)
+        kernel = conv.make_kernel("b", layouts, a, ["bias"] if bias is not None else [])
         numbers = [{"a": 0, "w": 1, "b": ~0}[letter] for letter in conv.letters] + ([] if bias is None else [2])
         self.plan = Plan([b.tensor], [(kernel, numbers)], ~0, find_gathers(inputs))
 
@@ -121,7 +126,7 @@ class Backward(Entry):
     def decide(self, grad, a, w, bias_sizes, *arguments) -> None:
         *arguments, mask = arguments
         get_type(grad, a, w)
-        conv = _Convolution(a, w, arguments)
+        conv = Convolution(a, w, arguments)
         if list(grad.shape) != conv.b:
             raise Refusal("a gradient of another shape")
         inputs = {number: Input(x, conv.is_last) for number, x in enumerate((grad, a, w))}
@@ -130,7 +135,7 @@ class Backward(Entry):
         results: list[int | None] = [None] * 3
         for index, letter, like in ((0, "a", a), (1, "w", w)):
             if mask[index]:
-                result = _New(like.shape, conv.is_last, like)
+                result = New(like.shape, conv.is_last, like)
                 kernel = conv.make_kernel(letter, layouts | {letter: result.layout}, a)
                 results[index] = ~len(self.plan.new)
                 numbers = {"b": 0, "a": 1, "w": 2, letter: results[index]}

@@ -57,22 +57,22 @@ class Extension:
         self._fragment = torch.library.Library("tessera", "FRAGMENT")
         self._defined: set[str] = set()
 
-    def replace(self, key: str, answers: dict[str, Callable]) -> Callable[[], None]:
-        """Answers operators, and by `answers` what there is no plan for. Returns what ends that."""
-        replacements = _POINTER(self._api.tesseraTorchNewReplacements(key.encode()))
+    def replace(self, space: str, key: str, answers: dict[str, Callable]) -> Callable[[], None]:
+        """Answers operators of a namespace, and by `answers` what there is no plan for. Returns what ends that."""
+        replacements = _POINTER(self._api.tesseraTorchNewReplacements(space.encode(), key.encode()))
         library = torch.library.Library("tessera", "IMPL")
         for name, answer in answers.items():
-            schema = getattr(torch.ops.aten, name).default._schema
+            schema = getattr(getattr(torch.ops, space), name).default._schema
             kinds = [_KINDS.get(str(argument.type)) for argument in schema.arguments]
             if None in kinds:
                 continue
             kinds = ["i" if argument.name in _IGNORED else kind for kind, argument in zip(kinds, schema.arguments)]
             if name not in self._defined:
-                self._fragment.define(str(schema).removeprefix("aten::"))
+                self._fragment.define(str(schema).removeprefix(space + "::"))
                 self._defined.add(name)
             library.impl(name, self._guard(answer, len(schema.returns)), key)
             self._api.tesseraTorchReplace(replacements, name.encode(), "".join(kinds).encode(),
-                                          name.startswith("convolution"))
+                                          "convolution" in name)
 
         def end() -> None:
             self._api.tesseraTorchEndReplacements(replacements)

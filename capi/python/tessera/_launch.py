@@ -101,7 +101,7 @@ class Kernel:
     collected: ClassVar[list[tuple[str, int]] | None] = None  #: If there is a list, problems go there uncompiled.
 
     def __init__(self, config: str, names: Sequence[str], written: Sequence[str], device: int,
-                 scalars: Sequence[float] = ()):
+                 scalars: Sequence[float] = (), activation: Sequence[float] = ()):
         """`names` are the tensors of each launch in the struct's order, `written` those that the kernel writes."""
         self.config, self.device = config, device
         if Kernel.collected is not None:
@@ -115,6 +115,8 @@ class Kernel:
         self.arguments = _library.Arguments.from_buffer(self._buffer)
         self.arguments.__init__(workspace_bytes=self.workspace_bytes)
         self.arguments.scalars[:len(scalars)] = scalars
+        for name, value in zip(("activ_alpha", "activ_beta", "activ_gamma"), activation):
+            setattr(self.arguments, name, value)
         self._address = ctypes.addressof(self.arguments)
         # One call writes all addresses: pads stand for the pointers between them.
         self.offsets = [_get_offset(name) for name in names]

@@ -36,18 +36,21 @@ def _get_max_mode(padding, dilation=(1,), *_) -> str:
 
 
 class Pool(Entry):
-    """An operator of PyTorch's: its name, whether it averages, whether it is the gradient."""
+    """An operator of PyTorch's: its dimensions, whether it averages, whether it is the gradient, and whether a maximum
+    is told with its index.
+    """
 
-    def __init__(self, op: Any, averages: bool, backward: bool):
+    def __init__(self, op: Any, dims: int, averages: bool, backward: bool, has_indices: bool = True):
         super().__init__()
-        self.op, self.averages, self.backward = op, averages, backward
+        self.op, self.dims, self.averages, self.backward = op, dims, averages, backward
+        self.has_indices = has_indices and not averages
 
     def decide(self, *arguments) -> None:
         # Forward is of (x, window, stride, padding, ...), backward of (gradient, x, window, ...[, indices]).
         tensors = [value for value in arguments if isinstance(value, torch.Tensor)]
         source, image = tensors[0], tensors[1 if self.backward else 0]
         kind = get_type(*tensors[:2 if self.backward else 1])
-        dims = 3 if "3d" in str(self.op) else 2
+        dims = self.dims
         if image.dim() != dims + 2 or not image.numel() or kind == "f64":
             raise Refusal("f64" if kind == "f64" else "an image without a batch" if image.numel() else "no elements")
         options = [value for value in arguments if not isinstance(value, torch.Tensor)]
@@ -61,13 +64,14 @@ class Pool(Entry):
                   f"-{','.join(reversed(layouts) if self.backward else layouts)}-n{image.shape[0]}c{image.shape[1]}"
                   f"{get_spatial(image.shape[2:], 'dhw')}-{get_spatial(window, 'zyx')}"
                   f"-p{self._get_pads(image.shape[2:], y[2:], window, stride, padding)}-s{join(stride)}"
-                  f"-i{'none' if self.averages else 'u64image'}")
-        written = ["x"] if self.backward else ["y"] if self.averages else ["y", "indices"]
-        kernel = Kernel(config, ["x", "y"] + ([] if self.averages else ["indices"]), written, image.get_device())
-        new = [(self.shape, self.strides, kind) for kind in ([source.dtype] if self.averages or self.backward
-                                                             else [source.dtype, torch.int64])]
+                  f"-i{'u64image' if self.has_indices else 'none'}")
+        names = ["x", "y"] + (["indices"] if self.has_indices else [])
+        kernel = Kernel(config, names, names[:1] if self.backward else names[1:], image.get_device())
+        new = [(self.shape, self.strides, kind) for kind in ([source.dtype, torch.int64]
+                                                             if self.has_indices and not self.backward
+                                                             else [source.dtype])]
         numbers = [~0, 0, len(arguments) - 1] if self.backward else [0, ~0, ~1]
-        self.plan = Plan(new, [(kernel, numbers[:2 if self.averages else 3])],
+        self.plan = Plan(new, [(kernel, numbers[:len(names)])],
                          ~0 if len(new) == 1 else (~0, ~1), self.gathers)
 
     def _lay_out(self, source: torch.Tensor, last: torch.Tensor, arguments: Sequence[Any]) -> None:
@@ -85,7 +89,8 @@ class Pool(Entry):
             indices = Input(last, is_last)
             if indices.gather or indices.layout != self.source.layout:
                 function = functools.partial(gather, is_last=is_last)
-                self.gathers, self.source = {0: function, len(arguments) - 1: function}, Input(function(source), is_last)
+                self.gathers = {0: function, len(arguments) - 1: function}
+                self.source = Input(function(source), is_last)
 
     @staticmethod
     def _get_pads(lengths, outputs, window, stride, padding) -> str:
@@ -100,9 +105,9 @@ def list_operators(with_max: bool) -> dict[str, Any]:
     kinds = {"avg_pool": True} | ({"max_pool": False} if with_max else {})
     operators = {}
     for kind, averages in kinds.items():
-        for dims in ("2d", "3d"):
+        for dims in (2, 3):
             for suffix in ("", "_backward"):
-                name = kind + dims + ("" if averages else "_with_indices") + suffix
+                name = f"{kind}{dims}d{'' if averages else '_with_indices'}{suffix}"
                 op = getattr(torch.ops.aten, name).default
-                operators[name] = functools.partial(Pool, op, averages, bool(suffix))
+                operators[name] = functools.partial(Pool, op, dims, averages, bool(suffix))
     return operators

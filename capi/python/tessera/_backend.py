@@ -1,0 +1,147 @@
+"""What compiles a graph for torch.compile's backend "tessera" (tessera/compile.py)."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+from typing import Any, Callable, Sequence
+
+import torch
+import torch._guards
+from torch._dispatch.python import enable_python_dispatcher
+from torch._dynamo.backends.common import aot_autograd
+from torch.fx.experimental.proxy_tensor import make_fx
+
+from tessera import _fused, _rewrite
+from tessera._step import Prepared, Step
+
+
+@dataclasses.dataclass
+class Options:
+    """What torch.compile(..., options={...}) may say."""
+    cuda_graphs: bool = False  #: As mode="reduce-overhead" does.
+    fuse: bool = True  #: Additions and activations in the kernels of convolutions.
+    inductor: bool = True  #: What is not ours is compiled by Inductor; otherwise it is PyTorch's, operator by operator.
+    norm_relu: bool = False  #: Batch normalisation of a training step with a ReLU behind it is ours.
+    max_pool: bool = True  #: Maximum pooling is ours, which passes over a NaN.
+
+
+def _read_options(mode: str | None, options: dict[str, Any] | None) -> Options:
+    if mode not in (None, "default", "reduce-overhead"):
+        raise ValueError(f"backend 'tessera' has no mode '{mode}', but default and reduce-overhead")
+    known = [field.name for field in dataclasses.fields(Options)]
+    if unknown := set(options or ()) - set(known):
+        raise ValueError(f"backend 'tessera' has no option {', '.join(sorted(unknown))}, but {', '.join(known)}")
+    return Options(**{"cuda_graphs": mode == "reduce-overhead", **(options or {})})
+
+
+def _compile_inference(options: Options) -> Callable:
+    """The compiler of a graph without gradients."""
+    def compile_graph(module: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable:
+        static = _get_static(inputs)
+        _rewrite.fold_batch_norms(module.graph, static)
+        _rewrite.fuse_convolutions(module.graph, options.fuse)
+        _rewrite.replace_pools(module.graph, options.max_pool)
+        split = _rewrite.Split(module, static)
+        rest = split.rest
+        split.rest = _rewrite.copy_without_writes(rest)
+        writes = len(split.rest.graph.nodes) != len(rest.graph.nodes)
+        function = _compile_rest(_decompose(rest) if options.inductor else rest, options, is_inference=True)
+        return Step(split, function, static, options.cuda_graphs and not writes and _is_on_gpu(module))
+    return compile_graph
+
+
+def _list_training_compilers(options: Options) -> dict[str, Any]:
+    """What aot_autograd wants for graphs with gradients: operators of Inductor's, of which convolutions are ours."""
+    shared: dict[str, Any] = {}
+    if options.inductor:
+        from torch._inductor.compile_fx import BoxedBool, BoxedDeviceIndex, _graph_counter
+        shared = {"cudagraphs": BoxedBool(options.cuda_graphs), "graph_id": next(_graph_counter),
+                  "boxed_forward_device_index": BoxedDeviceIndex(None)}
+
+    def compile_graph(module: torch.fx.GraphModule, inputs: Sequence[Any], is_backward: bool) -> Callable:
+        _rewrite.fuse_convolutions(module.graph, options.fuse)
+        _rewrite.replace_gradients(module.graph)
+        module.recompile()
+        # The backward graph's last arguments are the gradients of results; what comes before, the forward graph saves.
+        placeholders = module.graph.find_nodes(op="placeholder")
+        static = [number for number, placeholder in enumerate(placeholders) if "tangents" not in placeholder.name] \
+            if is_backward else _get_static(inputs)
+        reading = _rewrite.copy_without_writes(module)
+        function = _compile_rest(module, options, static_input_idxs=static, is_backward=is_backward, **shared)
+        return Prepared(reading, function, range(len(inputs)))
+    return {"fw_compiler": functools.partial(compile_graph, is_backward=False),
+            "bw_compiler": functools.partial(compile_graph, is_backward=True)}
+
+
+def _list_joint_options(options: Options) -> dict[str, Any]:
+    """How aot_autograd makes a graph with gradients, and two of it."""
+    from torch._functorch.partitioners import default_partition, min_cut_rematerialization_partition
+    result: dict[str, Any] = {}
+    table, split = {}, default_partition
+    if options.inductor:
+        from torch._inductor.decomposition import select_decomp_table
+        table = select_decomp_table()
+        split = functools.partial(min_cut_rematerialization_partition, compiler="inductor")
+        kept = _rewrite.KEPT if options.norm_relu else ()
+        # Inductor writes running statistics in kernels that it has anyway.
+        result["keep_inference_input_mutations"] = True
+        result["decompositions"] = {op: function for op, function in table.items() if op not in kept}
+
+    def partition(joint: torch.fx.GraphModule, inputs: Sequence[Any], **how: Any) -> Any:
+        if options.norm_relu:
+            _rewrite.fuse_norms(joint.graph, table)
+            joint.recompile()
+        return split(joint, inputs, **how)
+    return {**result, "partition_fn": partition}
+
+
+def _get_static(inputs: Sequence[Any]) -> list[int]:
+    """The numbers of parameters and buffers among a graph's arguments."""
+    context = torch._guards.TracingContext.try_get()
+    numbers = context.fw_metadata.static_input_indices if context and context.fw_metadata else None
+    return sorted(number for number in numbers or () if isinstance(inputs[number], torch.Tensor))
+
+
+def _is_on_gpu(module: torch.fx.GraphModule) -> bool:
+    values = [node.meta.get("val") for node in module.graph.nodes]
+    return all(value.is_cuda for value in values if isinstance(value, torch.Tensor))
+
+
+def _compile_rest(module: torch.fx.GraphModule, options: Options, **how: Any) -> Callable[[list], Sequence[Any]]:
+    """A function of one list of arguments. `how` is for Inductor."""
+    if not options.inductor:
+        return lambda arguments: module(*arguments)
+    from torch._inductor.compile_fx import compile_fx_inner
+    output = module.graph.output_node()
+    output.meta["user_visible_output_idxs"] = [
+        number for number, one in enumerate(output.args[0]) if isinstance(one, torch.fx.Node)]
+    return compile_fx_inner(module, _get_values(module), **how)
+
+
+def _get_values(module: torch.fx.GraphModule) -> list[Any]:
+    """A graph's arguments, as fake tensors."""
+    return [node.meta["val"] for node in module.graph.find_nodes(op="placeholder")]
+
+
+def _decompose(module: torch.fx.GraphModule) -> torch.fx.GraphModule:
+    """The same of operators that Inductor expects."""
+    from torch._inductor.decomposition import select_decomp_table
+    values = _get_values(module)
+    with torch._guards.detect_fake_mode(values) or contextlib.nullcontext(), enable_python_dispatcher(), \
+            torch.no_grad():
+        return make_fx(lambda *arguments: module(*arguments), select_decomp_table(),
+                       _allow_non_fake_inputs=True)(*values)
+
+
+def backend(module: torch.fx.GraphModule, inputs: Sequence[Any], *, mode: str | None = None,
+            options: dict[str, Any] | None = None) -> Callable:
+    """What torch.compile calls with each graph."""
+    read = _read_options(mode, options)
+    _fused.start()
+    compilers = {"inference_compiler": _compile_inference(read), **_list_training_compilers(read)}
+    if torch.is_grad_enabled() and any(
+            one.requires_grad for one in (*inputs, *module.parameters()) if isinstance(one, torch.Tensor)):
+        compilers |= _list_joint_options(read)
+    return aot_autograd(**compilers)(module, inputs)

@@ -1,0 +1,220 @@
+"""Operators of compiled graphs (tessera.compile): what one kernel computes and PyTorch has no operator for.
+
+They are in the namespace "tessera_compiled". What a problem of theirs is refused for, PyTorch's operators compute one
+after the other. The order of an epilogue is the library's: bias, residual tensor, activation.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Sequence
+
+import torch
+
+from tessera import _batch_norm, _convolution, _operators, _pooling
+from tessera._convolution import Convolution, New, uses_tf32
+from tessera._launch import Entry, Plan, Refusal
+from tessera._layouts import LAST, Input, describe, find_gathers, get_type
+from tessera._operators import Operator, Operators
+
+SPACE = "tessera_compiled"
+# By the number that an operator is given: the word of a network config, and PyTorch's function of (value, a, b, c).
+ACTIVATIONS = [
+    ("", lambda v, a, b, c: v),
+    ("relu", lambda v, a, b, c: v.relu()),
+    ("logistic", lambda v, a, b, c: v.sigmoid()),
+    ("tanh", lambda v, a, b, c: v.tanh()),
+    ("leakyrelu", lambda v, a, b, c: torch.ops.aten.leaky_relu(v, a)),
+    ("elu", lambda v, a, b, c: torch.ops.aten.elu(v, a)),
+    ("clamp", lambda v, a, b, c: v.clamp(a, b)),
+    ("abs", lambda v, a, b, c: v.abs()),
+]
+NUMBERS = {name: number for number, (name, _) in enumerate(ACTIVATIONS)}
+_SCHEMAS = [
+    "compiled_convolution(Tensor x, Tensor w, Tensor? bias, Tensor? residual, int[] stride, int[] padding, "
+    "int[] dilation, bool transposed, int[] output_padding, int groups, bool is_last, int activation, float a, "
+    "float b, float c) -> Tensor",
+    "compiled_convolution_backward(Tensor grad, Tensor x, Tensor w, int[]? bias_sizes, int[] stride, int[] padding, "
+    "int[] dilation, bool transposed, int[] output_padding, int groups, bool[] mask) -> (Tensor, Tensor, Tensor)",
+    "compiled_max_pool(Tensor x, int[] window, int[] stride, int[] padding, int[] dilation, bool ceil) -> Tensor",
+    "compiled_avg_pool(Tensor x, int[] window, int[] stride, int[] padding, bool ceil, bool counts_padding) -> Tensor",
+    "compiled_norm_relu(Tensor x, Tensor weight, Tensor bias, Tensor mean, Tensor variance, float momentum, "
+    "float epsilon) -> (Tensor, Tensor, Tensor, Tensor, Tensor)",
+    "compiled_norm_relu_backward(Tensor grad, Tensor x, Tensor weight, Tensor bias, Tensor saved_mean, "
+    "Tensor saved_inverse, float epsilon) -> (Tensor, Tensor, Tensor)",
+]
+
+
+class _Forward(Entry):
+    """compiled_convolution: a convolution with what follows it."""
+
+    def decide(self, x, w, bias, residual, *arguments) -> None:
+        *arguments, is_last, activation, a, b, c = arguments
+        get_type(*(tensor for tensor in (x, w, bias, residual) if tensor is not None))
+        conv = Convolution(x, w, arguments, is_last)
+        result = New(conv.b, is_last, x)
+        inputs = {0: Input(x, is_last), 1: Input(w, is_last)}
+        numbers = [{"a": 0, "w": 1, "b": ~0}[letter] for letter in conv.letters]
+        terms = []
+        if bias is not None:
+            if bias.shape != (conv.b[1],) or not bias.is_contiguous():
+                raise Refusal("a bias that is not one value for each channel, together in memory")
+            terms.append("bias")
+            numbers.append(2)
+        gathers = find_gathers(inputs)
+        if residual is not None:
+            if list(residual.shape) != conv.b:
+                raise Refusal("a residual tensor of another shape")
+            terms.append("residual")
+            numbers.append(3)
+            if Input(residual, is_last).layout != result.layout or find_gathers({3: Input(residual, is_last)}):
+                gathers[3] = functools.partial(_lay_out, strides=result.tensor[1])
+        terms += [name for name in [ACTIVATIONS[activation][0]] if name]
+        layouts = {"a": inputs[0].layout, "w": inputs[1].layout, "b": result.layout}
+        # The library's tanh is b tanh(a v).
+        parameters = (1, 1, 0) if ACTIVATIONS[activation][0] == "tanh" else (a, b, c)
+        kernel = conv.make_kernel("b", layouts, x, terms, parameters)
+        self.plan = Plan([result.tensor], [(kernel, numbers)], ~0, gathers)
+
+
+def _lay_out(tensor: torch.Tensor, strides: Sequence[int]) -> torch.Tensor:
+    """A copy with other strides, if it has others."""
+    if tensor.stride() == tuple(strides):
+        return tensor
+    return torch.empty_strided(tensor.shape, strides, dtype=tensor.dtype, device=tensor.device).copy_(tensor)
+
+
+def _convolve(x, w, bias, residual, *arguments) -> torch.Tensor:
+    """The same by PyTorch's operators."""
+    *arguments, is_last, activation, a, b, c = arguments
+    value = torch.ops.aten.convolution(x, w, bias, *arguments)
+    if residual is not None:
+        value = value + residual
+    value = ACTIVATIONS[activation][1](value, a, b, c)
+    return value.contiguous(memory_format=LAST[value.dim()] if is_last else torch.contiguous_format)
+
+
+def _convolve_meta(x, w, bias, residual, *arguments) -> torch.Tensor:
+    """Its shape and strides."""
+    *arguments, is_last, _, _, _, _ = arguments
+    value = torch.ops.aten.convolution(x, w, bias, *arguments)
+    form = LAST[value.dim()] if is_last else torch.contiguous_format
+    return torch.empty_like(value, memory_format=form)
+
+
+class _Pool(_pooling.Pool):
+    """compiled_max_pool and compiled_avg_pool: no indices, which nothing reads."""
+
+    def __init__(self, averages: bool):
+        super().__init__(_pool_average if averages else _pool_maximum, 0, averages, False, has_indices=False)
+
+    def decide(self, x, *arguments) -> None:
+        self.dims = x.dim() - 2
+        super().decide(x, *arguments)
+
+
+def _pool_maximum(x, window, stride, padding, dilation, ceil) -> torch.Tensor:
+    pool = torch.ops.aten.max_pool2d_with_indices if x.dim() == 4 else torch.ops.aten.max_pool3d_with_indices
+    return pool(x, window, stride, padding, dilation, ceil)[0]
+
+
+def _pool_average(x, window, stride, padding, ceil, counts_padding) -> torch.Tensor:
+    return (torch.ops.aten.avg_pool2d if x.dim() == 4 else torch.ops.aten.avg_pool3d)(
+        x, window, stride, padding, ceil, counts_padding)
+
+
+# Of the modes of batch normalisation (docs/spec/row-wise.md): the activation; running statistics, saved ones.
+_RELU, _RUNNING, _SAVES, _SAVED = 3, 16, 32, 16
+
+
+class _NormForward(_batch_norm.Norm):
+    """compiled_norm_relu: batch normalisation of a training step with ReLU, and the results of PyTorch's functional
+    form: y, mean, one over the deviation, both running statistics.
+    """
+
+    def decide(self, x, weight, bias, mean, variance, momentum, epsilon) -> None:
+        parameters = [weight, bias, mean, variance]
+        self.lay_out(x, parameters)
+        saved = torch.float64 if x.dtype == torch.float64 else torch.float32
+        kernel = self.make_kernel(
+            "bnorm_train", _RELU | _RUNNING | _SAVES, x,
+            [("i", x.dtype, True), *(("i", t.dtype, False) for t in parameters),
+             *(("r", t.dtype, False) for t in (mean, variance)), *[("r", saved, False)] * 2, ("o", x.dtype, True)],
+            [epsilon, momentum])
+        new = [(x.shape, self.strides, x.dtype)] + [((x.shape[1],), (1,), saved)] * 2
+        new += [(t.shape, (1,), t.dtype) for t in (mean, variance)]
+        self.plan = Plan(new, [(kernel, [0, 1, 2, 3, 4, ~3, ~4, ~1, ~2, ~0])], (~0, ~1, ~2, ~3, ~4),
+                         self.find_gathers([0], x), scalar=(5, 1))
+
+
+class _NormBackward(_batch_norm.Norm):
+    """compiled_norm_relu_backward: the gradients of x, weight and bias."""
+
+    def decide(self, grad, x, weight, bias, mean, inverse, epsilon) -> None:
+        parameters = [weight, bias, mean, inverse]
+        self.lay_out(x, parameters)
+        if grad.shape != x.shape or grad.dtype != x.dtype:
+            raise Refusal("a gradient of another shape or type")
+        kernel = self.make_kernel(
+            "bnorm_bwd", _RELU | _SAVED, x,
+            [("i", x.dtype, True)] * 2 + [("i", t.dtype, False) for t in parameters]
+            + [("r", weight.dtype, False)] * 2 + [("o", x.dtype, True)], [epsilon])
+        new = [(x.shape, self.strides, x.dtype)] + [(weight.shape, (1,), weight.dtype)] * 2
+        self.plan = Plan(new, [(kernel, [1, 0, 2, 3, 4, 5, ~1, ~2, ~0])], (~0, ~1, ~2),
+                         self.find_gathers([1, 0], x, grad))
+
+
+def _normalize(x, weight, bias, mean, variance, momentum, epsilon) -> tuple:
+    """The same by PyTorch's operators."""
+    y, *others = torch.ops.aten._native_batch_norm_legit_functional(
+        x, weight, bias, mean, variance, True, momentum, epsilon)
+    return y.relu(), *others
+
+
+def _normalize_backward(grad, x, weight, bias, mean, inverse, epsilon) -> tuple:
+    spread = lambda t: t.view(-1, *[1] * (x.dim() - 2))
+    y = (x - spread(mean)) * spread(inverse * weight) + spread(bias)
+    return torch.ops.aten.native_batch_norm_backward(
+        torch.where(y > 0, grad, 0), x, weight, None, None, mean, inverse, True, epsilon, [True] * 3)
+
+
+def _normalize_meta(x, weight, bias, mean, variance, momentum, epsilon) -> tuple:
+    saved = torch.empty_like(mean, dtype=torch.float64 if x.dtype == torch.float64 else torch.float32)
+    return torch.empty_like(x), saved, torch.empty_like(saved), torch.empty_like(mean), torch.empty_like(variance)
+
+
+def _normalize_backward_meta(grad, x, weight, bias, mean, inverse, epsilon) -> tuple:
+    return torch.empty_like(x), torch.empty_like(weight), torch.empty_like(weight)
+
+
+def _get_forward_key(*arguments: Any) -> tuple:
+    return *describe(*arguments), uses_tf32(arguments[0])
+
+
+# Of each operator: how it is answered, and what gives a result's shape and strides.
+_OPERATORS = {
+    "compiled_convolution": (Operator(_Forward, _get_forward_key, _convolve), _convolve_meta),
+    "compiled_convolution_backward": (
+        Operator(_convolution.Backward, _convolution.get_backward_key, torch.ops.aten.convolution_backward.default),
+        torch.ops.aten.convolution_backward.default),
+    "compiled_max_pool": (Operator(functools.partial(_Pool, False), describe, _pool_maximum), _pool_maximum),
+    "compiled_avg_pool": (Operator(functools.partial(_Pool, True), describe, _pool_average), _pool_average),
+    # Another momentum is not another kernel.
+    "compiled_norm_relu": (Operator(_NormForward, lambda *arguments: describe(*arguments[:5], arguments[6]),
+                                    _normalize), _normalize_meta),
+    "compiled_norm_relu_backward": (Operator(_NormBackward, describe, _normalize_backward), _normalize_backward_meta)}
+
+
+@functools.cache
+def start() -> Operators:
+    """Defines the operators, and answers them for the rest of the process."""
+    key, launcher = _operators.start_device()
+    # Inductor must hand tensors over as they lie in the graph: another layout is another kernel.
+    tag = getattr(torch.Tag, "needs_exact_strides", None) or torch.Tag.needs_fixed_stride_order
+    global _library  # Operators live as long as what has defined them.
+    _library = torch.library.Library(SPACE, "DEF")
+    for schema in _SCHEMAS:
+        name = schema.partition("(")[0]
+        _library.define(schema, tags=(tag,))
+        _library.impl(name, _OPERATORS[name][1], "Meta")
+    return Operators(key, launcher, {name: operator for name, (operator, _) in _OPERATORS.items()}, SPACE)

@@ -1,0 +1,334 @@
+"""Rewrites graphs of AOTAutograd's, whose nodes are aten's operators, with operators of _fused.py.
+
+Each function here keeps shapes, strides and types of what it replaces, which node.meta["val"] tells as fake tensors.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any, Callable, Iterator, Sequence
+
+import torch
+from torch._guards import detect_fake_mode
+from torch._prims_common import suggest_memory_format
+from torch.fx import Graph, GraphModule, Node
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.fx.node import map_arg
+
+from tessera._fused import NUMBERS, SPACE
+from tessera._layouts import LAST, TYPES
+
+aten = torch.ops.aten
+# Batch normalisation of several names: x, weight, bias, mean, variance[, whether it trains], momentum, epsilon.
+_BATCH_NORMS = (aten._native_batch_norm_legit_no_training.default, aten.native_batch_norm.default,
+                aten.cudnn_batch_norm.default)
+
+
+def _get_operator(name: str) -> Any:
+    return getattr(getattr(torch.ops, SPACE), name).default
+
+
+def _find(graph: Graph, *targets: Any) -> Iterator[Node]:
+    return (node for node in list(graph.nodes) if node.op == "call_function" and node.target in targets)
+
+
+def _get_arguments(node: Node) -> list[Any]:
+    """All of a call's arguments, with defaults, in their order."""
+    arguments = node.target._schema.arguments
+    return [node.args[number] if number < len(node.args) else node.kwargs.get(argument.name, argument.default_value)
+            for number, argument in enumerate(arguments)]
+
+
+def _inline(before: Node, function: Callable, *inputs: Node, decompositions: dict | None = None) -> Any:
+    """Nodes that compute what `function` does."""
+    values = [node.meta["val"] for node in inputs]
+    with detect_fake_mode(values) or contextlib.nullcontext():
+        traced = make_fx(function, decompositions)(*values)
+    placeholders = [node for node in traced.graph.nodes if node.op == "placeholder"]
+    with before.graph.inserting_before(before):
+        return before.graph.graph_copy(traced.graph, dict(zip(placeholders, inputs)))
+
+
+def _is_only_user(user: Node, node: Node) -> bool:
+    return list(node.users) == [user]
+
+
+class _Constants:
+    """Which nodes depend on parameters and buffers alone."""
+
+    def __init__(self, graph: Graph, static: Sequence[int]):
+        placeholders = graph.find_nodes(op="placeholder")
+        self.nodes = {placeholders[number] for number in static}
+        for node in graph.nodes:
+            if node.op == "call_function" and self._is_constant(node):
+                self.nodes.add(node)
+
+    def _is_constant(self, node: Node) -> bool:
+        return (bool(node.all_input_nodes) and all(one in self.nodes for one in node.all_input_nodes)
+                and not node.is_impure() and torch.Tag.nondeterministic_seeded not in getattr(node.target, "tags", ())
+                and isinstance(node.meta.get("val"), torch.Tensor))
+
+
+def _look_through_casts(node: Node) -> Node:
+    """What a tensor was before it was rounded."""
+    while (node.op == "call_function" and node.target is aten._to_copy.default
+           and set(node.kwargs) <= {"dtype"} and node.args[0].meta["val"].dtype.is_floating_point):
+        node = node.args[0]
+    return node
+
+
+def fold_batch_norms(graph: Graph, static: Sequence[int]) -> None:
+    """Makes fixed batch normalisation a factor and a summand for each channel, computed in f32; behind a convolution
+    they are those of its weights and its bias, which are rounded once.
+    """
+    constants = _Constants(graph, static).nodes
+    for node in _find(graph, *_BATCH_NORMS):
+        x, weight, bias, mean, variance, *rest = _get_arguments(node)
+        if len(rest) == 3 and rest[0] or mean is None or variance is None:
+            continue  # It trains, or has nothing fixed.
+        wide = torch.promote_types(x.meta["val"].dtype, torch.float32)
+        scale = _multiply(node, wide, _inline(node, lambda v: (v.to(wide) + rest[-1]).rsqrt(), variance), weight)
+        shift = _inline(node, lambda m, s: -m.to(wide) * s, mean, scale)
+        shift = shift if bias is None else _inline(node, lambda a, b: a + b.to(wide), shift, bias)
+        is_fixed = all(one is None or one in constants for one in (weight, bias, mean, variance))
+        results = [user for user in node.users if user.args[1] == 0]
+        if is_fixed and (folded := _fold(node, x, scale, shift, constants, wide)):
+            result = folded
+        else:
+            dims = x.meta["val"].dim() - 2
+            result = _inline(node, lambda x, a, b: (x.to(wide) * _spread(a, dims) + _spread(b, dims)).to(x.dtype),
+                             x, scale, shift)
+        for user in results:
+            user.replace_all_uses_with(result)
+    graph.eliminate_dead_code()
+
+
+def _spread(values: torch.Tensor, dims: int) -> torch.Tensor:
+    """One value for each channel, against images."""
+    return values.view(-1, *[1] * dims)
+
+
+def _multiply(before: Node, wide: torch.dtype, one: Node, other: Node | None) -> Node:
+    return one if other is None else _inline(before, lambda a, b: a * b.to(wide), one, other)
+
+
+def _fold(norm: Node, conv: Node, scale: Node, shift: Node, constants: set[Node], wide: torch.dtype) -> Node | None:
+    """The convolution with other weights, if that is all there is to it."""
+    if conv.target is not aten.convolution.default or not _is_only_user(norm, conv):
+        return None
+    x, w, bias, stride, padding, dilation, transposed, extra, groups = conv.args
+    if w not in constants or bias is not None and bias not in constants or transposed and groups > 1:
+        return None
+    dtype, dims = w.meta["val"].dtype, w.meta["val"].dim() - 2
+    # Its output channels are the first dimension, or the second.
+    dims += not transposed
+    w = _inline(norm, lambda w, s: (w.to(wide) * _spread(s, dims)).to(dtype), _look_through_casts(w), scale)
+    if bias is not None:
+        shift = _inline(norm, lambda a, b, s: a + b.to(wide) * s, shift, _look_through_casts(bias), scale)
+    bias = _inline(norm, lambda b: b.to(dtype), shift)
+    with norm.graph.inserting_before(norm):
+        result = norm.graph.call_function(
+            aten.convolution.default, (x, w, bias, stride, padding, dilation, transposed, extra, groups))
+    result.meta = dict(conv.meta)
+    return result
+
+
+def _read_activation(node: Node) -> tuple[int, float, float, float] | None:
+    """The number and the parameters of an activation; None if it is none that a kernel has."""
+    if node.op != "call_function" or not isinstance(node.target, torch._ops.OpOverload):
+        return None
+    simple = {aten.relu.default: "relu", aten.sigmoid.default: "logistic", aten.tanh.default: "tanh",
+              aten.abs.default: "abs"}
+    if node.target in simple:
+        return NUMBERS[simple[node.target]], 0.0, 0.0, 0.0
+    _, *numbers = _get_arguments(node) if node.target in (
+        aten.leaky_relu.default, aten.elu.default, aten.hardtanh.default, aten.clamp.default) else [None]
+    if not numbers or not all(isinstance(number, (int, float)) for number in numbers):
+        return None
+    numbers = [float(number) for number in numbers]
+    if node.target is aten.elu.default:
+        return (NUMBERS["elu"], numbers[0], 0.0, 0.0) if numbers[1:] == [1, 1] else None
+    name = "leakyrelu" if node.target is aten.leaky_relu.default else "clamp"
+    return (NUMBERS[name], *(numbers + [0.0, 0.0])[:3])
+
+
+def _find_residual(conv: Node, user: Node) -> Node | None:
+    """What is added to a convolution's result by its user."""
+    if user.target is not aten.add.Tensor or user.kwargs.get("alpha", 1) != 1:
+        return None
+    others = [one for one in user.args if one is not conv]
+    if len(others) != 1 or not isinstance(others[0], Node):
+        return None
+    mine, other, total = (node.meta["val"] for node in (conv, others[0], user))
+    return others[0] if mine.shape == other.shape and mine.dtype == other.dtype == total.dtype else None
+
+
+def _has_kernels(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.dtype in TYPES and value.dim() in (3, 4, 5)
+
+
+def fuse_convolutions(graph: Graph, fuses: bool = True) -> None:
+    """Makes one operator of each convolution and, if nothing else reads what is between, of the addition and the
+    activation behind it.
+    """
+    # From the end, so that of two convolutions that are added the later one adds.
+    for conv in reversed(list(_find(graph, aten.convolution.default))):
+        x, w, bias, *arguments = conv.args
+        if not _has_kernels(conv.meta["val"]):
+            continue
+        last, residual, activation = conv, None, (0, 0.0, 0.0, 0.0)
+        if fuses and len(last.users) == 1 and (residual := _find_residual(conv, next(iter(last.users)))):
+            last = next(iter(last.users))
+        if fuses and len(last.users) == 1 and (found := _read_activation(next(iter(last.users)))):
+            last, activation = next(iter(last.users)), found
+        is_last = suggest_memory_format(last.meta["val"]) in LAST.values()
+        with graph.inserting_before(last):
+            result = graph.call_function(_get_operator("compiled_convolution"),
+                                         (x, w, bias, residual, *arguments, is_last, *activation))
+        result.meta = dict(last.meta)
+        last.replace_all_uses_with(result)
+    graph.eliminate_dead_code()
+
+
+def replace_gradients(graph: Graph) -> None:
+    """The gradients of convolutions, by the operator that is ours."""
+    for node in _find(graph, aten.convolution_backward.default):
+        if _has_kernels(node.args[0].meta["val"]):
+            node.target = _get_operator("compiled_convolution_backward")
+
+
+def replace_pools(graph: Graph, max_pool: bool) -> None:
+    """Poolings of which no index is read."""
+    for node in _find(graph, aten.max_pool2d_with_indices.default, aten.max_pool3d_with_indices.default,
+                      aten.avg_pool2d.default, aten.avg_pool3d.default):
+        averages = "avg" in node.target.name()
+        x, window, stride, *rest = _get_arguments(node)
+        results = [node] if averages else [user for user in node.users if user.args[1] == 0]
+        if not averages and (not max_pool or len(results) != len(node.users)) or averages and rest.pop() is not None:
+            continue
+        if not _has_kernels(x.meta["val"]) or x.meta["val"].dtype is torch.float64:
+            continue
+        name = "compiled_avg_pool" if averages else "compiled_max_pool"
+        with graph.inserting_before(node):
+            result = graph.call_function(_get_operator(name), (x, window, stride or window, *rest))
+        for one in results:
+            result.meta = dict(one.meta)
+            one.replace_all_uses_with(result)
+    graph.eliminate_dead_code()
+
+
+# What batch normalisation and its ReLU are in graphs with gradients, when Inductor's decompositions leave them out.
+KEPT = (aten._native_batch_norm_legit_functional.default, aten.native_batch_norm_backward.default,
+        aten.threshold_backward.default)
+
+
+def fuse_norms(graph: Graph, decompositions: dict) -> None:
+    """Makes one operator of the batch normalisation of a training step and the ReLU behind it, and one of both
+    gradients. What else there is of KEPT is decomposed, if the operator has a decomposition here.
+    """
+    fused = {}  # By the ReLU's results: normalisation and bias.
+    for norm in _find(graph, KEPT[0]):
+        x, weight, bias, mean, variance, trains, momentum, epsilon = norm.args
+        results = {user.args[1]: user for user in norm.users}
+        relu = next(iter(results[0].users)) if 0 in results and len(results[0].users) == 1 else None
+        if not trains or weight is None or bias is None or not relu or relu.target is not aten.relu.default:
+            continue
+        with graph.inserting_before(norm):
+            norm.replace_all_uses_with(graph.call_function(
+                _get_operator("compiled_norm_relu"), (x, weight, bias, mean, variance, momentum, epsilon)))
+        relu.replace_all_uses_with(results[0])
+        results[0].meta = dict(relu.meta)
+        fused[results[0]] = x, bias
+    for norm in _find(graph, KEPT[1]):
+        grad, x, weight, _, _, mean, inverse, trains, epsilon, _ = norm.args
+        if not trains or grad.target is not KEPT[2] or not _is_only_user(norm, grad) or grad.args[2] != 0:
+            continue
+        source, y = grad.args[0], grad.args[1]
+        while y.target in (aten.alias.default, aten.detach.default):
+            y = y.args[0]
+        if y not in fused or fused[y][0] is not x:
+            continue
+        with graph.inserting_before(norm):
+            norm.replace_all_uses_with(graph.call_function(
+                _get_operator("compiled_norm_relu_backward"),
+                (source, x, weight, fused[y][1], mean, inverse, epsilon)))
+    graph.eliminate_dead_code()
+    for node in _find(graph, *(op for op in KEPT if op in decompositions)):
+        _decompose(node, decompositions)
+    graph.eliminate_dead_code()
+    for node in _find(graph, _get_operator("compiled_norm_relu"), _get_operator("compiled_norm_relu_backward")):
+        node.meta["val"] = node.target(*map_arg(node.args, lambda one: one.meta["val"]))
+
+
+def _decompose(node: Node, decompositions: dict) -> None:
+    inputs = node.all_input_nodes
+
+    def function(*values: torch.Tensor) -> Any:
+        return decompositions[node.target](*map_arg(node.args, dict(zip(inputs, values)).__getitem__), **node.kwargs)
+    result = _inline(node, function, *inputs, decompositions=decompositions)
+    for user, one in [(node, result)] if isinstance(result, Node) else [(user, result[user.args[1]])
+                                                                       for user in list(node.users)]:
+        user.replace_all_uses_with(one)
+
+
+def copy_without_writes(module: GraphModule) -> GraphModule:
+    """The same graph in a module of its own; arguments that it writes at its end stay as they are."""
+    graph = Graph()
+    graph.output(graph.graph_copy(module.graph, {}))
+    for node in _find(graph, aten.copy_.default):
+        node.replace_all_uses_with(node.args[1])
+        graph.erase_node(node)
+    return GraphModule(module, graph)
+
+
+class Split:
+    """A graph in two: what depends on parameters and buffers alone, and the rest. `inputs` are those of the rest: the
+    number of an argument of the whole or, as ~0, ~1 ..., of a result of the first part.
+    """
+
+    def __init__(self, module: GraphModule, static: Sequence[int]):
+        graph = module.graph
+        placeholders = graph.find_nodes(op="placeholder")
+        constants = _Constants(graph, static).nodes
+        values = [node for node in graph.nodes if node in constants and not self._is_view(node)
+                  and any(user not in constants for user in node.users)]
+        self.fold = self._extract(module, placeholders, values)
+        numbers = {placeholder: number for number, placeholder in enumerate(placeholders)}
+        for number, node in enumerate(values):
+            with graph.inserting_before(next(iter(graph.nodes))):
+                placeholder = graph.placeholder(f"folded_{number}")
+            placeholder.meta = dict(node.meta)
+            numbers[placeholder] = ~number
+            node.replace_all_uses_with(placeholder)
+        graph.eliminate_dead_code()
+        for placeholder in placeholders:
+            if not placeholder.users and placeholder in constants:
+                graph.erase_node(placeholder)
+        graph.lint()
+        module.recompile()
+        self.rest = module
+        self.inputs = [numbers[placeholder] for placeholder in graph.find_nodes(op="placeholder")]
+
+    @classmethod
+    def _is_view(cls, node: Node) -> bool:
+        """Whether it is a parameter, in its own memory."""
+        if node.op == "placeholder":
+            return True
+        schema = getattr(node.target, "_schema", None)
+        is_view = schema is not None and any(result.alias_info for result in schema.returns)
+        return is_view and all(cls._is_view(one) for one in node.all_input_nodes)
+
+    @staticmethod
+    def _extract(module: GraphModule, placeholders: Sequence[Node], values: Sequence[Node]) -> GraphModule:
+        needed, graph, copies = set(), Graph(), {}
+        pending = list(values)
+        while pending:
+            node = pending.pop()
+            if node not in needed:
+                needed.add(node)
+                pending += node.all_input_nodes
+        for node in module.graph.nodes:
+            if node in needed or node in placeholders:
+                copies[node] = graph.node_copy(node, copies.__getitem__)
+        graph.output(tuple(copies[node] for node in values))
+        return GraphModule(module, graph)

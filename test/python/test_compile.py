@@ -1,0 +1,299 @@
+"""torch.compile's backend "tessera" on the emulated device, against PyTorch's own operators in eager mode. With
+TESSERA_DEVICE=nvidia, the same on the GPU, where CUDA graphs are tested as well.
+"""
+
+import copy
+import os
+import threading
+import unittest
+import warnings
+
+try:
+    import torch
+    import torch.nn.functional as F
+    from torch import nn
+except ImportError as error:
+    raise unittest.SkipTest(f"PyTorch is not installed: {error}") from error
+
+import tessera.compile
+import tessera.torch
+from tessera import _fused
+
+DEVICE = "cpu" if os.environ.get("TESSERA_DEVICE", "").startswith("emulated") else "cuda"
+LAST = torch.channels_last
+# Inductor's C++ takes half a minute; one test has it.
+WITHOUT_INDUCTOR = {"inductor": False}
+
+
+class Block(nn.Module):
+    """Two convolutions beside an identity."""
+
+    def __init__(self, channels):
+        super().__init__()
+        self.first, self.first_norm = nn.Conv2d(channels, channels, 3, padding=1, bias=False), nn.BatchNorm2d(channels)
+        self.second, self.second_norm = nn.Conv2d(channels, channels, 1), nn.BatchNorm2d(channels)
+
+    def forward(self, x):
+        y = F.relu(self.first_norm(self.first(x)), inplace=True)
+        return F.relu(self.second_norm(self.second(y)) + x)
+
+
+def make_network(*layers):
+    """Layers in inference, whose normalisation changes something."""
+    torch.manual_seed(0)
+    network = nn.Sequential(*layers).to(DEVICE, memory_format=LAST).eval()
+    for module in network.modules():
+        if isinstance(module, (nn.BatchNorm2d, nn.BatchNorm3d)):
+            for tensor in (module.weight, module.bias, module.running_mean)[0 if module.affine else 2:]:
+                nn.init.normal_(tensor)
+            nn.init.uniform_(module.running_var, 0.5, 2)
+    return network
+
+
+def make_residual_network():
+    return make_network(nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU6(), nn.MaxPool2d(3, 2, 1), Block(8),
+                        nn.BatchNorm2d(8), nn.AvgPool2d(2), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(8, 4))
+
+
+def make(*shape):
+    return torch.randn(shape, device=DEVICE).contiguous(memory_format=LAST)
+
+
+class CompileTest(unittest.TestCase):
+    def setUp(self):
+        torch.compiler.reset()
+        torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
+        _fused.start().fallbacks.clear()
+
+    def count(self, function):
+        """What our operators are called in a function, how often; nothing may have fallen back in this test."""
+        operators = _fused.start()
+        before = operators.count()[0]
+        function()
+        self.assertEqual(operators.fallbacks, {})
+        return dict(operators.count()[0] - before)
+
+    def compare(self, network, *inputs, atol=1e-5, calls=None, **options):
+        """The compiled network against the network, without gradients. `calls` is how often our operators are called.
+        """
+        compiled = torch.compile(network, backend="tessera", options={**WITHOUT_INDUCTOR, **options})
+        with torch.no_grad():
+            for x in inputs:
+                result, wanted = compiled(x), network(x)
+                torch.testing.assert_close(result, wanted, atol=atol, rtol=atol)
+                self.assertEqual(result.stride(), wanted.stride())
+            count = self.count(lambda: compiled(x))
+        if calls:
+            self.assertEqual(count, {f"compiled_{name}": number for name, number in calls.items()})
+        return compiled
+
+    # Convolution, normalisation, addition and activation are one kernel; poolings are ours.
+    def test_fuses_a_block(self):
+        self.compare(make_residual_network(), make(2, 3, 12, 12),
+                     calls={"convolution": 3, "max_pool": 1, "avg_pool": 1})
+
+    # Without fusion, and without maximum pooling: the same numbers.
+    def test_options(self):
+        self.compare(make_residual_network(), make(2, 3, 12, 12), fuse=False, max_pool=False,
+                     calls={"convolution": 3, "avg_pool": 1})
+        with self.assertRaisesRegex(Exception, "no option fast, but cuda_graphs"):
+            torch.compile(nn.ReLU(), backend="tessera", options={"fast": True})(make(1, 1, 1, 1))
+        with self.assertRaisesRegex(Exception, "no mode 'max-autotune'"):
+            torch.compile(nn.Sigmoid(), backend="tessera", mode="max-autotune")(make(1, 1, 1, 1))
+
+    # What is left goes through Inductor.
+    def test_inductor(self):
+        self.compare(make_residual_network(), make(2, 3, 12, 12), inductor=True,
+                     calls={"convolution": 3, "max_pool": 1, "avg_pool": 1})
+
+    # Each activation, alone and behind an addition; two results that are added; one that is read twice.
+    def test_activations_and_additions(self):
+        class Net(nn.Module):
+            def __init__(self, activation):
+                super().__init__()
+                self.a, self.b, self.activation = nn.Conv2d(4, 4, 3, padding=1), nn.Conv2d(4, 4, 1), activation
+
+            def forward(self, x):
+                y = self.activation(self.a(x) + self.b(x))
+                z = self.a(self.activation(y - 1))
+                return z * torch.sigmoid(z) + self.activation(self.b(y)), self.b(y) + self.b(y)[:1]
+        for activation in (F.relu, torch.sigmoid, torch.tanh, torch.abs, F.relu6, F.hardtanh, F.elu, F.leaky_relu,
+                           F.silu, lambda v: F.leaky_relu(v, 0.3), lambda v: v.clamp(min=0.1)):
+            torch.compiler.reset()
+            network = Net(activation).to(DEVICE, memory_format=LAST)
+            x = make(2, 4, 5, 6)
+            compiled = torch.compile(network, backend="tessera", options=WITHOUT_INDUCTOR)
+            with torch.no_grad():
+                for mine, wanted in zip(compiled(x), network(x)):
+                    torch.testing.assert_close(mine, wanted, atol=2e-5, rtol=2e-5)
+                self.assertEqual(self.count(lambda: compiled(x)), {"compiled_convolution": 6})
+
+    # Folding behind a transposed convolution, with groups, in three dimensions, and where it cannot be: before one.
+    def test_folding(self):
+        layers = (nn.BatchNorm2d(4), nn.ConvTranspose2d(4, 6, 3, 2, 1), nn.BatchNorm2d(6),
+                  nn.ConvTranspose2d(6, 4, 2, groups=2), nn.BatchNorm2d(4, affine=False),
+                  nn.Conv2d(4, 8, 3, groups=4, bias=False), nn.BatchNorm2d(8))
+        self.compare(make_network(*layers), make(2, 4, 5, 5))
+        torch.manual_seed(0)
+        volume = nn.Sequential(nn.Conv3d(2, 4, 3, bias=False), nn.BatchNorm3d(4), nn.ReLU()).to(DEVICE).eval()
+        self.compare(volume, torch.randn(1, 2, 5, 5, 5, device=DEVICE), calls={"convolution": 1})
+
+    # Halves, and autocast: weights are rounded once, so that the distance from f32 is no larger than PyTorch's.
+    def test_halves(self):
+        network, x = make_residual_network(), make(2, 3, 12, 12)
+        compiled = torch.compile(network, backend="tessera", options=WITHOUT_INDUCTOR)
+        with torch.no_grad():
+            wanted = network(x)
+            with torch.autocast(DEVICE, torch.bfloat16):
+                results = [network(x), compiled(x)]
+            network, x = network.bfloat16(), x.bfloat16()
+            results += [network(x), compiled(x)]
+        errors = [((result.float() - wanted).norm() / wanted.norm()).item() for result in results]
+        for theirs, ours in zip(errors[::2], errors[1::2]):
+            self.assertLess(ours, 1.5 * theirs + 1e-3)
+
+    # Weights that are written in place, loaded, or replaced are folded anew.
+    def test_changed_weights(self):
+        network, x = make_residual_network(), make(2, 3, 12, 12)
+        compiled = self.compare(network, x)
+
+        def check():
+            with torch.no_grad():
+                torch.testing.assert_close(compiled(x), network(x), atol=1e-5, rtol=1e-5)
+        with torch.no_grad():
+            network[0].weight.mul_(2)
+            network[1].running_var.add_(1)
+        check()
+        network.load_state_dict({name: value + 0.5 for name, value in network.state_dict().items()})
+        check()
+        network[0].weight.data = network[0].weight.data.flip(0)
+        check()
+        network[4].first = copy.deepcopy(network[0])
+        network[4].first = nn.Conv2d(8, 8, 3, padding=1, bias=False, device=DEVICE)
+        check()
+        with torch.inference_mode():
+            torch.testing.assert_close(compiled(x), network(x), atol=1e-5, rtol=1e-5)
+
+    # Other batches compile anew: first for each, then for all. Both ways are right.
+    def test_batches(self):
+        network = make_residual_network()
+        self.compare(network, *(make(n, 3, 12, 12) for n in (2, 3, 5, 1, 2)))
+        torch.compiler.reset()
+        self.compare(network, make(2, 3, 12, 12), make(2, 3, 10, 14))
+        torch.compiler.reset()
+        compiled = torch.compile(network, backend="tessera", dynamic=True, options=WITHOUT_INDUCTOR)
+        with torch.no_grad():
+            for n in (2, 4):
+                x = make(n, 3, 12, 12)
+                torch.testing.assert_close(compiled(x), network(x), atol=1e-5, rtol=1e-5)
+
+    # A layout that is not the channels' last, results that are views, and inputs that are written.
+    def test_layouts_and_views(self):
+        network = make_network(nn.Conv2d(3, 4, 3), nn.ReLU()).to(memory_format=torch.contiguous_format)
+        self.compare(network, torch.randn(2, 3, 6, 6, device=DEVICE))
+
+        def function(x, w):
+            y = F.conv2d(x, w)
+            x.add_(1)
+            return y.transpose(0, 1), x, y.relu()
+        inputs = [torch.randn(2, 3, 5, 5, device=DEVICE), torch.randn(4, 3, 3, 3, device=DEVICE)]
+        mine = torch.compile(function, backend="tessera", options=WITHOUT_INDUCTOR)
+        with torch.no_grad():
+            for result, wanted in zip(mine(*copy.deepcopy(inputs)), function(*inputs)):
+                torch.testing.assert_close(result, wanted, atol=1e-5, rtol=1e-5)
+
+    # Gradients, running statistics, and a second batch.
+    def test_training(self):
+        mine = make_network(nn.Conv2d(3, 8, 3, bias=False), nn.BatchNorm2d(8), nn.ReLU(), nn.AvgPool2d(2),
+                            nn.Conv2d(8, 4, 2), nn.ReLU(), nn.Flatten(), nn.Linear(16, 3)).train()
+        theirs = copy.deepcopy(mine)
+        compiled = torch.compile(mine, backend="tessera", options=WITHOUT_INDUCTOR)
+        for batch in (2, 3):
+            x = make(batch, 3, 8, 8)
+            compiled(x).square().sum().backward()
+            theirs(x).square().sum().backward()
+        theirs(x).square().sum().backward()
+        self.assertEqual(self.count(lambda: compiled(x).square().sum().backward()),
+                         {"compiled_convolution": 2, "compiled_convolution_backward": 2})
+        for one, other in zip(mine.parameters(), theirs.parameters()):
+            torch.testing.assert_close(one.grad, other.grad, atol=1e-4, rtol=1e-4)
+        for one, other in zip(mine.buffers(), theirs.buffers()):
+            torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-5)
+        x = make(2, 3, 8, 8)
+        with torch.autocast(DEVICE, torch.bfloat16):
+            compiled(x).sum().backward()
+        torch.testing.assert_close(compiled.eval()(x), mine(x), atol=1e-5, rtol=1e-5)
+
+    # Batch normalisation with ReLU and both gradients as two kernels, beside one without ReLU.
+    def test_training_norms(self):
+        mine = make_network(nn.Conv2d(3, 8, 3, bias=False), nn.BatchNorm2d(8), nn.ReLU(True), nn.Conv2d(8, 4, 2),
+                            nn.BatchNorm2d(4), nn.Sigmoid(), nn.BatchNorm2d(4, affine=False), nn.ReLU()).train()
+        theirs, x = copy.deepcopy(mine), make(2, 3, 8, 8)
+        compiled = torch.compile(mine, backend="tessera", options={**WITHOUT_INDUCTOR, "norm_relu": True})
+        for number in range(2):
+            for module in (mine, theirs):
+                module[1].momentum = 1 / (number + 2)
+            theirs(x).square().sum().backward()
+            count = self.count(lambda: compiled(x).square().sum().backward())
+        self.assertEqual(count["compiled_norm_relu"], count["compiled_norm_relu_backward"])
+        for one, other in zip((*mine.parameters(), *mine.buffers()), (*theirs.parameters(), *theirs.buffers())):
+            if one.requires_grad:
+                one, other = one.grad, other.grad
+            torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-4)
+
+    # A type without kernels is PyTorch's, and so is what a kernel is refused for, which is counted.
+    def test_refusals(self):
+        network = make_network(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.MaxPool2d(2, dilation=2)).double()
+        self.compare(network, make(1, 3, 8, 8).double(), atol=1e-9)
+        compiled = torch.compile(network.float(), backend="tessera", options=WITHOUT_INDUCTOR)
+        x = make(1, 3, 8, 8)
+        with torch.no_grad():
+            torch.testing.assert_close(compiled(x), network(x), atol=1e-5, rtol=1e-5)
+        self.assertEqual(dict(_fused.start().fallbacks), {("compiled_max_pool", "a dilation"): 1})
+
+    # tessera.torch.prepare() of a compiled step compiles its kernels, and the step is as right as before.
+    def test_prepare(self):
+        network, x = make_residual_network(), make(1, 3, 20, 12)
+        compiled = torch.compile(network, backend="tessera", options=WITHOUT_INDUCTOR)
+        with torch.no_grad():
+            self.assertEqual(tessera.torch.prepare(lambda: compiled(x)), 5)
+            torch.testing.assert_close(compiled(x), network(x), atol=1e-5, rtol=1e-5)
+
+    # Threads have captures and kernels of their own. PyTorch compiles in one thread at a time.
+    def test_threads(self):
+        network, x, results = make_residual_network(), make(2, 3, 12, 12), []
+        compiled = self.compare(network, x)
+
+        def run():
+            with torch.no_grad():
+                results.extend(compiled(x) for _ in range(3))
+        threads = [threading.Thread(target=run) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        with torch.no_grad():
+            for result in results:
+                torch.testing.assert_close(result, network(x), atol=1e-5, rtol=1e-5)
+        self.assertEqual(len(results), 9)
+
+    # A step is captured once for each shape; inputs elsewhere and changed weights are seen, and results stay.
+    @unittest.skipIf(DEVICE == "cpu", "the emulated device has no graphs")
+    def test_cuda_graphs(self):
+        network = make_residual_network()
+        compiled = torch.compile(network, backend="tessera", options={**WITHOUT_INDUCTOR, "cuda_graphs": True})
+        with torch.no_grad(), warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for batch in (2, 2, 3, 2):
+                x, y = make(batch, 3, 12, 12), make(batch, 3, 12, 12)
+                first, second = compiled(x), compiled(y)
+                torch.testing.assert_close(first, network(x), atol=1e-4, rtol=1e-4)
+                torch.testing.assert_close(second, network(y), atol=1e-4, rtol=1e-4)
+                network[0].weight.mul_(0.5)
+                network[-1].weight.mul_(2)
+            network[-1].weight.data = network[-1].weight.data.clone() + 1
+            torch.testing.assert_close(compiled(x), network(x), atol=1e-4, rtol=1e-4)
+
+
+if __name__ == "__main__":
+    unittest.main()
