@@ -72,13 +72,13 @@ def get_type(*arrays: Any) -> str:
 
 
 def call(operator: str, config: str, tensors: str, results: Sequence[jax.ShapeDtypeStruct], reference: Callable,
-         *arrays: jax.Array) -> tuple[jax.Array, ...]:
-    """The results of a problem; of `reference`, given the same arrays, where no kernel covers it. `tensors` has a
-    letter for each array and each result; "-" is an array that only `reference` reads.
+         *arrays: jax.Array, needs: Sequence[str] = ()) -> tuple[jax.Array, ...]:
+    """The results of a problem; of `reference`, given the same arrays, where no kernel covers it or one of those that
+    it `needs`. `tensors` has a letter for each array and each result; "-" is an array that only `reference` reads.
     """
     try:
         platform = start()
-        workspace = _library.get_info(config).workspace_bytes
+        workspace, *_ = [_library.get_info(each).workspace_bytes for each in (config, *needs)]
     except (Refusal, _library.Error) as error:
         refuse(operator, str(error))
         return reference(*arrays)

@@ -86,8 +86,9 @@ def _forward_with_indices(pool: Pooling, x: jax.Array) -> tuple[jax.Array, jax.A
 
 
 def _max_gradient(pool: Pooling, x: jax.Array, indices: jax.Array, g: jax.Array) -> tuple[jax.Array]:
-    return _jax_calls.call("gradient of max pooling", pool.get_config("bwd", pool.indices[0]), "-iyx",
-                           [pool.get_shape("x")], lambda x, _, g: jax.vjp(pool.compute_by_jax, x)[1](g), x, indices, g)
+    forward, backward = (pool.get_config(direction, pool.indices[0]) for direction in ("fwd", "bwd"))
+    return _jax_calls.call("gradient of max pooling", backward, "-iyx", [pool.get_shape("x")],
+                           lambda x, _, g: jax.vjp(pool.compute_by_jax, x)[1](g), x, indices, g, needs=[forward])
 
 
 @functools.cache
@@ -122,9 +123,9 @@ def _max(pool: Pooling, x: jax.Array) -> jax.Array:
     return _get_function(pool, _forward)(x)[0]
 
 
-def _max_and_save(pool, x):
-    y, indices = _get_function(pool, _forward_with_indices)(x)
-    return y, (x, indices)
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _max_with_indices(pool: Pooling, x: jax.Array) -> tuple[jax.Array, jax.Array]:
+    return _get_function(pool, _forward_with_indices)(x)
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
@@ -133,7 +134,18 @@ def _spread(pool: Pooling, x: jax.Array, indices: jax.Array, g: jax.Array) -> ja
     return _get_function(pool, _max_gradient)(x, indices, g)[0]
 
 
+def _max_and_save(pool, x):
+    y, indices = _max_with_indices(pool, x)
+    return y, (x, indices)
+
+
+def _max_with_indices_and_save(pool, x):
+    results = _max_with_indices(pool, x)
+    return results, (x, results[1])
+
+
 _max.defvjp(_max_and_save, lambda pool, saved, g: (_spread(pool, *saved, g),))
+_max_with_indices.defvjp(_max_with_indices_and_save, lambda pool, saved, gs: (_spread(pool, *saved, gs[0]),))
 _spread.defvjp(lambda pool, x, indices, g: (_spread(pool, x, indices, g), x),
                lambda pool, x, gradient: (None, None, jax.jvp(pool.compute_by_jax, (x,), (gradient,))[1]))
 
@@ -154,7 +166,8 @@ def find_window(x: jax.Array, window, strides, padding) -> tuple[tuple, tuple, t
 
 def pool(mode: str, x: jax.Array, window, strides, pads) -> jax.Array:
     """A pooling by kernels of ours; all dimensions are named. Raises Refusal where JAX is to compute it."""
-    _jax_calls.get_type(x)
+    if _jax_calls.get_type(x) == "f64":
+        raise Refusal("arrays of float64")
     given = x.shape
     if not len(window) == len(strides) == len(pads) == x.ndim:
         raise Refusal("numbers for another count of dimensions")

@@ -3,8 +3,8 @@
     import tessera.jax
     y = tessera.jax.conv_general_dilated(x, w, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
 
-are functions to be called instead of JAX's, with the same arguments, under jit, grad (of any order, in reverse mode) and
-vmap. What is refused JAX computes, and is counted: `print(tessera.jax.report())`. With TESSERA_DEVICE=emulated, arrays
+are functions to be called instead of JAX's, with the same arguments, under jit, vmap and grad (of any order, in reverse
+mode). What is refused JAX computes, and is counted: `print(tessera.jax.report())`. With TESSERA_DEVICE=emulated, arrays
 of the CPU are taken and kernels run on the emulated device, for tests.
 """
 
