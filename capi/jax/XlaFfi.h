@@ -29,7 +29,7 @@ inline constexpr int32_t kMetadata = 1;
 
 struct ApiVersion {
   size_t size;
-  Extension *extension;
+  Extension *extension = nullptr;
   int32_t major;
   int32_t minor;
 };
@@ -63,7 +63,7 @@ enum class Type : int32_t {
 
 struct Buffer {
   size_t size;
-  Extension *extension;
+  Extension *extension = nullptr;
   Type type;
   void *data;
   int64_t rank;
@@ -73,7 +73,7 @@ struct Buffer {
 /// The arguments of a call, or its results: all are buffers.
 struct Buffers {
   size_t size;
-  Extension *extension;
+  Extension *extension = nullptr;
   int64_t count;
   int32_t *kinds;
   Buffer **buffers;
@@ -82,7 +82,7 @@ struct Buffers {
 /// Constants of a call, sorted by their names.
 struct Attributes {
   size_t size;
-  Extension *extension;
+  Extension *extension = nullptr;
   int64_t count;
   int32_t *kinds;
   String **names;
@@ -93,7 +93,7 @@ inline constexpr int32_t kString = 4;
 /// The argument of a function in Api: in and out.
 struct CreateError {
   size_t size;
-  Extension *extension;
+  Extension *extension = nullptr;
   const char *message;
   int32_t code;
 };
@@ -101,41 +101,40 @@ inline constexpr int32_t kInternal = 13;
 
 struct GetStream {
   size_t size;
-  Extension *extension;
-  Context *context;
+  Extension *extension = nullptr;
+  Context *context = nullptr;
   void *stream;
 };
 struct GetDevice {
   size_t size;
-  Extension *extension;
-  Context *context;
+  Extension *extension = nullptr;
+  Context *context = nullptr;
   int32_t device;
 };
 
-/// XLA's functions. Those that we do not call are addresses only.
+/// XLA's functions. Those that we do not call have no type here.
 struct Api {
   size_t size;
-  Extension *extension;
+  Extension *extension = nullptr;
   ApiVersion version;
-  void *internal;
+  void *internal = nullptr;
   Error *(*createError)(CreateError *);
-  void *getMessage, *destroyError, *registerHandler;
+  void *getMessage = nullptr, *destroyError = nullptr;
+  void *registerHandler = nullptr;
   Error *(*getStream)(GetStream *);
-  void *registerType, *getContext, *setState, *getState, *allocate, *free;
-  void *schedule, *countThreads;
-  void *createFuture, *setAvailable, *setError, *getRun;
-  Error *(*getDevice)(GetDevice *); ///< Since version 0.2.
+  void *others[12] = {};
+  Error *(*getDevice)(GetDevice *); ///< Not in early releases.
 };
 
 struct CallFrame {
   size_t size;
-  Extension *extension;
+  Extension *extension = nullptr;
   const Api *api;
-  Context *context;
-  int32_t stage;
-  Buffers arguments;
-  Buffers results;
-  Attributes attributes;
+  Context *context = nullptr;
+  int32_t stage = 0;
+  Buffers arguments = {};
+  Buffers results = {};
+  Attributes attributes = {};
 };
 
 } // namespace tessera::jax::xla
