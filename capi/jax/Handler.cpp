@@ -137,20 +137,21 @@ std::string Call::run(int32_t device, void *stream) const {
 /// know.
 static void describe(const xla::CallFrame &frame, xla::Metadata &metadata) {
   metadata.version.major = xla::kMajorVersion;
-  metadata.version.minor = frame.api->version.minor;
+  metadata.version.minor =
+      frame.api ? frame.api->version.minor : xla::kEarlyMinorVersion;
   metadata.traits = 0;
 }
 
 void tesseraJaxStart(const Settings *given) { settings = *given; }
 
 xla::Error *tesseraJaxRun(xla::CallFrame *frame) {
-  const xla::Api &api = *frame->api;
   for (xla::Extension *next = frame->extension; next; next = next->next)
     if (next->kind == xla::kMetadata) {
       auto *extension = reinterpret_cast<xla::MetadataExtension *>(next);
       describe(*frame, *extension->metadata);
       return nullptr;
     }
+  const xla::Api &api = *frame->api;
   xla::GetStream stream = {sizeof stream, nullptr, frame->context, nullptr};
   xla::GetDevice device = {sizeof device, nullptr, frame->context, 0};
   if (settings.isGpu) {

@@ -35,6 +35,8 @@ struct ApiVersion {
 };
 /// Changes when fields move.
 inline constexpr int32_t kMajorVersion = 0;
+/// Of the releases that ask for ours without an Api, which has theirs.
+inline constexpr int32_t kEarlyMinorVersion = 1;
 
 /// What XLA asks before the first call. Later releases have more behind it.
 struct Metadata {

@@ -226,6 +226,9 @@ TEST_F(JaxHandler, TellsItsVersion) {
   EXPECT_EQ(metadata.version.major, xla::kMajorVersion);
   EXPECT_EQ(metadata.version.minor, 7);
   EXPECT_EQ(metadata.traits, 0u);
+  frame.api = nullptr;
+  EXPECT_EQ(tesseraJaxRun(&frame), nullptr);
+  EXPECT_EQ(metadata.version.minor, xla::kEarlyMinorVersion);
 }
 
 // Two calls at once have two handles.
