@@ -4,9 +4,11 @@ same on the GPU.
 
 import functools
 import itertools
+import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import unittest
 from unittest import mock
 
@@ -225,6 +227,21 @@ class JaxTest(unittest.TestCase):
         tessera.jax.max_pool(make(1, 4, 4, 2, dtype="float64"), (2, 2))
         self.assertEqual(tessera.jax.report().fallbacks["max pooling", "arrays of float64"], 1)
         self.assertIn("calls by JAX: a negative padding", str(tessera.jax.report()))
+
+    # Without a GPU or without the library all is JAX's, forward mode too.
+    def test_without_a_device(self):
+        program = """if True:
+            import jax, jax.numpy as jnp, tessera.jax
+            x, w = jnp.ones((1, 2, 5, 5)), jnp.ones((3, 2, 3, 3))
+            y, _ = jax.jvp(lambda x: tessera.jax.conv_general_dilated(x, w, (1, 1), "VALID"), (x,), (x,))
+            tessera.jax.max_pool(y, (1, 2, 2, 1))
+            print(y.sum(), tessera.jax.report())"""
+        for changes, reason in (({"TESSERA_DEVICE": "", "JAX_PLATFORMS": "cpu"}, "JAX sees no GPU"),
+                                ({"TESSERA_DEVICE": "emulated", "TESSERA_LIBRARY": "/none/libMIOpen.so.1"}, "/none/")):
+            output = subprocess.run([sys.executable, "-c", program], env=os.environ | changes, check=True, text=True,
+                                    stdout=subprocess.PIPE).stdout
+            self.assertIn("486.0 ", output)
+            self.assertEqual(output.count(reason), 2, output)
 
     # What the library refuses JAX computes too, even if it is one kernel of a gradient.
     def test_refused_kernels(self):

@@ -47,13 +47,13 @@ def _get_handler() -> ctypes.CDLL:
 
 @functools.cache
 def start() -> str:
-    """Makes the handler known to XLA, once. Returns the platform whose arrays are ours."""
+    """Makes the handler known to XLA, once. Returns the platform whose arrays are ours; raises Refusal where there is
+    none."""
     platform = _find_platform()
     try:
-        handler = _get_handler()
-    except OSError as error:
-        raise Refusal(f"the handler for XLA cannot be loaded: {error}") from error
-    library, hip = _library.get_api(), _library.get_hip()
+        handler, library, hip = _get_handler(), _library.get_api(), _library.get_hip()
+    except (OSError, _library.Error) as error:
+        raise Refusal(str(error)) from error
     functions = [ctypes.cast(getattr(library, name), _POINTER) for name in (
         "tesseraRunProblem", "miopenCreateWithStream", "miopenSetStream", "tesseraGetLastErrorMessage")]
     functions += [hip.get_address(name) for name in ("hipMalloc", "hipFree", "hipMemcpy")]
@@ -77,9 +77,8 @@ def call(operator: str, config: str, tensors: str, results: Sequence[jax.ShapeDt
     it `needs`. `tensors` has a letter for each array and each result; "-" is an array that only `reference` reads.
     """
     try:
-        platform = start()
         workspace, *_ = [_library.get_info(each).workspace_bytes for each in (config, *needs)]
-    except (Refusal, _library.Error) as error:
+    except _library.Error as error:
         refuse(operator, str(error))
         return reference(*arrays)
     _problems[config] = operator
@@ -90,7 +89,7 @@ def call(operator: str, config: str, tensors: str, results: Sequence[jax.ShapeDt
     def launch(*arrays):
         read = [array for array, letter in zip(arrays, tensors) if letter != "-"]
         return tuple(jax.ffi.ffi_call(_TARGET, shapes)(*read, problem=config, tensors=letters)[:len(results)])
-    return lax.platform_dependent(*arrays, default=reference, **{platform: launch})
+    return lax.platform_dependent(*arrays, default=reference, **{start(): launch})
 
 
 _problems: dict[str, str] = {}  # The operator of each.

@@ -213,6 +213,7 @@ def _mirror_pads(pads, image, window, strides, dilations) -> tuple[tuple[tuple[i
 def convolve(lhs, rhs, window_strides, padding, lhs_dilation, rhs_dilation, dimension_numbers, groups, batch_groups,
              precision, result_type) -> jax.Array:
     """lax.conv_general_dilated, by kernels of ours. Raises Refusal where JAX is to compute it."""
+    _jax_calls.start()
     _jax_calls.get_type(lhs, rhs)
     dims = lhs.ndim - 2
     if dims not in (1, 2, 3) or rhs.ndim != lhs.ndim:

@@ -166,6 +166,7 @@ def find_window(x: jax.Array, window, strides, padding) -> tuple[tuple, tuple, t
 
 def pool(mode: str, x: jax.Array, window, strides, pads) -> jax.Array:
     """A pooling by kernels of ours; all dimensions are named. Raises Refusal where JAX is to compute it."""
+    _jax_calls.start()
     if _jax_calls.get_type(x) == "f64":
         raise Refusal("arrays of float64")
     given = x.shape
