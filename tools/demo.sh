@@ -5,9 +5,10 @@
 # on the host. Then the same runs again in new processes, which find every
 # kernel in the database and compile nothing.
 #
-# usage: tools/demo.sh [PRESET]
-#   PRESET   of CMakePresets.json: dev (default, which tools/test.sh builds),
-#            release, ...
+# usage: tools/demo.sh [PRESET | --installed]
+#   PRESET       of CMakePresets.json: dev (default, which tools/test.sh builds),
+#                release, ...
+#   --installed  builds nothing and runs the dnn-driver of the PATH
 #
 # TESSERA_DEVICE selects another device, MIOPEN_CUSTOM_CACHE_DIR a database that
 # is kept. Exits 1 if a layer fails or the second run compiles anything.
@@ -16,6 +17,7 @@ cd "$(dirname "$0")/.."
 
 preset=${1:-dev}
 build=build/$preset
+driver=$build/bin/dnn-driver
 start=$SECONDS
 
 step() { printf '\n==> %s (%d s)\n' "$*" $((SECONDS - start)); }
@@ -34,18 +36,22 @@ common="-n 2 -I NHWC -O NHWC -f NHWC -F 1 -i 1 -S 0 -V 1 -t 0 --kernel-info 1"
 
 # -- build --------------------------------------------------------------------
 
-step "Installing what is missing"
-tools/setup.sh
+if [[ $preset == --installed ]]; then
+  driver=dnn-driver
+else
+  step "Installing what is missing"
+  tools/setup.sh
 
-step "Configuring, preset $preset"
-mkdir -p build
-cmake --preset "$preset" >"build/configure-$preset.log" 2>&1 ||
-  { cat "build/configure-$preset.log"; die "cannot configure; see above"; }
+  step "Configuring, preset $preset"
+  mkdir -p build
+  cmake --preset "$preset" >"build/configure-$preset.log" 2>&1 ||
+    { cat "build/configure-$preset.log"; die "cannot configure; see above"; }
 
-step "Building in $build with $(nproc) jobs"
-cmake --build --preset "$preset" --parallel "$(nproc)" \
-      --target tessera dnn-driver lib/libtessera-emulator.so ||
-  die "the build failed; see above"
+  step "Building in $build with $(nproc) jobs"
+  cmake --build --preset "$preset" --parallel "$(nproc)" \
+        --target tessera dnn-driver lib/libtessera-emulator.so ||
+    die "the build failed; see above"
+fi
 
 # -- run ----------------------------------------------------------------------
 
@@ -66,7 +72,7 @@ find_line() {
 run_layer() {  # NAME FLAGS
   # Both lists of flags are meant to be split into words.
   # shellcheck disable=SC2086
-  timeout 600 "$build/bin/dnn-driver" convfp16 $2 $common >"$log" 2>&1 ||
+  timeout 600 "$driver" convfp16 $2 $common >"$log" 2>&1 ||
     { cat "$log" >&2; die "layer '$1' failed; see above"; }
   verdict=$(find_line 'Forward Convolution Verifies OK on CPU reference ')
   kernel=$(find_line 'Kernel: ')

@@ -20,7 +20,7 @@ import zipfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build/gpu-host"
 LIBRARIES = ("libMIOpen.so.1", "libtessera-compiler.so", "libtessera-hip-on-cuda.so", "libtessera-emulator.so",
-             "libtessera-torch.so", "tessera-compile-worker")
+             "libtessera-jax.so", "libtessera-torch.so", "tessera-compile-worker")
 TOOLS = ("dnn-driver", "dnn-emu", "dnn-fit", "dnn-opt", "dnn-tune")
 # Second copies of LLVM, which deflate would leave too large; tessera.find_tool() unpacks them, into a folder of the
 # user's, so they must need no library of the wheel.
@@ -44,7 +44,7 @@ def build_programs(jobs):
     if not (BUILD / "build.ninja").exists():
         run("cmake", "--preset", "gpu-host")
     subprocess.run(["ninja", "-C", str(BUILD), f"-j{jobs}", "tessera", "tessera-hip-on-cuda", "tessera-emulator",
-                    "tessera-torch", *TOOLS], cwd=ROOT, check=True)
+                    "tessera-jax", "tessera-torch", *TOOLS], cwd=ROOT, check=True)
 
 
 def find_glibc(files):

@@ -27,7 +27,9 @@ SECTIONS = {
         "limits.md", "guides/environment.md", "guides/databases.md",
         "guides/tuning.md", "guides/gpu-host.md"],
     "For authors of clients": [
-        "guides/ahead-of-time.md", "guides/emulator.md"],
+        "guides/ahead-of-time.md", "guides/emulator.md",
+        "guides/porting-from-cudnn.md", "guides/python.md",
+        "guides/pytorch.md", "guides/jax.md"],
     "For compiler engineers": [
         "guides/architecture.md", "guides/pipeline.md",
         "guides/adding-an-algorithm.md", "guides/cost-models.md",

@@ -5,8 +5,8 @@
     problem.run(x, w, y)
     print(problem.info().tile)
 
-`tessera.torch` answers PyTorch's convolutions and poolings by such kernels. Without a GPU, kernels run on the emulated
-device. docs/guides/python.md and pytorch.md are the guides.
+`tessera.torch` answers PyTorch's convolutions and poolings by such kernels, `tessera.jax` JAX's. Without a GPU, kernels
+run on the emulated device. docs/guides/python.md, pytorch.md and jax.md are the guides.
 """
 
 from tessera._library import DeviceMemory, Error, InvalidProblem, NotSupported, choose_device

@@ -13,7 +13,8 @@ from typing import Any, Callable, Sequence
 
 import torch
 
-from tessera._launch import Entry, Kernel, Plan, Refusal
+from tessera._common import Refusal
+from tessera._launch import Entry, Kernel, Plan
 from tessera._layouts import TYPES, describe, gather, get_layout, get_strides
 
 # Bits of the modes (docs/spec/row-wise.md).

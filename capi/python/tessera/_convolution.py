@@ -10,8 +10,9 @@ from typing import Any, Sequence
 
 import torch
 
-from tessera._launch import Entry, Kernel, Plan, Refusal, Sum
-from tessera._layouts import LAST, Input, find_gathers, get_layout, get_spatial, get_strides, get_type, join
+from tessera._common import Refusal, get_spatial, join
+from tessera._launch import Entry, Kernel, Plan, Sum
+from tessera._layouts import LAST, Input, find_gathers, get_layout, get_strides, get_type
 
 
 def allows_tf32() -> bool:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
-import pathlib
 from typing import Any, Callable
 
 import torch
@@ -129,9 +128,8 @@ def load(launcher: Direct | Emulated, allows_tf32: Callable[[], bool]) -> Extens
     """The extension; None where there is none, or PyTorch lacks what it needs."""
     global _extension
     if not _extension:
-        library, name = _library.find_library(), "libtessera-torch.so"
         try:
-            api = ctypes.CDLL(str(pathlib.Path(library).resolve().parent / name) if "/" in library else name)
+            api = _library.load_beside("libtessera-torch.so")
         except OSError:
             return None
         _extension = Extension(api, launcher, allows_tf32)

@@ -13,7 +13,8 @@ import torch
 
 from tessera import _batch_norm, _convolution, _operators, _pooling
 from tessera._convolution import Convolution, New, uses_tf32
-from tessera._launch import Entry, Plan, Refusal
+from tessera._common import Refusal
+from tessera._launch import Entry, Plan
 from tessera._layouts import LAST, Input, describe, find_gathers, get_type
 from tessera._operators import Operator, Operators
 

@@ -10,10 +10,7 @@ from typing import Any, Callable, ClassVar, Sequence
 import torch
 
 from tessera import _library
-
-
-class Refusal(Exception):
-    """Why PyTorch computes a call by itself."""
+from tessera._common import Refusal
 
 
 class Direct:

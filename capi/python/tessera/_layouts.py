@@ -7,7 +7,7 @@ from typing import Any, Callable, Sequence
 
 import torch
 
-from tessera._launch import Refusal
+from tessera._common import Refusal
 
 TYPES = {torch.float16: "f16", torch.bfloat16: "bf16", torch.float32: "f32", torch.float64: "f64"}
 LAST = {4: torch.channels_last, 5: torch.channels_last_3d}
@@ -76,14 +76,3 @@ def get_type(*tensors: torch.Tensor) -> str:
     if any(t.dtype != dtype or t.device != device for t in tensors):
         raise Refusal("tensors of several types or devices")
     return TYPES[dtype]
-
-
-def join(values: Sequence[Any]) -> str:
-    """ "1x2x3"."""
-    return "x".join(map(str, values))
-
-
-def get_spatial(shape: Sequence[int], letters: str) -> str:
-    """ "h5w7" of an image, "y3x3" of a window; a single dimension is a row."""
-    lengths = [*shape] if len(shape) > 1 else [1, *shape]
-    return "".join(letter + str(length) for letter, length in zip(letters[-len(lengths):], lengths))

@@ -75,6 +75,12 @@ def find_library() -> str:
     return str(inside) if inside.exists() else "libMIOpen.so.1"
 
 
+def load_beside(name: str) -> ctypes.CDLL:
+    """A shared object that lies where the library does. Raises OSError where it is not, or cannot be loaded."""
+    library = find_library()
+    return ctypes.CDLL(str(pathlib.Path(library).resolve().parent / name) if "/" in library else name)
+
+
 @functools.cache
 def get_api() -> ctypes.CDLL:
     """The loaded library, with the types of the functions that the package calls."""
@@ -165,6 +171,10 @@ class Hip:
                     self.kind, self._hip = kind, hip
                     return
         raise Error("no HIP runtime with a device is loaded")
+
+    def get_address(self, name: str) -> ctypes.c_void_p:
+        """Where a function of HIP lies."""
+        return ctypes.cast(getattr(self._hip, name), ctypes.c_void_p)
 
     def check(self, status: int, what: str) -> None:
         """Raises an exception for a status of HIP other than success."""

@@ -15,7 +15,8 @@ from typing import Any, Callable, NamedTuple, Sequence
 import torch
 
 from tessera import _convolution, _extension, _library
-from tessera._launch import Direct, Emulated, Entry, Kernel, Refusal
+from tessera._common import Refusal
+from tessera._launch import Direct, Emulated, Entry, Kernel
 
 
 class Operator(NamedTuple):

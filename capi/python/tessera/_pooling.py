@@ -11,8 +11,9 @@ from typing import Any, Sequence
 
 import torch
 
-from tessera._launch import Entry, Kernel, Plan, Refusal
-from tessera._layouts import Input, find_gathers, gather, get_layout, get_spatial, get_type, join
+from tessera._common import Refusal, get_spatial, join
+from tessera._launch import Entry, Kernel, Plan
+from tessera._layouts import Input, find_gathers, gather, get_layout, get_type
 
 
 def _to_meta(value: Any) -> Any:

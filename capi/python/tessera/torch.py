@@ -12,7 +12,6 @@ emulated device, for tests.
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import functools
 import sys
 from typing import Any, Callable, Iterator
@@ -20,23 +19,10 @@ from typing import Any, Callable, Iterator
 import torch
 
 from tessera import _batch_norm, _convolution, _library, _operators, _pooling
+from tessera._common import Report
 from tessera._launch import Direct, Emulated
 from tessera._layouts import describe
 from tessera._operators import Operator, Operators
-
-
-@dataclasses.dataclass
-class Report:
-    """What has been computed since enable(): calls and shapes by operator, and calls that PyTorch got, by reason."""
-    calls: dict[str, int]
-    shapes: dict[str, int]
-    fallbacks: dict[tuple[str, str], int]
-
-    def __str__(self) -> str:
-        lines = [f"{name}: {count} calls of {self.shapes[name]} shapes" for name, count in sorted(self.calls.items())]
-        lines += [f"{name}: {count} calls by PyTorch: {reason}"
-                  for (name, reason), count in sorted(self.fallbacks.items(), key=lambda item: -item[1])]
-        return "\n".join(lines) or "nothing was called"
 
 
 def _get_original(name: str, key: str) -> Callable | None:
