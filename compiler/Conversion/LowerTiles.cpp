@@ -9,6 +9,7 @@
 #include "compiler/Conversion/Common/KernelFunction.h"
 #include "compiler/Conversion/Cooperative/HaloTiles.h"
 #include "compiler/Conversion/Cooperative/MainLoop.h"
+#include "compiler/Conversion/Cooperative/PlaneHaloLoop.h"
 #include "compiler/Conversion/Cooperative/WindowLoop.h"
 #include "compiler/Conversion/Hopper/LowerHopper.h"
 #include "compiler/Conversion/Passes.h"
@@ -96,6 +97,8 @@ static void emitPipelined(TileFrame &f) {
   TileFactor n = chooseFactor(f, f.accessN, acc[1]);
   if (program.hasHalo())
     return emitHaloTiles(f, m, n);
+  if (program.hasPlaneHalo())
+    return emitPlaneHaloTile(f, m, n);
   auto makeMma = [&] {
     bool isPAlongN = program.mma.getLanes() == dnn::TileDim::N;
     return f.makeMma(m.lds, n.lds, makeSource(f, m, !isPAlongN),

@@ -11,6 +11,12 @@ HaloLds HaloLds::make(int64_t pixels, int64_t lineBytes, int64_t threads) {
   return {(pixels + passLines - 1) / passLines * passLines, lineBytes};
 }
 
+HaloLds HaloLds::makeOfPlanes(int64_t pixels, int64_t lineBytes,
+                              int64_t threads) {
+  return make(pixels + kPlanePixels - 1 + kZeroLines, lineBytes,
+              threads * kPlanePixels);
+}
+
 /// The offset of `row`, whose coordinates are those of a tensor of `sizes`.
 static int64_t getOffset(std::span<const int64_t> sizes,
                          std::span<const int64_t> steps, int64_t row) {

@@ -31,6 +31,18 @@ struct HaloLds {
   /// threads load.
   static HaloLds make(int64_t pixels, int64_t lineBytes, int64_t threads);
 
+  /// The same for planes of pixels (PlaneHalo.h), of which a lane brings
+  /// kPlanePixels neighbours of a chunk's channels. The first ones begin where
+  /// a load may, and the last kZeroLines are zeros, one for each bank.
+  static constexpr int64_t kPlanePixels = 4, kZeroLines = 8;
+  static HaloLds makeOfPlanes(int64_t pixels, int64_t lineBytes,
+                              int64_t threads);
+
+  /// Lines of an image of `pixels` pixels.
+  static int64_t countPlaneLines(int64_t pixels) {
+    return (pixels + kPlanePixels - 1) / kPlanePixels * kPlanePixels;
+  }
+
   int64_t getChunks() const { return lineBytes / kChunkBytes; }
   /// The stride of lines. The padding puts eight neighbours into different
   /// banks.

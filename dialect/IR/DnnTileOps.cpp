@@ -105,10 +105,9 @@ LogicalResult PipelineOp::verify() {
     return emitOpError("needs copy tma, no cluster and no halo with multicast");
   if ((getCopy() == CopyKind::Tma) != (getSync() == SyncKind::Mbarrier))
     return emitOpError("needs sync mbarrier with copy tma, and only with it");
-  if (getHalo() && (*getHalo() < 1 || (getCopy() != CopyKind::Tma &&
-                                       getCopy() != CopyKind::DirectToLds)))
-    return emitOpError("needs copy tma or direct_to_lds with halo, and at "
-                       "least one buffer");
+  if (getHalo() && (*getHalo() < 1 || getCopy() == CopyKind::CpAsync))
+    return emitOpError("needs copy tma, direct_to_lds or registers with halo, "
+                       "and at least one buffer");
   if (getPromote() &&
       (*getPromote() < 1 || getCopy() != CopyKind::Tma || getHalo()))
     return emitOpError("needs copy tma and no halo with promote, and at least "

@@ -115,7 +115,8 @@ def PipelineOp : Dnn_Op<"pipeline", [SingleBlock]> {
     With `halo` the iterations visit filter taps fastest. The pixels that the
     taps of a step's channels reach (the tile and its halo) are loaded once for
     all taps, into that many buffers of their own; `buffers` then counts those of
-    the other operand (docs/design/0009-window-reuse.md).
+    the other operand (docs/design/0009-window-reuse.md). With copy `registers`
+    these are planes of pixels (docs/design/0030-nchw-on-amd.md).
 
     With `promote` the accumulators of matrix instructions, which round less well
     than an addition of f32 does, sum up so many steps at most; then they are

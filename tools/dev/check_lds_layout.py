@@ -201,6 +201,36 @@ def count_layout(layout, wave, banks):
     return worst
 
 
+def count_lines(wave, banks):
+    """The same for lines of pixels that taps share (PlaneHalo.h): lanes write
+    four chunks of every fourth line, and read neighbours from any line on, in
+    the shapes that have a halo. Those outside of an image read zeros in the banks
+    of their own line. Not free of conflicts are, under the mixed map, reads of
+    gfx12, whose halves of a wave read two chunks (docs/design/0030-nchw-on-amd.md),
+    and gfx950's 64 banks."""
+    layout = Layout(4, 0, 0, pad=CHUNK_BYTES)
+    phases = consecutive_phases(wave, banks // 4)
+    worst = collections.Counter()
+
+    def add(name, positions, maps):
+        addresses = [layout.address(*position) for position in positions]
+        worst[name] = max(worst[name], *(count_extra(addresses, phases, banks)
+                                         for phases in maps))
+
+    for pixel in range(4):
+        add("write, pixels", [(lane // 4 * 4 + pixel, lane % 4)
+                              for lane in range(wave)], [phases])
+    for first, (name, positions) in itertools.product(
+            range(8), read_patterns(layout, wave)):
+        if "fma," in name or "mfma16" in name:
+            continue
+        maps = [phases]
+        if "gfx12" not in name:
+            maps.append(mixed_phases(wave, banks // 4))
+        add(name, [(first + row, chunk) for row, chunk in positions], maps)
+    return worst
+
+
 # -- the layout of the compiler ---------------------------------------------
 
 def parse_swizzles(text):
@@ -249,6 +279,8 @@ def check(text):
         if banks == wave == 32:
             kinds.append(("as matrices",
                           count_matrices(make_blocked(chunks))))
+        if chunks == 4 and banks == 32:
+            kinds.append(("of pixels", count_lines(wave, banks)))
         for kind, counted in kinds:
             for access, extra in counted.items():
                 count += 1

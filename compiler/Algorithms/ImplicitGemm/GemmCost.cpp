@@ -115,6 +115,13 @@ static double countCopyInstructions(const OperandLayout &operand, GemmWalk walk,
          static_cast<double>(operand.moves);
 }
 
+/// What a step loads of planes that all taps share (PlaneHalo.h): four pixels
+/// of each channel at once. A chunk has its part of eight loads, 16 byte
+/// permutes and four writes, of which GemmShape::efficiency counts none.
+static constexpr OperandLayout kSharedPlanes = {
+    /*loadElements=*/4, /*isTransposed=*/true, /*laneDistance=*/4};
+static constexpr double kSharedChunk = (8 + 16 + 4) / 4.0;
+
 /// Clocks of one step of a workgroup that is alone on its compute unit.
 static double estimateStep(const GemmChoice &choice, const GpuTarget &target,
                            double peak, const GemmRates &rates) {
@@ -125,28 +132,34 @@ static double estimateStep(const GemmChoice &choice, const GpuTarget &target,
 
   double issue = m * n * stepBytes / elementBytes / (shape.efficiency * peak);
   double perRow = stepBytes / 16;
+  double pixels = choice.halo ? static_cast<double>(choice.halo->lines) *
+                                    static_cast<double>(choice.size.inner) /
+                                    choice.size.reduction
+                              : m;
+  const bool sharesPlanes = choice.halo && !shape.isDirect;
+  const OperandLayout &rows =
+      sharesPlanes ? kSharedPlanes : choice.size.rowOperand;
+  double ofRows =
+      sharesPlanes ? pixels * kSharedChunk
+                   : m * countCopyInstructions(rows, walk, choice.elementBytes,
+                                               shape.isDirect, rates);
   double extra =
-      perRow *
-      (m * countCopyInstructions(choice.size.rowOperand, walk,
-                                 choice.elementBytes, shape.isDirect, rates) +
-       n * countCopyInstructions(choice.size.columnOperand, walk,
-                                 choice.elementBytes, shape.isDirect, rates));
+      perRow * (ofRows + n * countCopyInstructions(choice.size.columnOperand,
+                                                   walk, choice.elementBytes,
+                                                   shape.isDirect, rates));
   double issueClocks = target.waveSize == 64 ? 4 : 1;
   issue += extra / target.waveSize * issueClocks / target.simdsPerCu;
 
   double written = shape.isDirect ? 0 : m + n;
   double read = m * shape.wavesN + n * shape.wavesM;
   double lds = (written + read) * stepBytes / rates.lds;
-  double pixels = choice.halo ? static_cast<double>(choice.halo->lines) *
-                                    static_cast<double>(choice.size.inner) /
-                                    choice.size.reduction
-                              : m;
   double cache = (pixels + n) * stepBytes / rates.cache;
   L1Rates l1 = getL1Rates(target);
   double address =
       perRow *
-      (m * countAddressClocks(choice.size.rowOperand, choice.elementBytes,
-                              shape.stepBytes, shape.isDirect, l1) +
+      ((sharesPlanes ? pixels : m) *
+           countAddressClocks(rows, choice.elementBytes, shape.stepBytes,
+                              shape.isDirect, l1) +
        n * countAddressClocks(choice.size.columnOperand, choice.elementBytes,
                               shape.stepBytes, shape.isDirect, l1));
   return std::max({issue, lds, cache, address});

@@ -1,7 +1,7 @@
 //===- GemmHalo.h - GEMM tiles whose taps share pixels ---------*- C++ -*--===//
 //
-// Decides which problems the tiles of HaloLines.h suit, and how much LDS these
-// take.
+// Decides which problems the tiles of HaloLines.h and PlaneHalo.h suit, and how
+// much LDS these take.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,9 +15,9 @@
 
 namespace tessera {
 
-/// The LDS for the pixels of a tile of `shape`, which has a halo and copies
-/// chunks directly to LDS. None if the taps of `problem` do not share pixels in
-/// a way that the lowering supports.
+/// The LDS for the pixels of a tile of `shape`, which has a halo: chunks that
+/// are copied directly to LDS, or planes through registers. None if the taps of
+/// `problem` do not share pixels in a way that the lowering supports.
 std::optional<HaloLds> measureGemmHalo(const ConvProblem &problem,
                                        const GpuTarget &target,
                                        const GemmShape &shape);

@@ -7,10 +7,15 @@ using namespace tessera;
 // Shares (GemmShape::efficiency) are those of the 3x3 convolution from 256 to
 // 256 channels of docs/performance.md in f16; for MFMA on gfx942 (gfx90a has
 // higher ones that rank alike). Small tiles of two waves use each fragment in
-// more instructions than those of four.
+// more instructions than those of four. Those with a halo are without the
+// copies of pixels, which GemmCost.cpp counts, and come first: where memory
+// binds, the kernel that issues less is chosen.
 
 static constexpr GemmShape kMfma[] = {
     // m, n, waves, step bytes, buffers, direct, share, flat
+    {128, 128, 2, 2, 64, 2, false, 0.87, false, true, 2},
+    {128, 64, 2, 2, 64, 2, false, 0.81, false, true, 2},
+    {64, 64, 1, 2, 64, 2, false, 0.80, false, true, 2},
     {256, 256, 2, 4, 64, 2, false, 0.90, false},
     {256, 128, 4, 2, 64, 2, false, 0.86, true},
     {128, 128, 2, 2, 64, 2, false, 0.85, true},
@@ -25,6 +30,10 @@ static constexpr GemmShape kMfma[] = {
 // The shapes that copy through registers are for operands whose layout in
 // memory does not suit a direct copy.
 static constexpr GemmShape kMfmaDirect[] = {
+    {256, 128, 4, 2, 64, 2, false, 0.80, false, true, 2},
+    {128, 128, 2, 2, 64, 2, false, 0.78, false, true, 2},
+    {128, 64, 2, 2, 64, 2, false, 0.68, false, true, 2},
+    {64, 64, 1, 2, 64, 2, false, 0.66, false, true, 2},
     {256, 256, 2, 4, 128, 2, true, 0.86, false},
     {256, 128, 4, 2, 128, 2, true, 0.79, false},
     {128, 128, 2, 2, 128, 2, true, 0.78, false},
@@ -51,6 +60,7 @@ static constexpr GemmShape kMfmaF64[] = {
 
 // A gfx11 fragment takes twice the registers.
 static constexpr GemmShape kWmmaGfx11[] = {
+    {64, 64, 2, 2, 64, 2, false, 0.90, false, true, 2},
     {128, 128, 2, 4, 64, 2, false, 0.92, true, true},
     {128, 64, 2, 2, 64, 2, false, 0.91, false, false},
     {64, 128, 2, 2, 64, 2, false, 0.91, false, false},
@@ -59,6 +69,9 @@ static constexpr GemmShape kWmmaGfx11[] = {
 };
 
 static constexpr GemmShape kWmmaGfx12[] = {
+    {128, 128, 2, 4, 64, 2, false, 0.92, false, true, 2},
+    {128, 64, 2, 2, 64, 2, false, 0.92, false, true, 2},
+    {64, 64, 2, 2, 64, 2, false, 0.87, false, true, 2},
     {128, 128, 2, 4, 64, 2, false, 0.90, true},
     {128, 64, 2, 2, 64, 2, false, 0.88, false},
     {64, 128, 2, 2, 64, 2, false, 0.88, false},

@@ -59,8 +59,7 @@ ErrorOr<GemmTile> tessera::parseGemmTile(const TileConfig &config) {
     if (tile.cluster < 2)
       scanner.fail();
   }
-  if ((tile.isTma || tile.isDirect) && tile.multicast == 0 &&
-      scanner.consume("-h")) {
+  if (tile.multicast == 0 && scanner.consume("-h")) {
     scanner.number(tile.halo);
     if (tile.halo < 1)
       scanner.fail();

@@ -48,8 +48,7 @@ struct GemmTile {
   bool isTma = false;
   bool isPingPong = false; ///< Implies isTma.
   /// Buffers for the pixels that all taps of a step's channels share, "-h2" at
-  /// the end of the text; 0 if each tap loads its own. Implies isTma or
-  /// isDirect.
+  /// the end of the text; 0 if each tap loads its own.
   int halo = 0;
   /// Whether operands are swapped: wgmma's rows are the columns of the tile,
   /// and its columns the rows. "-x" at the end of the text. Implies isTma.

@@ -336,7 +336,7 @@ static LogicalResult checkHalo(dnn::ConvOp conv, const GemmTile &tile) {
   // Each lane of ldmatrix gives an address, so padding needs no pixels in LDS;
   // wgmma reads padding as rows between the pixels (HaloPositions.h).
   auto isOfStrideOne = [](const ConvDim &dim) { return dim.stride == 1; };
-  if (tile.isDirect && !llvm::all_of(geometry.dims, isOfStrideOne))
+  if (!tile.isTma && !llvm::all_of(geometry.dims, isOfStrideOne))
     return conv.emitOpError("needs stride 1 to share pixels in a halo");
   if (tile.isTma && !llvm::all_of(geometry.dims, fitsHalo))
     return conv.emitOpError("needs stride 1, and no more padding than the "

@@ -165,14 +165,14 @@ static int64_t countLdsBytes(const GemmChoice &choice) {
                      : (shape.m + shape.n) * rowBytes + choice.size.tableBytes;
 }
 
-/// Whether a compute unit has the LDS of a tile. For tiles with a halo it must
-/// have that of as many workgroups as keep it busy, and the problem must have
-/// so many tiles.
+/// Whether a compute unit has the LDS of a tile. For tiles with a halo that go
+/// directly to LDS it must have that of as many workgroups as keep it busy, and
+/// the problem must have so many tiles.
 static bool fitsUnit(const GemmChoice &choice, const GpuTarget &target) {
   constexpr int64_t kLeastWaves = 6, kSystemBytes = 1024; // In each workgroup.
   const GemmShape &shape = choice.shape;
   int64_t bytes = countLdsBytes(choice), most = getMaxLdsBytes(target);
-  if (bytes > most || !choice.halo)
+  if (bytes > most || !choice.halo || !shape.isDirect)
     return bytes <= most;
   int64_t workgroups =
       llvm::divideCeilSigned(kLeastWaves, shape.wavesM * shape.wavesN);
@@ -188,7 +188,8 @@ static bool fitsUnit(const GemmChoice &choice, const GpuTarget &target) {
 static bool isStaged(const GemmChoice &choice, const GpuTarget &target) {
   constexpr int64_t kResultBytes = 2, kChunkElements = 8, kWaves = 8;
   int64_t results = int64_t(choice.shape.m) * choice.shape.n * kResultBytes;
-  return choice.halo && choice.elementBytes == kResultBytes &&
+  return choice.halo && choice.shape.isDirect &&
+         choice.elementBytes == kResultBytes &&
          choice.size.columns % kChunkElements == 0 &&
          choice.shape.wavesM * choice.shape.wavesN == kWaves &&
          countTiles(choice.size, choice.shape) > target.computeUnits &&

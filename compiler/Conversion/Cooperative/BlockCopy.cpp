@@ -101,9 +101,10 @@ void BlockCopy::load(unsigned pass, unsigned part, Value position, Value,
   pieces.push_back(loadAtElement(place, type, element));
 }
 
-/// Element `index` of each of `pieces`, as one vector; by pairs, so that each
-/// step is one byte permute where elements are shorter than a register.
-static Value gatherElement(Emitter &e, ArrayRef<Value> pieces, int64_t index) {
+/// By pairs, so that each step is one byte permute where elements are shorter
+/// than a register.
+Value tessera::gatherElement(Emitter &e, ArrayRef<Value> pieces,
+                             int64_t index) {
   auto type = cast<VectorType>(pieces.front().getType());
   if (pieces.size() == 1)
     return vector::ShuffleOp::create(e.b, e.loc, pieces[0], pieces[0],

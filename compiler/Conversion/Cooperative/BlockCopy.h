@@ -56,6 +56,10 @@ private:
   llvm::SmallVector<llvm::SmallVector<mlir::Value>> ldsOffsets;
 };
 
+/// Element `index` of each of `pieces`, as one vector.
+mlir::Value gatherElement(Emitter &e, llvm::ArrayRef<mlir::Value> pieces,
+                          int64_t index);
+
 } // namespace tessera
 
 #endif // TESSERA_COMPILER_CONVERSION_COOPERATIVE_BLOCKCOPY_H

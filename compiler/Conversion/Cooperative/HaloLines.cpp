@@ -22,21 +22,14 @@ static bool isInOrder(const AccessSpace &rows, int64_t pixelBytes) {
   return true;
 }
 
-LogicalResult tessera::matchHaloLines(dnn::TileLoadOp load, int64_t threads,
-                                      HaloLines &halo) {
+LogicalResult tessera::matchHaloTaps(dnn::TileLoadOp load, HaloLines &halo) {
   ViewAccess access(load.getView().getDefiningOp<dnn::ViewOp>());
-  ArrayRef<int64_t> tile = load.getType().getShape();
-  unsigned tapDims = access.getNumColumnDims() - 1;
-  AccessSpace rows = access.getSpace(1), taps = access.getSpace(2, 0, tapDims);
-  AccessSpace channels = access.getSpace(2, tapDims, 1);
+  AccessSpace rows = access.getSpace(1);
+  AccessSpace taps = access.getSpace(2, 0, access.getNumColumnDims() - 1);
   halo.pixelBytes = rows.getInnermostStep();
   if (halo.pixelBytes <= 0 || !isInOrder(rows, halo.pixelBytes))
     return load.emitOpError("has a halo, which needs rows in the order of "
                             "memory, at a distance of whole pixels");
-  if (channels.getInnermostStep() != access.getElementBytes() ||
-      !channels.isLinear() || channels.getExtent() % tile[1] != 0)
-    return load.emitOpError("has a halo, which needs channels that lie "
-                            "together, in whole steps");
   for (int64_t tap = 0; tap < taps.getExtent(); ++tap)
     halo.taps.push_back(taps.getForm(0, tap));
   halo.firstBytes = *llvm::min_element(halo.taps);
@@ -47,9 +40,28 @@ LogicalResult tessera::matchHaloLines(dnn::TileLoadOp load, int64_t threads,
                               "by whole pixels (stride 1)");
     tap /= halo.pixelBytes;
   }
-  int64_t span = getMaxSpan(rows.sizes, rows.coefs[0], tile[0]);
+  halo.rowLines = rows;
+  for (int64_t &bytes : halo.rowLines.coefs[0])
+    bytes /= halo.pixelBytes;
+  return success();
+}
+
+LogicalResult tessera::matchHaloLines(dnn::TileLoadOp load, int64_t threads,
+                                      HaloLines &halo) {
+  ViewAccess access(load.getView().getDefiningOp<dnn::ViewOp>());
+  ArrayRef<int64_t> tile = load.getType().getShape();
+  AccessSpace channels = access.getSpace(2, access.getNumColumnDims() - 1, 1);
+  if (failed(matchHaloTaps(load, halo)))
+    return failure();
+  if (channels.getInnermostStep() != access.getElementBytes() ||
+      !channels.isLinear() || channels.getExtent() % tile[1] != 0)
+    return load.emitOpError("has a halo, which needs channels that lie "
+                            "together, in whole steps");
+  int64_t span =
+      getMaxSpan(halo.rowLines.sizes, halo.rowLines.coefs[0], tile[0]);
+  halo.rowLines = halo.rowLines.getOffsets();
   static_cast<HaloLds &>(halo) =
-      HaloLds::make(span / halo.pixelBytes + *llvm::max_element(halo.taps) + 1,
+      HaloLds::make(span + *llvm::max_element(halo.taps) + 1,
                     tile[1] * access.getElementBytes(), threads);
   return success();
 }
@@ -85,44 +97,52 @@ void HaloCopy::load(unsigned pass, Value lds, Value bytes) const {
 // From LDS
 //===----------------------------------------------------------------------===//
 
-/// Bit t: whether tap t of a row is in its image.
-Value HaloSource::findTaps(ArrayRef<Value> row, ArrayRef<Value> base) {
+HaloSource::Row HaloSource::findRow(int64_t index, const GlobalBuffer &tile) {
+  Value first = halo.rowLines.evaluate(e, tile.row0)[0];
+  Value row = e.add(e.add(place.firstRow, place.laneRow),
+                    e.add(tile.row0, place.getRow(index, 0)));
+  Value line = halo.rowLines.evaluate(e, row)[0];
+  return {arith::SubIOp::create(e.b, e.loc, line, first),
+          access.getSpace(1).evaluate(e, row)};
+}
+
+Value HaloSource::isInside(const Row &row, const GlobalBuffer &tile,
+                           int64_t tap) {
   AccessSpace taps = access.getSpace(2, 0, access.getNumColumnDims() - 1);
+  Value valid;
+  for (unsigned f = 1; f < access.getNumForms(); ++f) {
+    Value coordinate =
+        e.add(e.add(row.forms[f], tile.base[f]), taps.getForm(f, tap));
+    valid = e.both(valid, e.ult(coordinate, access.getBound(f)));
+  }
+  return valid;
+}
+
+/// Bit t: whether tap t of a row is in its image.
+Value HaloSource::findTaps(const Row &row, const GlobalBuffer &tile) {
   Value bits = e.constant(0);
   for (int64_t tap = 0; tap < std::ssize(halo.taps); ++tap) {
-    Value valid;
-    for (unsigned f = 1; f < access.getNumForms(); ++f) {
-      Value coordinate = e.add(e.add(row[f], base[f]), taps.getForm(f, tap));
-      valid = e.both(valid, e.ult(coordinate, access.getBound(f)));
-    }
-    Value bit = e.select(valid, e.constant(int64_t(1) << tap), e.constant(0));
+    Value bit = e.select(isInside(row, tile, tap),
+                         e.constant(int64_t(1) << tap), e.constant(0));
     bits = arith::OrIOp::create(e.b, e.loc, bits, bit);
   }
   return bits;
 }
 
 void HaloSource::enterTile(const GlobalBuffer &tile) {
-  AccessSpace rows = access.getSpace(1), offsets = rows.getOffsets();
-  for (int64_t &bytes : offsets.coefs[0])
-    bytes = bytes / halo.pixelBytes * halo.getPitch();
-  Value first = offsets.evaluate(e, tile.row0)[0];
   places.clear();
   inside.clear();
   for (int64_t i = 0; i < place.count; ++i) {
-    Value row = e.add(e.add(place.firstRow, place.laneRow),
-                      e.add(tile.row0, place.getRow(i, 0)));
-    Value line =
-        arith::SubIOp::create(e.b, e.loc, offsets.evaluate(e, row)[0], first);
-    places.push_back(e.add(line, e.mul(place.laneChunk, kChunkBytes)));
-    inside.push_back(findTaps(rows.evaluate(e, row), tile.base));
+    Row row = findRow(i, tile);
+    places.push_back(e.add(e.mul(row.line, halo.getPitch()), findChunk()));
+    inside.push_back(findTaps(row, tile));
   }
 }
 
 /// The tap is added behind the choice, where it is part of the read.
 void HaloSource::enterTap(int64_t tap, Value buffer) {
   int64_t bytes = halo.taps[tap] * halo.getPitch();
-  Value zero =
-      e.add(e.mul(place.laneChunk, kChunkBytes), halo.getZeroOffset() - bytes);
+  Value zero = e.add(findChunk(), halo.getZeroOffset() - bytes);
   current.clear();
   for (auto [line, bits] : llvm::zip(places, inside)) {
     Value isInside =

@@ -31,8 +31,14 @@ struct HaloLines : HaloLds {
 
   int64_t pixelBytes = 0; ///< From a pixel to the next in memory.
   int64_t firstBytes = 0; ///< From a row's place to the first that a tap sees.
+  AccessSpace rowLines;   ///< The line of each row.
   llvm::SmallVector<int64_t> taps; ///< Lines from there to what each sees.
 };
+
+/// What does not depend on whether channels or pixels lie together; fails after
+/// an error at `load` if rows are not in the order of memory, or its taps do
+/// not move them by whole pixels.
+mlir::LogicalResult matchHaloTaps(dnn::TileLoadOp load, HaloLines &halo);
 
 /// The halo of tiles of `load`, whose steps `threads` threads bring. Fails
 /// after an error at `load` if its taps do not move rows by whole pixels, or
@@ -78,14 +84,29 @@ public:
   mlir::Value read(int64_t index, int64_t part, int64_t q, int64_t t,
                    mlir::Value lds) override;
 
-private:
-  mlir::Value findTaps(llvm::ArrayRef<mlir::Value> row,
-                       llvm::ArrayRef<mlir::Value> base);
+protected:
+  /// Of the lane in an instruction tile: the line of its row, from the first
+  /// one of the tile, and what the row contributes to each form.
+  struct Row {
+    mlir::Value line;
+    llvm::SmallVector<mlir::Value> forms;
+  };
+  Row findRow(int64_t index, const GlobalBuffer &tile);
+  /// The byte of the lane's chunk in a line.
+  mlir::Value findChunk() {
+    return e.mul(place.laneChunk, place.reads * kChunkBytes);
+  }
+  /// Whether tap `tap` of a row is in its image; null if each is.
+  mlir::Value isInside(const Row &row, const GlobalBuffer &tile, int64_t tap);
 
   Emitter &e;
   const ViewAccess &access;
   const HaloLines &halo;
   FragmentPlace place;
+
+private:
+  mlir::Value findTaps(const Row &row, const GlobalBuffer &tile);
+
   /// For each instruction tile: the place of the lane's chunk in a buffer, and
   /// the taps that are in the image; then the byte of LDS at the current tap.
   llvm::SmallVector<mlir::Value> places, inside, current;

@@ -149,7 +149,7 @@ Value TileCopy::loadAtTap(unsigned place, Type type, Value position,
                           int64_t elements) {
   Value uniform = e.mul(position, getWalkStep() / access.getElementBytes());
   return loadBuffer(e, buffer, type, tapOffsets[place],
-                    e.add(uniform, elements * getWalkStep()));
+                    e.add(uniform, elements * getWalkStep() + moved));
 }
 
 Value TileCopy::loadPairAtTap(unsigned place, Value position,

@@ -67,6 +67,9 @@ public:
   /// the last tap every load is out of range. Of a walk by planes `tap` is the
   /// number of a step's first chunk.
   virtual void setTap(mlir::Value tap);
+  /// From here on, loads are `bytes` behind those of the tap that was set,
+  /// which nothing checks.
+  void moveTap(int64_t bytes) { moved = bytes; }
   /// Whether tap `tap` holds anything for this workgroup (nested walk only);
   /// null if every tap does.
   mlir::Value emitTapExists(mlir::Value tap);
@@ -136,6 +139,7 @@ private:
   mlir::Value placePair(mlir::Value offset, mlir::Value coordinate,
                         int64_t bound);
 
+  int64_t moved = 0;
   AccessSpace tapSpace; ///< Not flat: the outer reduction dimensions.
   /// Per place: the forms of the row, group and constants included.
   llvm::SmallVector<llvm::SmallVector<mlir::Value>> rowForms;

@@ -24,9 +24,9 @@ static int64_t countPlaneTable(TileProgram &program, const ViewAccess &access) {
              : 0;
 }
 
-/// The LDS buffers: those of m and n in turn, and tables of planes; the halo,
-/// those of n and, maybe, results on their way; or the two of a program that
-/// loads its reduction at once.
+/// The LDS buffers: those of m and n in turn, and tables of planes; the halo
+/// (of planes, its two buffers), those of n and, maybe, results on their way;
+/// or the two of a program that loads its reduction at once.
 static SmallVector<Type> getLdsTypes(TileProgram &program) {
   auto space = gpu::AddressSpaceAttr::get(program.function.getContext(),
                                           gpu::AddressSpace::Workgroup);
@@ -41,9 +41,12 @@ static SmallVector<Type> getLdsTypes(TileProgram &program) {
   int64_t elementBytes = getByteSize(program.loadM.getType().getElementType());
   if (program.hasHalo())
     types.push_back(getType(program.halo.getBytes() / elementBytes));
+  if (program.hasPlaneHalo())
+    types.append(HaloLds::kBuffers,
+                 getType(program.planeHalo.getBufferBytes() / elementBytes));
   for (uint64_t buffer = 0; buffer < program.pipeline.getBuffers(); ++buffer)
     for (dnn::TileLoadOp load : {program.loadM, program.loadN}) {
-      if (program.hasHalo() && load == program.loadM)
+      if (program.pipeline.getHalo() && load == program.loadM)
         continue;
       ArrayRef<int64_t> shape = load.getType().getShape();
       types.push_back(getType(shape[0] * shape[1]));

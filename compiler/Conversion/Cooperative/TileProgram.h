@@ -10,7 +10,7 @@
 #ifndef TESSERA_COMPILER_CONVERSION_COOPERATIVE_TILEPROGRAM_H
 #define TESSERA_COMPILER_CONVERSION_COOPERATIVE_TILEPROGRAM_H
 
-#include "compiler/Conversion/Cooperative/HaloLines.h"
+#include "compiler/Conversion/Cooperative/PlaneHalo.h"
 #include "compiler/Conversion/Cooperative/ResidentTile.h"
 #include "compiler/Conversion/Cooperative/StagedStore.h"
 #include "compiler/Conversion/Cooperative/TileCopy.h"
@@ -38,7 +38,10 @@ struct TileProgram {
   ReductionWalk walk;
   /// Of a pipeline whose taps share pixels that go directly to LDS.
   HaloLines halo;
-  /// Of such a pipeline: results that are stored while the next ones come.
+  /// Of a pipeline whose taps share planes of pixels.
+  PlaneHalo planeHalo;
+  /// Of a pipeline with a halo that goes directly to LDS: results that are
+  /// stored while the next ones come.
   std::optional<StagedTile> staged;
   /// Of a program that loads its reduction at once: how LDS holds it.
   WindowTile window;
@@ -61,6 +64,9 @@ struct TileProgram {
   bool isTma() { return pipeline.getCopy() == dnn::CopyKind::Tma; }
   bool isDirect() { return pipeline.getCopy() == dnn::CopyKind::DirectToLds; }
   bool hasHalo() { return isDirect() && pipeline.getHalo(); }
+  bool hasPlaneHalo() {
+    return pipeline.getCopy() == dnn::CopyKind::Registers && pipeline.getHalo();
+  }
   /// The same of a program whose images stay in shared memory (Ampere).
   bool isAmpere() { return pipeline.getCopy() == dnn::CopyKind::CpAsync; }
   /// 32-bit registers of one lane that hold sums.

@@ -32,7 +32,12 @@ LogicalResult tessera::checkPipelineSupport(TileProgram &program,
            << pipeline.getBuffers();
   if (isDirect && pipeline.getBuffers() < 2)
     return pipeline.emitOpError("needs at least 2 buffers");
-  if (pipeline.getHalo() && target.vendor != Vendor::Nvidia)
+  if (pipeline.getHalo() && !isDirect && target.vendor != Vendor::Amd)
+    return pipeline.emitOpError()
+           << "has a halo that is copied through registers, which is for AMD's "
+              "chips, but "
+           << target.name << " copies directly to LDS";
+  if (pipeline.getHalo() && isDirect && target.vendor != Vendor::Nvidia)
     return pipeline.emitOpError() << "has a halo, but lanes of " << target.name
                                   << " have no say in where a copy to LDS goes";
   if (pipeline.getSplits())
@@ -153,8 +158,10 @@ static LogicalResult checkLds(dnn::PipelineOp pipeline, const GpuTarget &target,
   return success();
 }
 
-/// Pixels that all taps share, and a loop that is written out over the taps.
-static LogicalResult checkHalo(TileProgram &program) {
+/// What halos of both kinds need of a loop that is written out over the taps,
+/// `blocks` times.
+static LogicalResult checkTaps(TileProgram &program, int64_t taps,
+                               int64_t blocks) {
   auto pipeline = program.pipeline;
   constexpr int64_t kMaxMultiplies = 512;
   const MatrixInstruction &row = program.instruction;
@@ -162,6 +169,26 @@ static LogicalResult checkHalo(TileProgram &program) {
     return pipeline.emitOpError()
            << "has a halo of " << *pipeline.getHalo() << " buffers, but needs "
            << HaloLines::kBuffers;
+  if (taps > HaloLines::kMaxTaps)
+    return pipeline.emitOpError()
+           << "has a halo, which takes " << HaloLines::kMaxTaps
+           << " taps, but has " << taps;
+  ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
+  ArrayRef<int64_t> waves = program.mma.getWaves();
+  int64_t multiplies = acc[0] / waves[0] * (acc[1] / waves[1]) /
+                       (row.rows * row.columns) * (pipeline.getStep() / row.k) *
+                       taps * blocks;
+  if (multiplies > kMaxMultiplies)
+    return pipeline.emitOpError()
+           << "writes out " << multiplies << " matrix instructions, more than "
+           << kMaxMultiplies;
+  return success();
+}
+
+/// Pixels that all taps share, which go directly to LDS.
+static LogicalResult checkHalo(TileProgram &program) {
+  auto pipeline = program.pipeline;
+  const MatrixInstruction &row = program.instruction;
   if (!row.readsMatrices() || program.mma.getLanes() != dnn::TileDim::N ||
       isTransposed(program, program.loadM, row))
     return program.mma.emitOpError(
@@ -170,24 +197,27 @@ static LogicalResult checkHalo(TileProgram &program) {
   if (failed(matchHaloLines(program.loadM, program.threads, program.halo)))
     return failure();
   int64_t taps = program.halo.taps.size(), buffers = pipeline.getBuffers();
-  if (taps > HaloLines::kMaxTaps)
-    return pipeline.emitOpError()
-           << "has a halo, which takes " << HaloLines::kMaxTaps
-           << " taps, but has " << taps;
+  if (failed(checkTaps(program, taps, /*blocks=*/1)))
+    return failure();
   if (taps % buffers != 0)
     return pipeline.emitOpError() << "has a halo, which needs buffers that "
                                      "divide the taps, but has "
                                   << buffers << " for " << taps;
-  ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
-  ArrayRef<int64_t> waves = program.mma.getWaves();
-  int64_t multiplies = acc[0] / waves[0] * (acc[1] / waves[1]) /
-                       (row.rows * row.columns) * (pipeline.getStep() / row.k) *
-                       taps;
-  if (multiplies > kMaxMultiplies)
-    return pipeline.emitOpError()
-           << "writes out " << multiplies << " matrix instructions, more than "
-           << kMaxMultiplies;
   return success();
+}
+
+/// Planes that all taps share, which go through registers.
+static LogicalResult checkPlaneHalo(TileProgram &program) {
+  auto pipeline = program.pipeline;
+  if (program.instruction.isFma())
+    return program.mma.emitOpError(
+        "has a halo, which needs a matrix instruction");
+  if (failed(matchPlaneHalo(program.loadM, program.threads, program.planeHalo)))
+    return failure();
+  int64_t taps = program.planeHalo.taps.size();
+  if (taps < 2)
+    return pipeline.emitOpError("has a halo, which needs several taps");
+  return checkTaps(program, taps, PlaneHalo::kBuffers);
 }
 
 /// Results of workgroups that take tiles in turn wait in LDS, if so many bytes
@@ -227,6 +257,14 @@ static LogicalResult checkResources(TileProgram &program,
              << rows << "x" << pipeline.getStep() << " tile into chunks";
   }
   int64_t buffers = pipeline.getBuffers();
+  if (program.hasPlaneHalo()) {
+    if (failed(checkPlaneHalo(program)))
+      return failure();
+    const PlaneHalo &halo = program.planeHalo;
+    return checkLds(pipeline, target,
+                    HaloLds::kBuffers * halo.getBufferBytes() +
+                        buffers * acc[1] * rowBytes);
+  }
   if (!program.hasHalo())
     return checkLds(pipeline, target, buffers * (acc[0] + acc[1]) * rowBytes);
   if (failed(checkHalo(program)))
@@ -336,8 +374,10 @@ static LogicalResult chooseWalk(TileProgram &program, const GpuTarget &target) {
   program.walk = {Kind::Flat, static_cast<unsigned>(reduce.size()), 1, padded,
                   total};
   int64_t step = pipeline.getStep();
-  if (program.hasHalo()) {
-    if (!isLinearAlong(program.loadN, 1))
+  if (pipeline.getHalo()) {
+    ViewAccess filter(TileProgram::getView(program.loadN.getView()));
+    if (!isLinearAlong(program.loadN, 1) ||
+        (program.hasPlaneHalo() && filter.getNumForms() > 1))
       return program.loadN.emitOpError(
           "has a halo, which needs channels that no padding depends on");
     program.walk = {Kind::Stepped, 1, total / reduce.back(), reduce.back(),

@@ -196,10 +196,10 @@ func.func @pipeline_sync(%v: !dnn.view<1x8x8xf16>, %i: index) {
 
 // -----
 
-// Taps can share pixels only in shared memory that TMA fills.
+// Taps share pixels in buffers of their own.
 func.func @pipeline_halo(%v: !dnn.view<1x8x8xf16>, %i: index) {
-  // expected-error@+1 {{needs copy tma or direct_to_lds with halo, and at least one buffer}}
-  %d = dnn.pipeline reduce [8] step 8 buffers 2 halo 2 copy registers sync barrier schedule natural load {
+  // expected-error@+1 {{needs copy tma, direct_to_lds or registers with halo, and at least one buffer}}
+  %d = dnn.pipeline reduce [8] step 8 buffers 2 halo 2 copy cp_async sync barrier schedule natural load {
   ^bb0(%k: index):
     %t = dnn.tile_load %v[%i, %i, %k] : <1x8x8xf16> -> <8x8xf16>
     dnn.yield %t, %t : !dnn.tile<8x8xf16>, !dnn.tile<8x8xf16>

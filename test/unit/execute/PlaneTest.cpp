@@ -1,12 +1,13 @@
-//===- PlaneTest.cpp - Backward weights over planes of pixels -------------===//
+//===- PlaneTest.cpp - Convolutions over planes of pixels -----------------===//
 //
-// Walks planes of NCHW whose ends are anywhere in a chunk, under taps in front
-// and behind, with padding up to the filter's reach, and compares with the
-// oracle. The emulated device finds what is loaded outside of a tensor.
+// Backward weights walks planes of NCHW whose ends are anywhere in a chunk,
+// under taps in front and behind, with padding up to the filter's reach;
+// forward and backward data have taps that share planes. They are compared with
+// the oracle. The emulated device finds what is loaded outside of a tensor.
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Algorithms/ImplicitGemm/GemmTile.h"
+#include "compiler/Algorithms/ImplicitGemm/GemmHalo.h"
 #include "test/unit/execute/ConvFixture.h"
 #include "test/unit/execute/Draw.h"
 
@@ -80,4 +81,82 @@ TEST(Planes, AreSplitByLinesExactly) {
     ASSERT_NE(engine, nullptr);
     checkConv(*engine, p, reference::DataKind::Integer);
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Taps that share pixels
+//===----------------------------------------------------------------------===//
+
+static GemmTile getHaloTile(Draw &draw) {
+  const bool hasMfma = getTarget().waveSize == 64;
+  GemmTile tile = {64, 64, 32, 2, 2, 2, hasMfma ? "mfma32" : "wmma16"};
+  tile.m = draw.oneOf({64, 128});
+  if (tile.m == 64 && hasMfma)
+    tile.wavesM = draw.between(1, 2);
+  tile.halo = 2;
+  return tile;
+}
+
+/// Whether LDS holds the pixels that a tile sees.
+static bool fitsHalo(const ConvProblem &p, const GemmTile &tile) {
+  constexpr int kStepBytes = 64, kBuffers = 2;
+  const GemmShape shape = {tile.m,     tile.n,   tile.wavesM, tile.wavesN,
+                           kStepBytes, kBuffers, false,       1,
+                           false,      true,     kBuffers};
+  auto halo = measureGemmHalo(p, getTarget(), shape);
+  return halo && halo->getBytes() + tile.n * kStepBytes * kBuffers <=
+                     getTarget().ldsBytes;
+}
+
+/// Planes of the reduced tensor are whole loads; the other one's are not
+/// larger.
+static ConvProblem drawHalo(Draw &draw) {
+  ConvProblem p;
+  const bool isForward = draw.chance(50);
+  p.direction = isForward ? Direction::Forward : Direction::BackwardData;
+  p.dataType = draw.chance(50) ? DataType::F16 : DataType::BF16;
+  p.xLayout = isForward || draw.chance(75) ? Layout::NCHW : Layout::NHWC;
+  p.yLayout = !isForward || draw.chance(75) ? Layout::NCHW : Layout::NHWC;
+  p.wLayout = draw.chance(50) ? Layout::NHWC : Layout::NCHW;
+  p.groups = draw.oneOf({1, 1, 2});
+  const int64_t reduced = p.groups * 64 * draw.between(1, 2);
+  const int64_t others = p.groups * draw.between(1, 70);
+  p.inChannels = isForward ? reduced : others;
+  p.outChannels = isForward ? others : reduced;
+  p.batch = draw.between(1, 6);
+  p.filter = {draw.oneOf({1, 2, 3, 5}), draw.oneOf({2, 3, 3, 5})};
+  p.dilation = {draw.between(1, 2), draw.oneOf({1, 1, 2})};
+  const Spatial reach = {(p.filter.h - 1) * p.dilation.h,
+                         (p.filter.w - 1) * p.dilation.w};
+  auto drawPad = [&](int64_t most) {
+    return isForward ? draw.between(0, most / 2)
+                     : draw.between((most + 1) / 2, most);
+  };
+  p.pad = {drawPad(reach.h), drawPad(reach.w)};
+  // Of the reduced tensor; the lengths of y are those of x, the padding, and
+  // what the filter reaches.
+  const Spatial planes = {reach.h + draw.between(2, 9),
+                          reach.w + draw.between(2, 9)};
+  p.in = planes;
+  if (!isForward)
+    p.in = {planes.h + reach.h - 2 * p.pad.h, planes.w + reach.w - 2 * p.pad.w};
+  return p;
+}
+
+class SharedPlanes : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Random, SharedPlanes, testing::Range(0, 48));
+
+// Taps see the same pixels in LDS, of forward and of backward data.
+TEST_P(SharedPlanes, MatchTheReference) {
+  if (getTarget().matrixUnit == MatrixUnit::None)
+    GTEST_SKIP() << "has no matrix instruction";
+  Draw draw(getSeed() + GetParam());
+  GemmTile tile = getHaloTile(draw);
+  ConvProblem p = drawHalo(draw);
+  while (!fitsHalo(p, tile))
+    p = drawHalo(draw);
+  auto engine =
+      makeEngine(std::make_shared<FixedTileCompiler>(tile.toConfig()));
+  ASSERT_NE(engine, nullptr);
+  checkConv(*engine, p, reference::DataKind::Uniform);
 }

@@ -60,6 +60,11 @@ TEST(GemmTile, RoundTripsWithHalo) {
   read = parseGemmTile(tile.toConfig());
   ASSERT_TRUE(read) << read.getStatus().getMessage();
   EXPECT_EQ(*read, tile);
+  tile.isDirect = false;
+  EXPECT_EQ(tile.toConfig().toText(), "igemm-m256n128k32-w2x4-b3-mma16-h2");
+  read = parseGemmTile(tile.toConfig());
+  ASSERT_TRUE(read) << read.getStatus().getMessage();
+  EXPECT_EQ(*read, tile);
 }
 
 // Only tiles of TMA are shared by a cluster, and splits are not.
@@ -101,7 +106,7 @@ TEST(GemmTile, RefusesOtherTexts) {
                            "igemm-m256n128k32-w2x4-b3-mfma32 ",
                            "igemm-m256n128k32-w2x4-b3-mfma32-x",
                            "igemm-m256n128k32-w2x4-b3-mfma32-s1",
-                           "igemm-m256n128k32-w2x4-b3-mfma32-h2",
+                           "igemm-m256n128k32-w2x4-b3-mfma32-h0",
                            "igemm-m256n128k32-w2x4-t3-wgmma-h0",
                            "igemm-m256n128k32-w2x4-d3-mma16-h0",
                            "igemm-m256n128k32-w2x4-d3-mma16-h2-x",

@@ -153,6 +153,32 @@ TEST(Candidates, OfSplitsAreAllLowered) {
       }
 }
 
+// The same holds for planes of NCHW that taps share on AMD's chips: of images
+// and results of different lengths, and filters of up to 25 taps.
+TEST(Candidates, OfSharedPlanesAreAllLowered) {
+  test::RandomProblem random;
+  SCOPED_TRACE(random.getSeed());
+  CompileContext context;
+  int shared = 0;
+  for (int index = 0; index < 24; ++index)
+    for (const char *chip :
+         {"gfx908", "gfx942", "gfx950", "gfx1100", "gfx1201"}) {
+      ConvProblem p = drawProblem(random, index);
+      p.direction =
+          index % 2 == 0 ? Direction::Forward : Direction::BackwardData;
+      p.dataType = index % 4 < 2 ? DataType::BF16 : DataType::F16;
+      p.xLayout = p.wLayout = p.yLayout = Layout::NCHW;
+      p.inChannels = p.outChannels = 64;
+      p.stride = {1, 1};
+      p = p.canonicalize();
+      ASSERT_NO_FATAL_FAILURE(lowerAll(context, getImplicitGemm(), p, chip));
+      for (const Candidate &candidate :
+           getImplicitGemm().getCandidates(p, *findTarget(chip)))
+        shared += candidate.tile.parameters.ends_with("-h2") ? 1 : 0;
+    }
+  EXPECT_GT(shared, 0);
+}
+
 // Images that are matrices: one and several, whose last step of pixels is a
 // part of one. Splits of one image must divide its steps, and do.
 TEST(Candidates, OfImageMatricesAreAllLowered) {

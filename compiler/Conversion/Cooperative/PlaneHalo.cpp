@@ -1,0 +1,180 @@
+//===- PlaneHalo.cpp - Planes of pixels that all taps see -----------------===//
+
+#include "compiler/Conversion/Cooperative/PlaneHalo.h"
+#include "compiler/Conversion/Cooperative/BlockCopy.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace tessera;
+
+//===----------------------------------------------------------------------===//
+// What a tile sees
+//===----------------------------------------------------------------------===//
+
+/// Whether planes hold a load of pixels, and nothing lies between them.
+static bool hasWholePlanes(const ViewAccess &access, const PlaneHalo &halo) {
+  const int64_t bytes = access.getTensorBytes() - access.getFirstBytes();
+  return halo.pixelBytes == kPlaneElementBytes &&
+         halo.planeBytes >= HaloLds::kPlanePixels * halo.pixelBytes &&
+         halo.imageBytes % halo.planeBytes == 0 &&
+         bytes % halo.planeBytes == 0 && access.getTensorBytes() <= kOutOfRange;
+}
+
+LogicalResult tessera::matchPlaneHalo(dnn::TileLoadOp load, int64_t threads,
+                                      PlaneHalo &halo) {
+  ViewAccess access(load.getView().getDefiningOp<dnn::ViewOp>());
+  ArrayRef<int64_t> tile = load.getType().getShape();
+  AccessSpace channels = access.getSpace(2, access.getNumColumnDims() - 1, 1);
+  if (failed(matchHaloTaps(load, halo)))
+    return failure();
+  halo.planeBytes = channels.getInnermostStep();
+  AccessSpace &rows = halo.rowLines;
+  const int64_t firstBytes = rows.coefs[0].front() * halo.pixelBytes;
+  const bool hasImages = firstBytes >= halo.planeBytes;
+  halo.images = hasImages ? rows.sizes.front() : 1;
+  halo.imageBytes = hasImages ? firstBytes : 0;
+  if (!channels.isLinear() || !hasWholePlanes(access, halo))
+    return load.emitOpError()
+           << "has a halo, which needs planes of at least "
+           << HaloLds::kPlanePixels
+           << " pixels of two bytes, in a tensor of at most 2 GiB";
+  if (channels.getExtent() % (HaloLds::kBuffers * tile[1]) != 0)
+    return load.emitOpError() << "has a halo, which needs a multiple of "
+                              << HaloLds::kBuffers * tile[1]
+                              << " channels, but has " << channels.getExtent();
+  // Lines of an image follow those of the image before, and begin with a load.
+  if (hasImages)
+    rows.coefs[0].front() = halo.getPlaneLines();
+  int64_t span = getMaxSpan(rows.sizes, rows.coefs[0], tile[0]);
+  rows = rows.getOffsets();
+  halo.firstLine =
+      (access.getConstant(0) - access.getFirstBytes() + halo.firstBytes) /
+      halo.pixelBytes;
+  static_cast<HaloLds &>(halo) =
+      HaloLds::makeOfPlanes(span + *llvm::max_element(halo.taps) + 1,
+                            tile[1] * access.getElementBytes(), threads);
+  return success();
+}
+
+/// The first line that the tile at `row0` sees.
+static Value findFirstLine(Emitter &e, const PlaneHalo &halo, Value row0) {
+  return e.add(halo.rowLines.evaluate(e, row0)[0], halo.firstLine);
+}
+
+//===----------------------------------------------------------------------===//
+// To LDS
+//===----------------------------------------------------------------------===//
+
+static constexpr int64_t kPixelBits = 8 * kPlaneElementBytes;
+
+/// Lanes: the chunks of a line, then some pixels further on, which LDS has in
+/// other banks. The first pixels are those of a whole load, the last ones are
+/// zeros. A load that would end behind its plane ends with it, and is moved.
+PlaneHaloCopy::PlaneHaloCopy(Emitter &e, const ViewAccess &access,
+                             const PlaneHalo &halo, GlobalBuffer tile,
+                             int64_t threads, Value thread)
+    : e(e), halo(halo), tile(std::move(tile)),
+      elementType(access.getElementType()) {
+  constexpr int64_t kPixels = HaloLds::kPlanePixels;
+  const int64_t chunks = halo.getChunks(), units = halo.lines / kPixels;
+  Value first = e.andi(findFirstLine(e, halo, this->tile.row0), -kPixels);
+  Value group =
+      e.add(this->tile.base[0], access.getFirstBytes() - access.getConstant(0));
+  Value chunk = e.remu(thread, chunks);
+  Value channels = e.mul(chunk, kLoads * halo.planeBytes);
+  for (int64_t begin = 0; begin < units * chunks; begin += threads) {
+    Value unit = e.divu(e.add(thread, begin), chunks);
+    Value line = e.add(first, e.mul(unit, kPixels));
+    Value image = e.divu(line, halo.getPlaneLines());
+    Value pixel = e.remu(line, halo.getPlaneLines());
+    Value valid = e.both(e.ult(line, halo.images * halo.getPlaneLines()),
+                         e.ult(unit, units - HaloLds::kZeroLines / kPixels));
+    Pass pass;
+    if (const int64_t moved = halo.getPlaneLines() - halo.getPlanePixels()) {
+      Value isWhole = e.ult(pixel, halo.getPlanePixels() - kPixels + 1);
+      pixel = e.select(isWhole, pixel, e.add(pixel, -moved));
+      auto bits = [&](int64_t pixels) {
+        return e.constant(e.b.getI64IntegerAttr(pixels * kPixelBits));
+      };
+      pass.shift = e.select(isWhole, bits(0), bits(moved));
+    }
+    Value offset =
+        e.add(e.add(group, channels), e.add(e.mul(image, halo.imageBytes),
+                                            e.mul(pixel, halo.pixelBytes)));
+    offset = e.select(valid, offset, e.constant(kOutOfRange));
+    for (int64_t i = 0; i < kLoads; ++i)
+      pass.offsets.push_back(e.add(offset, i * halo.planeBytes));
+    Value bytes = e.add(e.mul(unit, kPixels * halo.getPitch()),
+                        e.mul(chunk, kChunkBytes));
+    pass.place = e.toIndex(e.divu(bytes, kPlaneElementBytes));
+    passes.push_back(std::move(pass));
+  }
+}
+
+Value PlaneHaloCopy::load(unsigned pass, int64_t part, Value bytes) const {
+  constexpr int64_t kWords = HaloLds::kPlanePixels * kPlaneElementBytes / 4;
+  return loadBuffer(e, tile, VectorType::get(kWords, e.b.getI32Type()),
+                    passes[pass].offsets[part], bytes);
+}
+
+void PlaneHaloCopy::write(unsigned pass, int64_t part, ArrayRef<Value> loaded,
+                          Value buffer) const {
+  auto type = VectorType::get(HaloLds::kPlanePixels, elementType);
+  auto word = VectorType::get(1, e.b.getI64Type());
+  SmallVector<Value> columns;
+  for (Value pixels : loaded) {
+    if (Value shift = passes[pass].shift) {
+      pixels = vector::BitCastOp::create(e.b, e.loc, word, pixels);
+      pixels = vector::ExtractOp::create(e.b, e.loc, pixels, 0);
+      pixels = arith::ShRUIOp::create(e.b, e.loc, pixels, shift);
+      pixels = vector::BroadcastOp::create(e.b, e.loc, word, pixels);
+    }
+    columns.push_back(vector::BitCastOp::create(e.b, e.loc, type, pixels));
+  }
+  Value place = arith::AddIOp::create(
+      e.b, e.loc, passes[pass].place,
+      e.indexConstant(part * halo.getPitch() / kPlaneElementBytes));
+  vector::StoreOp::create(e.b, e.loc, gatherElement(e, columns, part), buffer,
+                          place);
+}
+
+//===----------------------------------------------------------------------===//
+// From LDS
+//===----------------------------------------------------------------------===//
+
+/// A row outside of the image has the line of zeros that is in the banks of its
+/// own.
+PlaneHaloSource::PlaneHaloSource(Emitter &e, const ViewAccess &access,
+                                 const PlaneHalo &halo,
+                                 const FragmentPlace &place,
+                                 const GlobalBuffer &tile)
+    : HaloSource(e, access, halo, place) {
+  Value moved =
+      e.andi(findFirstLine(e, halo, tile.row0), HaloLds::kPlanePixels - 1);
+  chunks.resize(halo.taps.size());
+  for (int64_t index = 0; index < place.count; ++index) {
+    Row row = findRow(index, tile);
+    for (auto [tap, lines] : llvm::enumerate(halo.taps)) {
+      Value line = e.add(row.line, e.add(moved, lines));
+      Value zeros = e.add(e.andi(line, HaloLds::kZeroLines - 1),
+                          halo.lines - HaloLds::kZeroLines);
+      Value bytes = e.mul(e.select(isInside(row, tile, tap), line, zeros),
+                          halo.getPitch());
+      chunks[tap].push_back(
+          e.toIndex(e.divu(e.add(bytes, findChunk()), kPlaneElementBytes)));
+    }
+  }
+}
+
+Value PlaneHaloSource::read(int64_t index, int64_t, int64_t q, int64_t t,
+                            Value buffer) {
+  constexpr int64_t kElements = kChunkBytes / kPlaneElementBytes;
+  Value offset =
+      arith::AddIOp::create(e.b, e.loc, chunks[current][index],
+                            e.indexConstant(place.getChunk(q, t) * kElements));
+  return vector::LoadOp::create(e.b, e.loc,
+                                VectorType::get(kElements, place.elementType),
+                                buffer, offset);
+}
