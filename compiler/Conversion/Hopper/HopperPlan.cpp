@@ -231,10 +231,10 @@ static int64_t countLastShares(TileProgram &program, const HopperShape &shape,
   const int64_t bytes = rest * shape.rowBytes / step;
   const bool hasTaps = llvm::any_of(program.pipeline.getReduce().drop_back(),
                                     [](int64_t size) { return size > 1; });
-  if (order == TmaWalk::Pixels || shape.promote > 0 || shape.halo.slides ||
-      shape.cluster > 1 || program.pipeline.getSplits() || walk.hasLimits() ||
-      channels < step || bytes % Wgmma::kReductionBytes != 0 ||
-      (!hasTaps && 2 * rest < step))
+  if (order == TmaWalk::Pixels || shape.splitsF32 || shape.promote > 0 ||
+      shape.halo.slides || shape.cluster > 1 || program.pipeline.getSplits() ||
+      walk.hasLimits() || channels < step ||
+      bytes % Wgmma::kReductionBytes != 0 || (!hasTaps && 2 * rest < step))
     return 0;
   return bytes / Wgmma::kReductionBytes;
 }
