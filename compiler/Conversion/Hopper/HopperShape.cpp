@@ -215,7 +215,7 @@ static LogicalResult checkRoles(TileProgram &program, const GpuTarget &target,
                                 const HaloShape &halo) {
   dnn::PipelineOp pipeline = program.pipeline;
   dnn::RolesAttr roles = pipeline.getRolesAttr();
-  if (target.wgmmaSharedBytes == 0)
+  if (!target.hasWgmma)
     return pipeline.emitOpError()
            << "has copy tma, but " << target.name << " has no wgmma to feed";
   if (!roles || roles.getProducers() != 1 || !program.tiles.getPersistent())
@@ -293,7 +293,7 @@ static HopperShape makeShape(TileProgram &program, const GpuTarget &target,
               shape.getStored().countPieces(shape.getStoreColumns()) %
               shape.stagers !=
           0 ||
-      shape.getSharedBytes() > target.wgmmaSharedBytes)
+      shape.getSharedBytes() > target.getMaxSharedBytes())
     shape.stagers = 1;
   constexpr int64_t kHalfSm = 115712; // Bytes for each of two workgroups.
   if (shape.consumers > 1)
@@ -332,10 +332,10 @@ FailureOr<HopperShape> tessera::getHopperShape(TileProgram &program,
       failed(checkCluster(program, shape)) ||
       failed(checkRegisters(program, shape)))
     return failure();
-  if (shape.getSharedBytes() > target.wgmmaSharedBytes)
+  if (shape.getSharedBytes() > target.getMaxSharedBytes())
     return program.pipeline.emitOpError()
            << "needs " << shape.getSharedBytes()
            << " bytes of shared memory, but " << target.name << " has "
-           << target.wgmmaSharedBytes;
+           << target.getMaxSharedBytes();
   return shape;
 }
