@@ -54,9 +54,18 @@ static int64_t chooseStoreRow(int64_t bytes, bool hasExtras) {
   return std::min(kRowBytes, hasExtras ? bytes & -bytes : piece);
 }
 
-/// Whether neighbours along the rows of the result are closer in memory than
-/// those along its columns. A single row has no neighbour.
-static bool isColumnMajor(dnn::ViewOp result) {
+bool tessera::preparesOperand(TileProgram &program) {
+  const StringRef instruction = program.mma.getInstruction();
+  return instruction == kWgmmaSplit ||
+         (instruction == kWgmmaTf32 && walksPixels(program));
+}
+
+bool tessera::isTwoOperandFeed(TileProgram &program) {
+  return program.isTma() && !program.pipeline.getHalo() &&
+         !preparesOperand(program);
+}
+
+bool tessera::isColumnMajor(dnn::ViewOp result) {
   const ViewAccess access(result);
   const AccessSpace rows = access.getSpace(1);
   return rows.getExtent() > 1 &&
@@ -268,8 +277,7 @@ static HopperShape makeShape(TileProgram &program, const GpuTarget &target,
       .blocksPerSm = 1,
       .resultBytes = result.getIntOrFloatBitWidth() / 8,
       .rowBytes = getStepBytes(program),
-      .preparesB = instruction == kWgmmaSplit ||
-                   (instruction == kWgmmaTf32 && walksPixels(program)),
+      .preparesB = preparesOperand(program),
       .splitsF32 = instruction == kWgmmaSplit,
       .wavesN = waves[1],
       .halo = halo,
