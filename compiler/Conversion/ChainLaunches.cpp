@@ -59,7 +59,7 @@ static std::optional<int64_t> getShareBytes(gpu::GPUFuncOp kernel,
   if (kernel->hasAttr(dnn::kSharedBytesAttrName) || share > kMostWorkgroups ||
       share * threads > mostThreads)
     return std::nullopt;
-  const int64_t whole = int64_t(target.wgmmaSharedBytes) + kReserved;
+  const int64_t whole = int64_t(target.getMaxSharedBytes()) + kReserved;
   const int64_t bytes = llvm::alignDown(whole / share, kGranule) - kReserved -
                         countSharedBytes(kernel);
   return bytes > 0 ? std::optional(bytes) : std::nullopt;
@@ -93,7 +93,7 @@ struct ChainLaunches : tessera::impl::ChainLaunchesBase<ChainLaunches> {
     const GpuTarget *target = getModuleTarget(getOperation());
     if (!target)
       return signalPassFailure();
-    if (!target->hasDependentLaunches())
+    if (!target->hasDependentLaunches)
       return;
     gpu::GPUFuncOp front;
     WalkResult result = getOperation().walk([&](gpu::GPUFuncOp kernel) {

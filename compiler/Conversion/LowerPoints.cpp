@@ -359,7 +359,7 @@ bool PointLowering::isAligned(BlockArgument argument) {
 /// Whether the kernel in front may still write when this one begins
 /// (dnn-chain-launches): nothing that is loaded is constant then.
 bool PointLowering::mayBeginEarly() {
-  return kernel->getPrevNode() && device.getTarget().hasDependentLaunches();
+  return kernel->getPrevNode() && device.getTarget().hasDependentLaunches;
 }
 
 /// Replaces the accesses, whose memory is still an argument of the function.
@@ -406,8 +406,7 @@ void PointLowering::keepRegisters() {
     return kernel->setAttr(
         "nvvm.minctasm",
         Builder(kernel.getContext()).getI32IntegerAttr(resident.getInt()));
-  if (getShared().empty() || target.vendor != Vendor::Nvidia ||
-      target.wgmmaSharedBytes > 0)
+  if (getShared().empty() || target.vendor != Vendor::Nvidia || target.hasWgmma)
     return;
   kernel->setAttr("nvvm.minctasm",
                   Builder(kernel.getContext()).getI32IntegerAttr(1));

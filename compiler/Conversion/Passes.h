@@ -3,6 +3,8 @@
 #ifndef TESSERA_COMPILER_CONVERSION_PASSES_H
 #define TESSERA_COMPILER_CONVERSION_PASSES_H
 
+#include "dialect/Workgroup/Workgroup.h"
+
 #include "mlir/Pass/Pass.h"
 
 namespace tessera {

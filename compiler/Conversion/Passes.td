@@ -98,6 +98,45 @@ def LowerTiles : Pass<"dnn-lower-tiles", "::mlir::ModuleOp"> {
     "::mlir::math::MathDialect"];
 }
 
+def ExpandPipeline : Pass<"dnn-expand-pipeline", "::mlir::ModuleOp"> {
+  let summary = "Turn pipelines that copy by TMA into programs of a workgroup";
+  let description = [{
+    Writes out which role of a workgroup does what: the producer copies the steps
+    of all its tiles into a ring, as far as there are empty stages; the consumers
+    multiply, release stages and store (docs/design/0033-workgroup-level.md). This
+    is for pipelines of which each step brings both operands by TMA as wgmma reads
+    them; `dnn-lower-tiles` has the others.
+
+    Pre-condition:  the module names a known chip in `dnn.target`.
+    Post-condition: such a tile program is a `wg.program`; others are unchanged.
+
+    See test/lit/Conversion/expand-pipeline.mlir for an example.
+  }];
+  let dependentDialects = ["::tessera::wg::WgDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+def LowerWorkgroup : Pass<"dnn-lower-workgroup", "::mlir::ModuleOp"> {
+  let summary = "Lower programs of a workgroup to GPU functions";
+  let description = [{
+    Replaces each function with a `wg.program` by a `gpu.func` kernel as
+    `dnn-lower-tiles` does for tile programs with `copy tma`. A program is checked
+    first: whether its roles read stages that are full, fill those that are empty,
+    and arrive as often as the ring counts.
+
+    Pre-condition:  the module names a chip with TMA and wgmma in `dnn.target`;
+                    a program has one ring, whose stages two copies fill.
+    Post-condition: no op of the `wg` dialect is left.
+
+    See test/lit/Conversion/lower-workgroup.mlir for an example.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+    "::mlir::LLVM::LLVMDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"];
+}
+
 def LowerMath : Pass<"dnn-lower-math", "::mlir::ModuleOp"> {
   let summary = "Lower math ops to intrinsics instead of library calls";
   let description = [{

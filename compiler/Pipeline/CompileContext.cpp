@@ -3,6 +3,7 @@
 #include "compiler/Pipeline/CompileContext.h"
 #include "compiler/Target/Codegen/Codegen.h"
 #include "dialect/IR/Dnn.h"
+#include "dialect/Workgroup/Workgroup.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -17,7 +18,7 @@ static constexpr int kMaxUses = 256;
 
 CompileContext::CompileContext() {
   mlir::DialectRegistry registry;
-  registry.insert<dnn::DnnDialect, mlir::func::FuncDialect>();
+  registry.insert<dnn::DnnDialect, wg::WgDialect, mlir::func::FuncDialect>();
   registerTargetDialects(registry);
   // A kernel is too small for several threads; whole compilations run in
   // parallel instead.

@@ -17,6 +17,7 @@ def VerifyStage : Pass<"dnn-verify-stage", "::mlir::ModuleOp"> {
     |---------|-------------------------------------------------------------|
     | `dnn`   | dnn (primitives only), func; in the regions of primitives arith, math; `arith.truncf` |
     | `tiled` | dnn without primitives, func, arith, math, memref, nvgpu, scf, vector; `gpu.barrier`, `gpu.shuffle` |
+    | `workgroup` | as `tiled`, and wg |
     | `gpu`   | gpu, amdgpu, rocdl, nvvm, arith, math, memref, scf, vector, llvm |
 
     From stage `tiled` on, the module names its chip in the attribute
@@ -31,7 +32,7 @@ def VerifyStage : Pass<"dnn-verify-stage", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"stage", "stage", "std::string", "",
-           "The expected stage: dnn, tiled or gpu">,
+           "The expected stage: dnn, tiled, workgroup or gpu">,
   ];
 }
 

@@ -1,6 +1,6 @@
 //===- Pipeline.cpp - The stages of a compilation, in order ---------------===//
 //
-//   problem ─► dnn ─► tiled ─► gpu ─► llvm ─► isa ─► object
+//   problem ─► dnn ─► tiled ─► workgroup ─► gpu ─► llvm ─► isa ─► object
 //
 // Each stage is one function, which turns the state of the stage before into
 // its own. Stages hand over data structures: text is only parsed for the first
@@ -27,10 +27,10 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
+#include "runtime/DriverCommand/DriverCommand.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Target/TargetMachine.h"
-#include "runtime/DriverCommand/DriverCommand.h"
 
 #include <algorithm>
 #include <cctype>
@@ -59,6 +59,7 @@ private:
   Status run(Stage stage);
   Status buildDnn();
   Status tile();
+  Status expand();
   Status lowerToGpu();
   Status lowerToLlvm();
   Status emitIsa();
@@ -128,9 +129,20 @@ Status Compilation::tile() {
   return runPasses(passes);
 }
 
+Status Compilation::expand() {
+  // Only chips with TMA have programs to expand.
+  if (!options.target->hasTma)
+    return Status::ok();
+  mlir::PassManager passes(&context.getMlir());
+  passes.addPass(createExpandPipeline());
+  passes.addPass(createVerifyStage({std::string(getName(Stage::Workgroup))}));
+  return runPasses(passes);
+}
+
 Status Compilation::lowerToGpu() {
   mlir::PassManager passes(&context.getMlir());
   passes.addPass(createLowerPoints());
+  passes.addPass(createLowerWorkgroup());
   passes.addPass(createLowerTiles());
   passes.addPass(createLowerMath());
   passes.addPass(createChainLaunches());
@@ -219,6 +231,8 @@ Status Compilation::run(Stage stage) {
     return buildDnn();
   case Stage::Tiled:
     return tile();
+  case Stage::Workgroup:
+    return expand();
   case Stage::Gpu:
     return lowerToGpu();
   case Stage::Llvm:
@@ -354,6 +368,7 @@ Status Compilation::start(Stage from, std::string_view text) {
     return Status::ok();
   }
   case Stage::Tiled:
+  case Stage::Workgroup:
   case Stage::Gpu:
     return parseModule(text);
   case Stage::Llvm: {
@@ -395,6 +410,7 @@ PipelineResult Compilation::takeResult() {
     break;
   case Stage::Dnn:
   case Stage::Tiled:
+  case Stage::Workgroup:
   case Stage::Gpu:
     module->print(stream);
     break;

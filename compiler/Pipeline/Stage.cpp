@@ -6,8 +6,8 @@
 
 using namespace tessera;
 
-static constexpr std::string_view kNames[] = {"problem", "dnn", "tiled", "gpu",
-                                              "llvm",    "isa", "object"};
+static constexpr std::string_view kNames[] = {
+    "problem", "dnn", "tiled", "workgroup", "gpu", "llvm", "isa", "object"};
 static_assert(std::size(kNames) == static_cast<size_t>(Stage::Object) + 1,
               "every stage has a name");
 

@@ -14,10 +14,12 @@ enum class Stage {
   Problem, ///< A MIOpenDriver command line.
   Dnn,     ///< MLIR: a function with one primitive.
   Tiled,   ///< MLIR: a tile program or point program for one chip.
-  Gpu,     ///< MLIR: a gpu.func of lanes and addresses.
-  Llvm,    ///< LLVM IR, before LLVM's own optimisation.
-  Isa,     ///< AMDGPU assembly, or PTX.
-  Object,  ///< Linked code object.
+  /// MLIR: programs of a workgroup; others are as in the stage before.
+  Workgroup,
+  Gpu,    ///< MLIR: a gpu.func of lanes and addresses.
+  Llvm,   ///< LLVM IR, before LLVM's own optimisation.
+  Isa,    ///< AMDGPU assembly, or PTX.
+  Object, ///< Linked code object.
 };
 
 /// Returns "problem", "dnn", ..., which --stop-after, file names and reports

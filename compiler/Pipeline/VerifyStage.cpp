@@ -23,6 +23,9 @@ static ArrayRef<StringRef> getDialects(Stage stage) {
   static constexpr StringRef kTiled[] = {"builtin", "dnn",  "func",
                                          "arith",   "math", "memref",
                                          "nvgpu",   "scf",  "vector"};
+  static constexpr StringRef kWorkgroup[] = {
+      "builtin", "dnn",   "func", "arith",  "math",
+      "memref",  "nvgpu", "scf",  "vector", "wg"};
   static constexpr StringRef kGpu[] = {"builtin", "gpu",    "amdgpu", "rocdl",
                                        "nvvm",    "arith",  "math",   "memref",
                                        "scf",     "vector", "llvm"};
@@ -31,6 +34,8 @@ static ArrayRef<StringRef> getDialects(Stage stage) {
     return kDnn;
   case Stage::Tiled:
     return kTiled;
+  case Stage::Workgroup:
+    return kWorkgroup;
   case Stage::Gpu:
     return kGpu;
   default:
@@ -53,7 +58,8 @@ static bool isAllowed(Operation *op, Stage stage) {
   // Scalar arguments are f64 and are truncated to a primitive's compute type.
   if (stage == Stage::Dnn && isa<arith::TruncFOp>(op))
     return true;
-  if (stage == Stage::Tiled && isa<gpu::BarrierOp, gpu::ShuffleOp>(op))
+  if ((stage == Stage::Tiled || stage == Stage::Workgroup) &&
+      isa<gpu::BarrierOp, gpu::ShuffleOp>(op))
     return true;
   if (dialect == "dnn")
     return stage != Stage::Gpu &&
@@ -91,8 +97,9 @@ struct VerifyStage : tessera::impl::VerifyStageBase<VerifyStage> {
     std::optional<Stage> wanted = tessera::parseStage(stage);
     if (!wanted || getDialects(*wanted).empty()) {
       emitError(getOperation().getLoc())
-          << getArgument() << ": 'stage' must be dnn, tiled or gpu, not '"
-          << stage << "'";
+          << getArgument()
+          << ": 'stage' must be dnn, tiled, workgroup or gpu, not '" << stage
+          << "'";
       return signalPassFailure();
     }
     WalkResult result = getOperation().walk([&](Operation *op) {

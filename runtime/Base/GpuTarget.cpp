@@ -126,7 +126,7 @@ static constexpr GpuTarget kOtherTargets[] = {
 // that sm_80 introduced and all later chips have.
 
 static constexpr GpuTarget makeSm(std::string_view name, uint32_t warps,
-                                  uint32_t units, uint32_t wgmmaSharedBytes = 0,
+                                  uint32_t units,
                                   MatrixUnit unit = MatrixUnit::MmaSm80) {
   constexpr uint32_t kSchedulers = 4, kStaticShared = 49152;
   // cp.async came with the same chips.
@@ -144,18 +144,26 @@ static constexpr GpuTarget makeSm(std::string_view name, uint32_t warps,
           /*hasFloatAtomics=*/true,
           /*errata=*/0,
           directLdsBytes,
-          Vendor::Nvidia,
-          wgmmaSharedBytes};
+          Vendor::Nvidia};
+}
+
+// 228 KiB of an SM less the 1 KiB that CUDA reserves. The kernels use what only
+// sm_90 itself has ("sm_90a").
+static constexpr GpuTarget makeSm90() {
+  GpuTarget target = makeSm("sm_90", 64, 132);
+  target.dynamicSharedBytes = 232448;
+  target.hasTma = true;
+  target.hasWgmma = true;
+  target.hasDependentLaunches = true;
+  return target;
 }
 
 // The number of multiprocessors is that of the largest product (A100, H100
 // SXM); untuned targets have that of a small one.
 static constexpr GpuTarget kSmTargets[] = {
     makeSm("sm_80", 64, 108),
-    // 228 KiB of an SM less the 1 KiB that CUDA reserves. The kernels use what
-    // only sm_90 itself has ("sm_90a").
-    makeSm("sm_90", 64, 132, /*wgmmaSharedBytes=*/232448),
-    makeSm("sm_75", 32, 14, /*wgmmaSharedBytes=*/0, MatrixUnit::None),
+    makeSm90(),
+    makeSm("sm_75", 32, 14, MatrixUnit::None),
     makeSm("sm_86", 48, 20),
     makeSm("sm_87", 48, 8),
     makeSm("sm_89", 48, 20),

@@ -8,6 +8,7 @@
 #ifndef TESSERA_RUNTIME_BASE_GPUTARGET_H
 #define TESSERA_RUNTIME_BASE_GPUTARGET_H
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -68,14 +69,20 @@ struct GpuTarget {
   /// is none.
   uint32_t directLdsBytes = 0;
   Vendor vendor = Vendor::Amd;
-  /// Shared memory that a workgroup can get by asking for it at its launch, on
-  /// chips with wgmma and a tensor memory accelerator; 0 on others.
-  uint32_t wgmmaSharedBytes = 0;
-
+  /// Shared memory that a workgroup gets only by asking for it at its launch; 0
+  /// if none is used.
+  uint32_t dynamicSharedBytes = 0;
+  bool hasTma = false;   ///< A tensor memory accelerator, with mbarriers.
+  bool hasWgmma = false; ///< Products of warpgroups that read shared memory.
   /// Whether a launch can begin before the one in front of it has ended, and
   /// its kernel waits by itself. All later chips of NVIDIA can do this; it is
   /// true only for those on which it was measured.
-  bool hasDependentLaunches() const { return wgmmaSharedBytes > 0; }
+  bool hasDependentLaunches = false;
+
+  /// The most shared memory that a workgroup can have.
+  uint32_t getMaxSharedBytes() const {
+    return std::max(ldsBytes, dynamicSharedBytes);
+  }
 
   bool has(Erratum erratum) const {
     return (errata & static_cast<uint32_t>(erratum)) != 0;

@@ -37,7 +37,8 @@ COLUMNS = 92   # Longer lines of output are folded.
 
 FENCE = re.compile(r"^( *)```mlir\n(.*?)^ *```$", re.M | re.S)
 NAMES = (   # What a block may belong to: the last one before it.
-    (re.compile(r'def \w+ : \w*Op<"(\w+)"'), "dnn.{}"),
+    (re.compile(r'def \w+ : (?!Wg_)\w*Op<"(\w+)"'), "dnn.{}"),
+    (re.compile(r'def \w+ : Wg_Op<"(\w+)"'), "wg.{}"),
     (re.compile(r'let mnemonic = "(\w+)";\n  let summary'), "#dnn.{}"),
     (re.compile(r'def \w+ : Pass<"([\w-]+)"'), "{}"),
     (re.compile(r'def \w+ : Dialect {\n  let name = "(\w+)";'), "{}"),

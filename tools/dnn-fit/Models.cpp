@@ -159,7 +159,7 @@ static const char *getUnitName(MatrixUnit unit) {
 static Model makeGemm(const GpuTarget &target) {
 #define FIELD(NAME)                                                            \
   {                                                                            \
-    #NAME, "", [](GemmRates &rates) -> double & { return rates.NAME; }         \
+#NAME, "", [](GemmRates & rates) -> double & { return rates.NAME; }        \
   }
   const std::vector<Field<GemmRates>> fields = {
       FIELD(lds),     FIELD(cache),   FIELD(memory), FIELD(flat),
@@ -387,7 +387,7 @@ ErrorOr<Model> fit::makeModel(const std::string &name,
   for (const auto &[known, make] : kModels) {
     if (name != known)
       continue;
-    if (name.starts_with("wgmma") && target.wgmmaSharedBytes == 0)
+    if (name.starts_with("wgmma") && !target.hasWgmma)
       return invalidArgument("'" + std::string(target.name) +
                              "' is no chip with wgmma; sm_90 is");
     Model model = make(target);

@@ -34,7 +34,8 @@ static constexpr char kUsage[] =
   --tile TEXT              the tile; the compiler's choice without it
   --list-tiles N           no kernel, but the N best tiles of the problem by the
                            compiler's model, and the clocks it expects
-  --stop-after STAGE       problem, dnn, tiled, gpu, llvm, isa, object (default)
+  --stop-after STAGE       problem, dnn, tiled, workgroup, gpu, llvm, isa,
+                           object (default)
   -o FILE                  where the result goes; "-" (default) is stdout
   --timing                 the tile, time of each stage and the kernel's resources,
                            on stderr
@@ -63,7 +64,7 @@ static ErrorOr<Stage> readStage(std::string_view name) {
     return *stage;
   return invalidArgument(
       "'" + std::string(name) +
-      "' is no stage; there are problem, dnn, tiled, gpu, llvm, isa, object");
+      "' is no stage; there are problem, dnn, tiled, workgroup, gpu, llvm, isa, object");
 }
 
 static Status readCount(const std::string &option, const std::string &value,

@@ -104,7 +104,8 @@ static int runOpt(int argc, char **argv) {
     return tessera::runAheadOfTime(argc, argv);
 
   mlir::DialectRegistry registry;
-  registry.insert<tessera::dnn::DnnDialect, mlir::func::FuncDialect>();
+  registry.insert<tessera::dnn::DnnDialect, tessera::wg::WgDialect,
+                  mlir::func::FuncDialect>();
   tessera::registerTargetDialects(registry);
   mlir::registerTransformsPasses();
   tessera::registerTransformsPasses();

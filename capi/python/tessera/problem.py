@@ -18,7 +18,7 @@ from tessera.buffers import Placed, get_span
 
 _BYTES = {"f16": 2, "bf16": 2, "f32": 4, "tf32": 4, "f64": 8, "i8": 1, "i32": 4, "i64": 8,
           "u8": 1, "u16": 2, "u32": 4, "u64": 8}
-STAGES = ("problem", "dnn", "tiled", "gpu", "llvm", "isa")
+STAGES = ("problem", "dnn", "tiled", "workgroup", "gpu", "llvm", "isa")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -104,7 +104,7 @@ static bool canStoreResult(const ConvProblem &conv,
                            const GpuTarget &target) {
   const bool isOfStrideOne =
       conv.direction == Direction::Forward || getVolume(conv.stride) == 1;
-  return target.wgmmaSharedBytes > 0 && traffic.isResultTransposed() &&
+  return target.hasWgmma && traffic.isResultTransposed() &&
          conv.direction != Direction::BackwardWeights && isOfStrideOne &&
          traffic.countWorkspace() < ConvertedTraffic::kMostWorkspace;
 }

@@ -223,7 +223,7 @@ tessera::chooseDepthwiseBoxTile(const ConvProblem &conv,
   constexpr int64_t kLeastBytes = 5'000'000, kMaxStreamed = 256'000'000;
   const int64_t bytes = (conv.getInputElements() + conv.getOutputElements()) *
                         getByteSize(conv.dataType);
-  if (target.wgmmaSharedBytes == 0 || conv.dataType == DataType::F64 ||
+  if (!target.hasTma || conv.dataType == DataType::F64 ||
       conv.inChannels != conv.groups || conv.outChannels != conv.groups ||
       bytes < kLeastBytes ||
       !fitsTensorMap(conv.getInputStrides(), getByteSize(conv.dataType)) ||

@@ -49,12 +49,13 @@ int64_t DepthwiseBoxes::countStageBytes(int64_t elementBytes) const {
 bool DepthwiseBoxes::fit(int64_t elementBytes, const GpuTarget &target) const {
   constexpr int64_t kMaxExtent = 256, kPiece = 16; // dnn.box_load's.
   constexpr int64_t kSlack = 4096; // Alignment of buffers, and mbarriers.
-  return std::max({channels, x.rows, x.columns, y.rows, y.columns}) <=
+  return target.hasTma &&
+         std::max({channels, x.rows, x.columns, y.rows, y.columns}) <=
              kMaxExtent &&
          channels * elementBytes % kPiece == 0 &&
          stages * countStageBytes(elementBytes) +
                  DepthwiseTile::kReductionBytes + kSlack <=
-             target.wgmmaSharedBytes;
+             target.getMaxSharedBytes();
 }
 
 //===----------------------------------------------------------------------===//

@@ -161,7 +161,7 @@ static double getMatrixPeak(const GpuTarget &target, DataType type) {
     // For chips with wgmma: measured on an H100 with all operands in registers.
     if (type == DataType::F32)
       return 512;
-    halfPeak = target.wgmmaSharedBytes > 0 ? 1400 : 1024;
+    halfPeak = target.hasWgmma ? 1400 : 1024;
     return type == DataType::I8 ? 2 * halfPeak : halfPeak;
   }
   if (isWide)
@@ -209,8 +209,7 @@ GemmShapes tessera::getGemmShapes(const GpuTarget &target,
       return {"mma16_tf32", kMmaTf32, peak};
     if (isWide)
       return getFmaShapes(target);
-    return {"mma16",
-            std::span(kMma).subspan(target.wgmmaSharedBytes > 0 ? 0 : 2), peak};
+    return {"mma16", std::span(kMma).subspan(target.hasWgmma ? 0 : 2), peak};
   }
   return getFmaShapes(target);
 }

@@ -287,7 +287,7 @@ static double getNarrowLoadsShare(const ConvProblem &conv,
                                   const GpuTarget &target) {
   constexpr double kPlain = 3, kSlow = 9;
   const bool isNarrow =
-      target.wgmmaSharedBytes > 0 && conv.dataType != DataType::F64 &&
+      target.hasWgmma && conv.dataType != DataType::F64 &&
       (conv.xLayout == Layout::NCHW || conv.yLayout == Layout::NCHW);
   if (!isNarrow)
     return 1;

@@ -177,8 +177,7 @@ static NarrowWork measure(const ConvProblem &p, const NarrowTile &tile) {
 /// rest, and a workgroup leaves enough shared memory for another one.
 static bool fits(const NarrowWork &work, const GpuTarget &target) {
   constexpr int64_t kMostRegisters = 216, kMostShared = 112 << 10;
-  const auto limit =
-      static_cast<int64_t>(std::max(target.ldsBytes, target.wgmmaSharedBytes));
+  const auto limit = static_cast<int64_t>(target.getMaxSharedBytes());
   return work.registers <= kMostRegisters &&
          work.sharedBytes <= std::min(limit, kMostShared);
 }

@@ -168,7 +168,7 @@ static double estimateClocks(const ConvProblem &p, const StemTile &tile,
       double(p.getInputElements() + p.getOutputElements()) * bytes;
   // On an H100 7x7 of channels first took 6.3 times as long.
   constexpr double kChannelsFirst = 6;
-  if (target.wgmmaSharedBytes > 0 && p.xLayout == Layout::NCHW)
+  if (target.hasWgmma && p.xLayout == Layout::NCHW)
     clocks *= kChannelsFirst;
   double multiply = tilesPerUnit * clocks;
   double memory = tensorBytes / getMemoryBytesPerClock(target);
@@ -277,7 +277,7 @@ std::vector<Candidate> tessera::getStemCandidates(const ConvProblem &conv,
   auto row = findMatrixInstruction(target, shapes.instruction,
                                    getOperandType(conv.dataType));
   // Packing, whose costs follow times, is for chips with wgmma.
-  const double scale = target.wgmmaSharedBytes > 0 ? rates.scale : 1;
+  const double scale = target.hasWgmma ? rates.scale : 1;
   std::vector<Candidate> candidates;
   for (const StemTile &tile : getTiles(shapes, target)) {
     StemWork work = measure(conv, tile, *row, target);

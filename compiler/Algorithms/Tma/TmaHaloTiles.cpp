@@ -72,7 +72,7 @@ static int countStages(const TmaHalo &halo, TmaShape shape,
   constexpr uint64_t kAlignment = 1024;
   const int64_t warps = shape.isPingPong ? 8 : 4 * shape.consumers;
   const int64_t left =
-      (shape.isSmall() ? kHalfSm : target.wgmmaSharedBytes) - kRest -
+      (shape.isSmall() ? kHalfSm : target.getMaxSharedBytes()) - kRest -
       warps * kWarpBytes -
       shape.halo * static_cast<int64_t>(llvm::alignTo(
                        halo.countRows(shape) * shape.stepBytes, kAlignment));

@@ -35,7 +35,7 @@ static bool isShort(const ConvProblem &p) {
 
 bool tessera::hasTmaTensors(const ConvProblem &p, const GpuTarget &target) {
   const bool hasType = isShort(p) || p.dataType == DataType::F32;
-  return target.wgmmaSharedBytes > 0 && hasType && p.xLayout == Layout::NHWC &&
+  return target.hasTma && hasType && p.xLayout == Layout::NHWC &&
          p.wLayout == Layout::NHWC && p.yLayout == Layout::NHWC;
 }
 
@@ -51,11 +51,11 @@ bool tessera::isImageProduct(const ConvProblem &p, const GpuTarget &target) {
        (!p.allowsTf32() || p.direction == Direction::BackwardWeights));
   const Epilogue &epilogue = p.epilogue;
   const int64_t unit = getTmaUnit(p);
-  return target.wgmmaSharedBytes > 0 && hasType && isPointwise &&
-         p.groups == 1 && p.xLayout == Layout::NCHW &&
-         p.wLayout != Layout::Strided && p.yLayout == Layout::NCHW &&
-         getVolume(p.in) % unit == 0 && p.inChannels % unit == 0 &&
-         !epilogue.bias && !epilogue.residual && !epilogue.beta;
+  return target.hasTma && hasType && isPointwise && p.groups == 1 &&
+         p.xLayout == Layout::NCHW && p.wLayout != Layout::Strided &&
+         p.yLayout == Layout::NCHW && getVolume(p.in) % unit == 0 &&
+         p.inChannels % unit == 0 && !epilogue.bias && !epilogue.residual &&
+         !epilogue.beta;
 }
 
 /// Whether im2col mode supports a walk over `size` elements: `count` positions

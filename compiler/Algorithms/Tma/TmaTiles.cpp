@@ -317,7 +317,7 @@ static int countStages(const ConvProblem &p, const TmaShape &shape,
           ? shape.cluster * shape.m * shape.getStoredColumns() * kSumBytes
           : 0;
   const int64_t available =
-      (shape.isSmall() ? kHalfSm : target.wgmmaSharedBytes) - staging -
+      (shape.isSmall() ? kHalfSm : target.getMaxSharedBytes()) - staging -
       sumBytes - kOthers;
   const auto rows = static_cast<int64_t>(
       llvm::alignTo(shape.m * shape.stepBytes, kAlignment));

@@ -82,7 +82,8 @@ static int countStages(const TmaShape &shape, const GpuTarget &target,
   const int64_t copied =
       llvm::divideCeilSigned(shape.n, kTmaStep) * kTmaStep * (isSplit ? 2 : 1);
   const int64_t available =
-      (shape.isSmall() ? kHalfSm : target.wgmmaSharedBytes) - staging - kOthers;
+      (shape.isSmall() ? kHalfSm : target.getMaxSharedBytes()) - staging -
+      kOthers;
   return static_cast<int>(
       std::min(kMostStages, available / ((shape.m + copied) * kRowBytes)));
 }
@@ -301,7 +302,7 @@ static std::optional<GemmTile> makeSlidingTile(const ConvProblem &p,
   constexpr int64_t kLeast = 3, kRowBytes = 128, kRest = 2048;
   const int64_t staged = height.filter * 4 * 2 * 16; // Rows of the result.
   const int64_t left =
-      target.wgmmaSharedBytes - kRest - (rows * stages + staged) * kRowBytes;
+      target.getMaxSharedBytes() - kRest - (rows * stages + staged) * kRowBytes;
   const int64_t chunks =
       left / (kTmaStep * channels * getByteSize(p.dataType)) - (ahead + 2);
   constexpr int64_t kMostAccumulators = 128, kThreads = 128;
@@ -522,7 +523,7 @@ static std::optional<GemmTile> makeLineTile(const ConvProblem &p, int consumers,
   const int64_t rows =
       kTmaStep * (ahead + 2 + kInFlight) +
       kStages * llvm::divideCeilSigned(n, kTmaStep) * kTmaStep + staged;
-  if (rows * kRowBytes + kRest > target.wgmmaSharedBytes)
+  if (rows * kRowBytes + kRest > target.getMaxSharedBytes())
     return std::nullopt;
   GemmTile tile;
   tile.k = kTmaStep;

@@ -218,7 +218,7 @@ struct Shape {
 
 /// The most bytes of LDS that a workgroup can have, statically or dynamically.
 static int64_t getLdsLimit(const GpuTarget &target) {
-  return std::max(target.ldsBytes, target.wgmmaSharedBytes);
+  return target.getMaxSharedBytes();
 }
 
 static Shape getShape(const ConvProblem &conv, const GpuTarget &target) {
@@ -234,8 +234,7 @@ static Shape getShape(const ConvProblem &conv, const GpuTarget &target) {
           conv.pad.h,
           getLdsLimit(target),
           target.computeUnits,
-          target.wgmmaSharedBytes > 0 &&
-              fitsTensorMap(conv.getInputStrides(), kBytes) &&
+          target.hasTma && fitsTensorMap(conv.getInputStrides(), kBytes) &&
               fitsTensorMap(conv.getOutputStrides(), kBytes)};
 }
 
@@ -451,7 +450,7 @@ static Shape getShape(const ConvProgram &program, const GpuTarget &target) {
           program.pads[0],
           getLdsLimit(target),
           target.computeUnits,
-          target.wgmmaSharedBytes > 0};
+          target.hasTma};
 }
 
 /// Whether the products can compute this convolution on `target`.

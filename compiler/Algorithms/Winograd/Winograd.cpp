@@ -143,7 +143,7 @@ Status Winograd::check(const Problem &problem, const GpuTarget &target) const {
     return notSupported("is forbidden");
   // The product is exact, six products of bf16 that take as long as three of
   // tf32, and small tiles save 2.25 of them at most.
-  if (conv->allowsTf32() && target.wgmmaSharedBytes > 0)
+  if (conv->allowsTf32() && target.hasWgmma)
     return notSupported("leaves tf32 to wgmma");
   if (std::string obstacle = findWinogradObstacle(*conv); !obstacle.empty())
     return notSupported(obstacle);
@@ -182,7 +182,7 @@ std::vector<Candidate> Winograd::getCandidates(const Problem &problem,
   const ConvProblem &conv = *problem.getConv();
   std::vector<Candidate> candidates;
   for (const WinogradGeometry &g : getGeometries(conv)) {
-    if (target.wgmmaSharedBytes > 0 && !isExact(g))
+    if (target.hasWgmma && !isExact(g))
       continue;
     const double transforms = estimateTransforms(g, conv, target);
     const std::string size = "f" + std::to_string(g.outputs) + "-";

@@ -56,7 +56,7 @@ StoreView CellKernel::viewStored(Value view, Value column, Value row) {
 /// Fails after an error unless a workgroup of `target` has so much memory.
 static LogicalResult checkShared(TileProgram &program, int64_t bytes,
                                  const GpuTarget &target) {
-  const int64_t limit = std::max(target.ldsBytes, target.wgmmaSharedBytes);
+  const int64_t limit = target.getMaxSharedBytes();
   if (bytes <= limit)
     return success();
   return program.pipeline.emitOpError()

@@ -23,11 +23,10 @@ static bool fitRuns(const ResultMap::Runs &runs, int64_t elements,
           (runs.length % elements == 0 && rowStep % elements == 0));
 }
 
-std::optional<ResultMap> tessera::makeColumnMajorMap(dnn::TileStoreOp store,
+std::optional<ResultMap> tessera::makeColumnMajorMap(dnn::ViewOp view,
                                                      KernelArg tensor,
                                                      int64_t storeRowBytes,
                                                      int64_t rowStep) {
-  auto view = store.getView().getDefiningOp<dnn::ViewOp>();
   const ViewAccess access(view);
   const AccessSpace groups = access.getSpace(0), rows = access.getSpace(1),
                     columns = access.getSpace(2);

@@ -18,8 +18,7 @@ namespace tessera {
 /// staged, whose first elements are at multiples of `rowStep`; none where
 /// pixels or channels are at distances that no map can say, or where a staged
 /// row may reach into another run.
-std::optional<ResultMap> makeColumnMajorMap(dnn::TileStoreOp store,
-                                            KernelArg tensor,
+std::optional<ResultMap> makeColumnMajorMap(dnn::ViewOp view, KernelArg tensor,
                                             int64_t storeRowBytes,
                                             int64_t rowStep);
 

@@ -10,17 +10,31 @@
 #ifndef TESSERA_COMPILER_CONVERSION_HOPPER_FRAGMENTFEED_H
 #define TESSERA_COMPILER_CONVERSION_HOPPER_FRAGMENTFEED_H
 
-#include "compiler/Conversion/Hopper/BothOperands.h"
+#include "compiler/Conversion/Hopper/StepFeed.h"
 
 namespace tessera {
 
-class FragmentFeed : public BothOperands {
+class FragmentFeed : public StepFeed {
 public:
-  using BothOperands::BothOperands;
+  explicit FragmentFeed(const Context &context)
+      : context(context), e(context.e), plan(context.plan), shape(plan.shape),
+        ring(e, context.shared, shape.getOffsetBarriers(), shape.stages,
+             shape.countReaders(), HopperShape::kPreparers) {}
 
+  void initialize() override { ring.initialize(); }
+  unsigned countCopiers() const override { return 1; }
+  bool isOneCopy(unsigned) const override { return false; }
+  RingPlace copyTile(unsigned copier, const ResultTile &tile,
+                     const RingPlace &begin) override;
   bool prepares() const override { return true; }
   RingPlace prepareTile(const ResultTile &tile,
                         const RingPlace &begin) override;
+  Place getBegin() override { return {e.constant(0), e.constant(0)}; }
+  llvm::SmallVector<mlir::Value>
+  multiply(Wgmma &wgmma, mlir::Value group, Place &place,
+           llvm::function_ref<void()> onIssued) override;
+  /// Consumers share each tile.
+  Place skipTile(const Place &place, mlir::Value) override { return place; }
 
 protected:
   /// A warp's share of the changes to the B of a stage, `buffer`.
@@ -31,9 +45,13 @@ protected:
   multiplyStage(Wgmma &wgmma, const RingPlace &at,
                 llvm::ArrayRef<mlir::Value> sums, bool isFirst) = 0;
 
+  /// The sums of `steps` steps from `place` on, at least one.
+  llvm::SmallVector<mlir::Value> emitSteps(Wgmma &wgmma, mlir::Value steps,
+                                           RingPlace &place,
+                                           llvm::function_ref<void()> onIssued);
   llvm::SmallVector<mlir::Value>
-  emitSteps(Wgmma &wgmma, mlir::Value steps, RingPlace &place,
-            llvm::function_ref<void()> onIssued) override;
+  emitPromoted(Wgmma &wgmma, mlir::Value steps, RingPlace &place,
+               llvm::function_ref<void()> onIssued);
 
   /// The lane, and the warp's number in its warpgroup.
   mlir::Value getLane() { return e.andi(context.thread, 31); }
@@ -45,6 +63,12 @@ protected:
   mlir::Value getBufferA(mlir::Value stage) {
     return addBytes(e, context.shared, e.mul(stage, shape.getBytesA()));
   }
+
+  Context context;
+  Emitter &e;
+  const HopperPlan &plan;
+  const HopperShape &shape;
+  TmaRing ring;
 };
 
 } // namespace tessera

@@ -289,11 +289,12 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
     return failure();
   a->setRounded(!shape->splitsF32);
   b->setRounded(!shape->splitsF32);
+  dnn::ViewOp stored = TileProgram::getView(program.store.getView());
   std::optional<ResultMap> result =
       shape->isColumnMajor
-          ? makeColumnMajorMap(program.store, *nameD, shape->storeRowBytes,
+          ? makeColumnMajorMap(stored, *nameD, shape->storeRowBytes,
                                shape->getStagedRowStep())
-          : makeResultMap(program.store, *nameD, shape->storeRowBytes);
+          : makeResultMap(stored, *nameD, shape->storeRowBytes);
   if (failed(checkRowTensors(program, /*storesRows=*/!result)))
     return failure();
   ArrayRef<int64_t> counts = program.tiles.getCounts();

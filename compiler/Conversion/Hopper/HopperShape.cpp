@@ -54,9 +54,18 @@ static int64_t chooseStoreRow(int64_t bytes, bool hasExtras) {
   return std::min(kRowBytes, hasExtras ? bytes & -bytes : piece);
 }
 
-/// Whether neighbours along the rows of the result are closer in memory than
-/// those along its columns. A single row has no neighbour.
-static bool isColumnMajor(dnn::ViewOp result) {
+bool tessera::preparesOperand(TileProgram &program) {
+  const StringRef instruction = program.mma.getInstruction();
+  return instruction == kWgmmaSplit ||
+         (instruction == kWgmmaTf32 && walksPixels(program));
+}
+
+bool tessera::isTwoOperandFeed(TileProgram &program) {
+  return program.isTma() && !program.pipeline.getHalo() &&
+         !preparesOperand(program);
+}
+
+bool tessera::isColumnMajor(dnn::ViewOp result) {
   const ViewAccess access(result);
   const AccessSpace rows = access.getSpace(1);
   return rows.getExtent() > 1 &&
@@ -215,7 +224,7 @@ static LogicalResult checkRoles(TileProgram &program, const GpuTarget &target,
                                 const HaloShape &halo) {
   dnn::PipelineOp pipeline = program.pipeline;
   dnn::RolesAttr roles = pipeline.getRolesAttr();
-  if (target.wgmmaSharedBytes == 0)
+  if (!target.hasWgmma)
     return pipeline.emitOpError()
            << "has copy tma, but " << target.name << " has no wgmma to feed";
   if (!roles || roles.getProducers() != 1 || !program.tiles.getPersistent())
@@ -268,8 +277,7 @@ static HopperShape makeShape(TileProgram &program, const GpuTarget &target,
       .blocksPerSm = 1,
       .resultBytes = result.getIntOrFloatBitWidth() / 8,
       .rowBytes = getStepBytes(program),
-      .preparesB = instruction == kWgmmaSplit ||
-                   (instruction == kWgmmaTf32 && walksPixels(program)),
+      .preparesB = preparesOperand(program),
       .splitsF32 = instruction == kWgmmaSplit,
       .wavesN = waves[1],
       .halo = halo,
@@ -293,7 +301,7 @@ static HopperShape makeShape(TileProgram &program, const GpuTarget &target,
               shape.getStored().countPieces(shape.getStoreColumns()) %
               shape.stagers !=
           0 ||
-      shape.getSharedBytes() > target.wgmmaSharedBytes)
+      shape.getSharedBytes() > target.getMaxSharedBytes())
     shape.stagers = 1;
   constexpr int64_t kHalfSm = 115712; // Bytes for each of two workgroups.
   if (shape.consumers > 1)
@@ -332,10 +340,10 @@ FailureOr<HopperShape> tessera::getHopperShape(TileProgram &program,
       failed(checkCluster(program, shape)) ||
       failed(checkRegisters(program, shape)))
     return failure();
-  if (shape.getSharedBytes() > target.wgmmaSharedBytes)
+  if (shape.getSharedBytes() > target.getMaxSharedBytes())
     return program.pipeline.emitOpError()
            << "needs " << shape.getSharedBytes()
            << " bytes of shared memory, but " << target.name << " has "
-           << target.wgmmaSharedBytes;
+           << target.getMaxSharedBytes();
   return shape;
 }

@@ -228,6 +228,18 @@ struct HopperShape {
   int64_t getConsumerRegisters() const;
 };
 
+/// Whether neighbours along the rows of `result` are closer in memory than
+/// those along its columns. A single row has no neighbour.
+bool isColumnMajor(dnn::ViewOp result);
+
+/// Whether an operand of a program with copy tma is changed between its copy
+/// and wgmma (HopperShape::preparesB).
+bool preparesOperand(TileProgram &program);
+
+/// Whether the steps of a program bring both operands by TMA, and wgmma reads
+/// them as they come: a program of a workgroup (compiler/Conversion/Workgroup).
+bool isTwoOperandFeed(TileProgram &program);
+
 /// The shape of a tile program with copy tma; fails after an error at the op
 /// that no Hopper kernel can be made of. `halo` is that of the program, if it
 /// has one.

@@ -7,13 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/Hopper/LowerHopper.h"
-#include "compiler/Conversion/Common/KernelFunction.h"
-#include "compiler/Conversion/Cooperative/Epilogue.h"
 #include "compiler/Conversion/Hopper/ClusterSum.h"
-#include "compiler/Conversion/Hopper/ColumnStore.h"
-#include "compiler/Conversion/Hopper/RowTensor.h"
 #include "compiler/Conversion/Hopper/StepFeed.h"
 #include "compiler/Conversion/Hopper/SumStore.h"
+#include "compiler/Conversion/Hopper/TileOrder.h"
+#include "compiler/Conversion/Hopper/TmaKernel.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -23,17 +21,11 @@ using namespace mlir;
 using namespace tessera;
 
 namespace {
-/// The frame of a kernel.
-struct Kernel {
-  gpu::GPUFuncOp function;
-  IRMapping arguments; ///< Of the source function, but for what maps describe.
-};
-
 /// Emits the body of one kernel.
 class KernelWriter {
 public:
   KernelWriter(TileProgram &program, const HopperPlan &plan,
-               const Kernel &frame, OpBuilder &b, const DeviceOps &device);
+               const TmaKernel &frame, OpBuilder &b, const DeviceOps &device);
   void emit();
 
 private:
@@ -44,19 +36,15 @@ private:
   void emitPreparer();
   void emitConsumer();
   SumStore makeStore();
-  std::unique_ptr<WayOut> makeWayOut(Value groupWarp, Value lane);
-  Value getScalar(Value scalar);
-  /// What the kernel gets for the tensor behind `view`.
-  Value getPointer(Value view) {
-    return arguments.lookup(TileProgram::getView(view).getSource());
-  }
   void emitShare(ArrayRef<Value> sums, SumStore &store, ResultTile tile);
   void emitTile(Wgmma &wgmma, SumStore &store, Value tile,
                 StepFeed::Place &place);
   StepFeed::Place skipTile(const StepFeed::Place &place, Value tile) {
     return feed->skipTile(place, locateTile(tile).group);
   }
-  ResultTile locateTile(Value tile);
+  ResultTile locateTile(Value tile) {
+    return tessera::locateTile(e, plan, program, tile, rank);
+  }
   /// Calls `body` for tiles from `first` on, every `stride`th; the place
   /// behind.
   StepFeed::Place
@@ -82,7 +70,7 @@ private:
 } // namespace
 
 KernelWriter::KernelWriter(TileProgram &program, const HopperPlan &plan,
-                           const Kernel &frame, OpBuilder &b,
+                           const TmaKernel &frame, OpBuilder &b,
                            const DeviceOps &device)
     : e(b, program.function.getLoc(), b.getBlock(), device), program(program),
       plan(plan), shape(plan.shape), stored(shape.getStored()),
@@ -92,40 +80,6 @@ KernelWriter::KernelWriter(TileProgram &program, const HopperPlan &plan,
 //===----------------------------------------------------------------------===//
 // Walking tiles
 //===----------------------------------------------------------------------===//
-
-/// Columns fastest, so that workgroups that run together share rows, or the
-/// other way round (makeHopperPlan()). The groups with the most steps come
-/// first, so that the last round of tiles is short.
-ResultTile KernelWriter::locateTile(Value tile) {
-  SmallVector<int64_t> counts(program.tiles.getCounts());
-  if (shape.multicast)
-    counts[shape.getPairDim()] /= shape.countSharers();
-  const bool hasRowsFirst = plan.hasRowsFirst;
-  const int64_t fast = hasRowsFirst ? counts[1] : counts[2];
-  const int64_t slow = hasRowsFirst ? counts[2] : counts[1];
-  Value n = e.remu(tile, fast);
-  Value rest = e.divu(tile, fast);
-  Value m = e.remu(rest, slow);
-  Value group = counts[0] == 1 ? e.constant(0) : e.divu(rest, slow);
-  if (hasRowsFirst)
-    std::swap(m, n);
-  if (shape.multicast) {
-    Value &paired = *shape.multicast == dnn::TileDim::N ? m : n;
-    paired = e.add(e.mul(paired, shape.countSharers()), rank);
-  }
-  if (plan.walk.growsWithGroup())
-    group = arith::SubIOp::create(e.b, e.loc, e.constant(counts[0] - 1), group);
-  Value row = e.mul(m, shape.tileM), column = e.mul(n, shape.tileN);
-  dnn::CoordsAttr coords =
-      TileProgram::getView(program.store.getView()).getCoords();
-  if (plan.overlapsRows)
-    row = arith::MinUIOp::create(e.b, e.loc, row,
-                                 e.constant(coords.getExtent(1) - shape.tileM));
-  if (plan.overlapsColumns)
-    column = arith::MinUIOp::create(
-        e.b, e.loc, column, e.constant(coords.getExtent(2) - shape.tileN));
-  return {group, row, column};
-}
 
 StepFeed::Place KernelWriter::forEachTile(
     Value first, int64_t stride, const StepFeed::Place &begin,
@@ -155,11 +109,10 @@ void KernelWriter::emitCopier(unsigned copier) {
         feed->copyTile(copier, locateTile(tile), {place[0], place[1]});
     return {end.stage, end.parity};
   };
-  StepFeed::Place end =
-      feed->isOneCopy(copier)
-          ? copyTile(workgroup, begin)
-          : forEachTile(workgroup, plan.countWalkers(), begin, copyTile);
-  feed->finishCopies({end[0], end[1]});
+  if (feed->isOneCopy(copier))
+    copyTile(workgroup, begin);
+  else
+    forEachTile(workgroup, plan.countWalkers(), begin, copyTile);
 }
 
 void KernelWriter::emitPreparer() {
@@ -237,48 +190,20 @@ void KernelWriter::emitTile(Wgmma &wgmma, SumStore &store, Value tile,
   }));
 }
 
-/// A scalar that TileProgram found: an argument, or one that is truncated.
-Value KernelWriter::getScalar(Value scalar) {
-  auto truncation = scalar.getDefiningOp<arith::TruncFOp>();
-  Value value = arguments.lookup(truncation ? truncation.getIn() : scalar);
-  if (value.getType() == scalar.getType())
-    return value;
-  return arith::TruncFOp::create(e.b, e.loc, scalar.getType(), value);
-}
-
-std::unique_ptr<WayOut> KernelWriter::makeWayOut(Value groupWarp, Value lane) {
-  const bool hasGroups = program.tiles.getCounts()[0] > 1;
-  if (plan.result && shape.isColumnMajor)
-    return std::make_unique<ColumnStore>(e, getMap(Result), hasGroups,
-                                         plan.result->runs, groupWarp, lane);
-  if (plan.result)
-    return std::make_unique<TmaStore>(e, getMap(Result), hasGroups,
-                                      plan.result->taps, groupWarp, lane);
-  Value view = program.store.getView();
-  return std::make_unique<RowStore>(
-      e, RowTensor(e, stored, TileProgram::getView(view), getPointer(view),
-                   groupWarp, lane));
-}
-
 SumStore KernelWriter::makeStore() {
-  constexpr int64_t kProducerWarps = kWarpgroup / 32;
-  Value lane = e.andi(thread, 31);
-  Value groupWarp = e.andi(warp, kProducerWarps - 1);
-  const int64_t buffers = shape.stagers * kStoreRows * kRowBytes;
-  Value staging = addBytes(e, shared.pointer,
-                           e.add(e.mul(consumer, kProducerWarps * buffers),
-                                 shape.getOffsetStaging()));
   dnn::TileStoreOp store = program.store;
-  SumStore::Extras extras;
+  StoredTile tile{TileProgram::getView(store.getView()),
+                  {},
+                  store.getEpilogue(),
+                  plan.result};
   for (Value extra : store.getExtras())
-    extras.push_back(makeStoreExtra(e, stored, TileProgram::getView(extra),
-                                    getPointer(extra), groupWarp, lane));
-  IRMapping scalars =
-      mapEpilogueScalars(e, store.getEpilogue(), e.b.getF32Type(),
-                         [&](Value scalar) { return getScalar(scalar); });
-  return SumStore(e, stored, store, makeWayOut(groupWarp, lane),
-                  std::move(extras), staging, {consumer, groupWarp, lane},
-                  std::move(scalars));
+    tile.extras.push_back(TileProgram::getView(extra));
+  return makeSumStore(
+      e, stored, tile,
+      {shared.pointer, thread, warp, consumer,
+       plan.result ? getMap(Result) : Value(),
+       [&](Value source) { return arguments.lookup(source); },
+       [&](Value scalar) { return getEpilogueScalar(e, arguments, scalar); }});
 }
 
 void KernelWriter::emitConsumer() {
@@ -328,44 +253,21 @@ void KernelWriter::emitConsumer() {
 //===----------------------------------------------------------------------===//
 
 void KernelWriter::emit() {
-  Type i32 = e.b.getI32Type();
-  auto threads = LLVM::ConstantRangeAttr::get(e.b.getContext(), APInt(32, 0),
-                                              APInt(32, shape.getThreads()));
-  thread = NVVM::ThreadIdXOp::create(e.b, e.loc, i32, threads);
-  Value block = NVVM::BlockIdXOp::create(e.b, e.loc, i32);
-  workgroup = e.divu(block, shape.getClusterSize());
-  rank = e.remu(block, shape.getClusterSize());
-  if (shape.cluster > 1)
-    ClusterSum::begin(e);
-  // Only a shuffle tells ptxas that the warp number is uniform; without it,
-  // wgmma behind a branch on it may be serialised.
-  warp = NVVM::ShflOp::create(e.b, e.loc, i32, e.constant(-1),
-                              e.shru(thread, 5), e.constant(0), e.constant(31),
-                              NVVM::ShflKind::idx, UnitAttr());
-  Value group = e.shru(warp, 2);
-  consumer = e.add(group, -1);
+  TmaThreads threads = emitTmaThreads(e, shape);
+  thread = threads.thread;
+  workgroup = threads.workgroup;
+  rank = threads.rank;
+  warp = threads.warp;
+  consumer = threads.consumer;
   StepFeed::Context context{e,      plan, shared.pointer, getMap(A), getMap(B),
                             thread, warp, consumer,       rank};
   feed = plan.halo         ? makeHaloFeed(context)
          : plan.sliding    ? makeSlidingFeed(context)
          : shape.splitsF32 ? makeSplitFeed(context)
-         : shape.preparesB ? makePixelFeed(context)
-                           : makeStepFeed(context);
-  emitIf(e, e.ult(thread, 1), [&] {
-    for (unsigned map = 0; map < plan.getMaps().size(); ++map)
-      NVVM::PrefetchOp::create(e.b, e.loc, nullptr, nullptr,
-                               kernel.getArgument(map), Value(),
-                               e.b.getUnitAttr());
-    feed->initialize();
-  });
-  // Another workgroup's copies and arrivals come to barriers that are there.
-  if (shape.multicast) {
-    NVVM::ClusterArriveRelaxedOp::create(e.b, e.loc, e.b.getUnitAttr());
-    NVVM::ClusterWaitOp::create(e.b, e.loc, e.b.getUnitAttr());
-  } else {
-    NVVM::BarrierOp::create(e.b, e.loc);
-  }
-  auto roles = scf::IfOp::create(e.b, e.loc, e.ult(group, 1),
+                           : makePixelFeed(context);
+  emitTmaBegin(e, shape, kernel, plan.getMaps().size(), thread,
+               [&] { feed->initialize(); });
+  auto roles = scf::IfOp::create(e.b, e.loc, e.ult(threads.group, 1),
                                  /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(e.b);
   e.b.setInsertionPointToStart(&roles.getThenRegion().front());
@@ -382,57 +284,22 @@ void KernelWriter::emit() {
   gpu::ReturnOp::create(e.b, e.loc);
 }
 
-/// The frame: tensor maps first, then pointers to what has none and the
-/// scalars, in the order of the source.
-static Kernel createFunction(TileProgram &program, const HopperPlan &plan) {
-  func::FuncOp function = program.function;
-  OpBuilder b(function);
-  const SmallVector<TensorMap> maps = plan.getMaps();
-  SmallVector<Type> inputs(maps.size(),
-                           LLVM::LLVMPointerType::get(b.getContext()));
-  llvm::SmallDenseSet<Value> pointers;
-  for (Value extra : program.store.getExtras())
-    pointers.insert(TileProgram::getView(extra).getSource());
-  if (!plan.result)
-    pointers.insert(TileProgram::getView(program.store.getView()).getSource());
-  SmallVector<BlockArgument> sources;
-  for (BlockArgument source : function.getArguments()) {
-    const bool isTensor = isa<MemRefType>(source.getType());
-    if (isTensor && !pointers.contains(source))
-      continue;
-    inputs.push_back(isTensor ? LLVM::LLVMPointerType::get(b.getContext(), 1)
-                              : source.getType());
-    sources.push_back(source);
-  }
-  Kernel kernel = {createKernelFrame(function, inputs, {},
-                                     plan.shape.getThreads(), plan.workgroups),
-                   {}};
-  for (auto [i, source] : llvm::enumerate(sources)) {
-    const unsigned index = maps.size() + i;
-    kernel.arguments.map(source, kernel.function.getArgument(index));
-    if (Attribute attr =
-            function.getArgAttr(source.getArgNumber(), dnn::kArgAttrName))
-      kernel.function.setArgAttr(index, dnn::kArgAttrName, attr);
-  }
-  setTensorMaps(kernel.function, maps);
-  kernel.function->setAttr(dnn::kSharedBytesAttrName,
-                           b.getI64IntegerAttr(plan.shape.getSharedBytes()));
-  kernel.function->setAttr("nvvm.minctasm",
-                           b.getI32IntegerAttr(plan.shape.blocksPerSm));
-  if (plan.shape.getClusterSize() > 1)
-    kernel.function->setAttr(
-        NVVM::NVVMDialect::getClusterDimAttrName(),
-        b.getDenseI32ArrayAttr(
-            {static_cast<int32_t>(plan.shape.getClusterSize()), 1, 1}));
-  return kernel;
-}
-
 LogicalResult tessera::lowerHopper(TileProgram &program,
                                    const DeviceOps &device) {
   FailureOr<HopperPlan> plan = makeHopperPlan(program, device.getTarget());
   if (failed(plan))
     return failure();
-  Kernel kernel = createFunction(program, *plan);
+  if (isTwoOperandFeed(program))
+    return program.pipeline.emitOpError(
+        "brings both operands by TMA as wgmma reads them, which "
+        "dnn-expand-pipeline lowers");
+  llvm::SmallDenseSet<Value> pointers;
+  for (Value extra : program.store.getExtras())
+    pointers.insert(TileProgram::getView(extra).getSource());
+  if (!plan->result)
+    pointers.insert(TileProgram::getView(program.store.getView()).getSource());
+  TmaKernel kernel = createTmaKernel(program.function, plan->getMaps(),
+                                     pointers, plan->shape, plan->workgroups);
   OpBuilder b = OpBuilder::atBlockBegin(&kernel.function.getBody().front());
   KernelWriter(program, *plan, kernel, b, device).emit();
   return success();

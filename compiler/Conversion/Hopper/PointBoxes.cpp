@@ -116,8 +116,7 @@ void PointBoxes::addBarriers(Value buffer) {
 /// only read for its older ones, too.
 static LogicalResult checkChip(Operation *op, const GpuTarget &target) {
   const bool isRead = isa<dnn::LoadMatricesOp>(op);
-  if (isRead ? target.matrixUnit == MatrixUnit::MmaSm80
-             : target.wgmmaSharedBytes > 0)
+  if (isRead ? target.matrixUnit == MatrixUnit::MmaSm80 : target.hasTma)
     return success();
   return op->emitOpError() << "needs a chip with "
                            << (isRead

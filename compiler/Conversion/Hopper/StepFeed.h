@@ -1,10 +1,11 @@
 //===- StepFeed.h - From the copies to the products of a tile --*- C++ -*--===//
 //
 // The rings of a workgroup, both ends of them: threads that copy walk all
-// tiles, ahead of the consumers, which multiply and give stages back. Each step
-// brings its part of both operands (makeStepFeed; makePixelFeed and
-// makeSplitFeed where B is changed on its way), or pixels come once for all
-// taps, through a ring of their own (makeHaloFeed, makeSlidingFeed).
+// tiles, ahead of the consumers, which multiply and give stages back. B is
+// changed on its way (makePixelFeed, makeSplitFeed), or pixels come once for
+// all taps, through a ring of their own (makeHaloFeed, makeSlidingFeed). Steps
+// that simply bring both operands are programs of a workgroup
+// (compiler/Conversion/Workgroup).
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,9 +48,6 @@ public:
   virtual RingPlace copyTile(unsigned copier, const ResultTile &tile,
                              const RingPlace &begin) = 0;
 
-  /// For a copier behind its last tile, at the end of its walk.
-  virtual void finishCopies(const RingPlace &end) {}
-
   /// Whether the producer's other warps change B once it has been copied, and
   /// their share of a tile from a place of the ring on.
   virtual bool prepares() const { return false; }
@@ -70,7 +68,6 @@ public:
   virtual Place skipTile(const Place &place, mlir::Value group) = 0;
 };
 
-std::unique_ptr<StepFeed> makeStepFeed(const StepFeed::Context &context);
 std::unique_ptr<StepFeed> makePixelFeed(const StepFeed::Context &context);
 std::unique_ptr<StepFeed> makeSplitFeed(const StepFeed::Context &context);
 std::unique_ptr<StepFeed> makeHaloFeed(const StepFeed::Context &context);
@@ -91,6 +88,9 @@ void emitRelease(Emitter &e, mlir::Value thread, TmaRing &ring,
 /// consumer n. The last one passes the first turn, before it takes any.
 void emitTakeTurn(Emitter &e, mlir::Value consumer);
 void emitPassTurn(Emitter &e, mlir::Value consumer, int64_t consumers);
+
+/// lhs + rhs, each the accumulators of one product.
+mlir::Value addAccumulators(Emitter &e, mlir::Value lhs, mlir::Value rhs);
 
 /// An arrival at `barrier`.
 void emitArrival(Emitter &e, mlir::Value barrier);

@@ -160,6 +160,8 @@ SmallVector<Value> StepWalk::emitLoop(Emitter &e, unsigned dim, Value group,
   }
   auto loop = scf::ForOp::create(e.b, e.loc, first, e.add(first, count),
                                  e.constant(1), carried);
+  if (carried.empty()) // Else the loop has no terminator yet.
+    loop.getBody()->getTerminator()->erase();
   OpBuilder::InsertionGuard guard(e.b);
   e.b.setInsertionPointToStart(loop.getBody());
   Value place = loop.getInductionVar();

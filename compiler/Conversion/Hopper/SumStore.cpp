@@ -2,6 +2,8 @@
 
 #include "compiler/Conversion/Hopper/SumStore.h"
 #include "compiler/Conversion/Cooperative/Epilogue.h"
+#include "compiler/Conversion/Hopper/ColumnStore.h"
+#include "compiler/Conversion/Hopper/RowTensor.h"
 #include "compiler/Conversion/Nvidia/WarpMatrix.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -50,11 +52,11 @@ static SmallVector<Value> getOffsets(Emitter &e, const HopperShape &shape,
                : getFragmentOffsets(e, thread.lane, shape.storeRowBytes);
 }
 
-SumStore::SumStore(Emitter &e, const HopperShape &shape, dnn::TileStoreOp store,
-                   std::unique_ptr<WayOut> wayOut, Extras extras, Value staging,
-                   const Thread &thread, IRMapping scalars)
-    : e(e), shape(shape), store(store),
-      element(store.getView().getType().getElementType()),
+SumStore::SumStore(Emitter &e, const HopperShape &shape, Type element,
+                   Region &epilogue, std::unique_ptr<WayOut> wayOut,
+                   Extras extras, Value staging, const Thread &thread,
+                   IRMapping scalars)
+    : e(e), shape(shape), element(element), epilogue(epilogue),
       wayOut(std::move(wayOut)), extras(std::move(extras)), staging(staging),
       thread(thread), scalars(std::move(scalars)),
       offsets(getOffsets(e, shape, thread, element.isF32())) {}
@@ -70,7 +72,7 @@ Value SumStore::getPair(Value sums, int64_t column, int64_t i,
         LLVM::ExtractValueOp::create(e.b, e.loc, sums, column / 2 + i + j)};
     for (const StoreExtra::Values &extra : extraValues)
       values.push_back(extra[i + j]);
-    Value value = applyEpilogue(e, store.getEpilogue(), values, scalars);
+    Value value = applyEpilogue(e, epilogue, values, scalars);
     pair =
         LLVM::InsertElementOp::create(e.b, e.loc, pair, value, e.constant(j));
   }
@@ -241,4 +243,54 @@ void SumStore::emit(ArrayRef<Value> sums) {
       stageMatrices(ofBlock, productColumn, values, buffer);
     wayOut->copyOut(buffer, row, column);
   }
+}
+
+//===----------------------------------------------------------------------===//
+// The store of a kernel
+//===----------------------------------------------------------------------===//
+
+static std::unique_ptr<WayOut> makeWayOut(Emitter &e, const HopperShape &stored,
+                                          StoredTile tile,
+                                          const StoringThread &at,
+                                          Value groupWarp, Value lane) {
+  const bool hasGroups = tile.view.getType().getShape().front() > 1;
+  if (tile.map && stored.isColumnMajor)
+    return std::make_unique<ColumnStore>(e, at.map, hasGroups, tile.map->runs,
+                                         groupWarp, lane);
+  if (tile.map)
+    return std::make_unique<TmaStore>(e, at.map, hasGroups, tile.map->taps,
+                                      groupWarp, lane);
+  return std::make_unique<RowStore>(
+      e, RowTensor(e, stored, tile.view, at.getPointer(tile.view.getSource()),
+                   groupWarp, lane));
+}
+
+Value tessera::getEpilogueScalar(Emitter &e, const IRMapping &arguments,
+                                 Value scalar) {
+  auto truncation = scalar.getDefiningOp<arith::TruncFOp>();
+  Value value = arguments.lookup(truncation ? truncation.getIn() : scalar);
+  if (value.getType() == scalar.getType())
+    return value;
+  return arith::TruncFOp::create(e.b, e.loc, scalar.getType(), value);
+}
+
+SumStore tessera::makeSumStore(Emitter &e, const HopperShape &stored,
+                               StoredTile tile, const StoringThread &at) {
+  constexpr int64_t kGroupWarps = kWarpgroup / 32;
+  Value lane = e.andi(at.thread, 31);
+  Value groupWarp = e.andi(at.warp, kGroupWarps - 1);
+  const int64_t buffers = stored.stagers * kStoreRows * kRowBytes;
+  Value staging = addBytes(e, at.shared,
+                           e.add(e.mul(at.consumer, kGroupWarps * buffers),
+                                 stored.getOffsetStaging()));
+  SumStore::Extras extras;
+  for (dnn::ViewOp extra : tile.extras)
+    extras.push_back(makeStoreExtra(
+        e, stored, extra, at.getPointer(extra.getSource()), groupWarp, lane));
+  IRMapping scalars =
+      mapEpilogueScalars(e, tile.epilogue, e.b.getF32Type(), at.getScalar);
+  return SumStore(
+      e, stored, tile.view.getType().getElementType(), tile.epilogue,
+      makeWayOut(e, stored, tile, at, groupWarp, lane), std::move(extras),
+      staging, {at.consumer, groupWarp, lane}, std::move(scalars));
 }

@@ -18,6 +18,7 @@
 #define TESSERA_COMPILER_CONVERSION_HOPPER_SUMSTORE_H
 
 #include "compiler/Conversion/Hopper/StoreExtra.h"
+#include "compiler/Conversion/Hopper/TmaStore.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -33,9 +34,10 @@ public:
   };
   /// `staging` points to the staging buffers of the consumer's first warp;
   /// `scalars` maps what the epilogue takes from outside.
-  SumStore(Emitter &e, const HopperShape &shape, dnn::TileStoreOp store,
-           std::unique_ptr<WayOut> wayOut, Extras extras, mlir::Value staging,
-           const Thread &thread, mlir::IRMapping scalars);
+  SumStore(Emitter &e, const HopperShape &shape, mlir::Type element,
+           mlir::Region &epilogue, std::unique_ptr<WayOut> wayOut,
+           Extras extras, mlir::Value staging, const Thread &thread,
+           mlir::IRMapping scalars);
 
   /// Before the products of `tile`: what its first piece needs of the extra
   /// tensors is under way meanwhile.
@@ -69,8 +71,8 @@ private:
 
   Emitter &e;
   const HopperShape &shape;
-  dnn::TileStoreOp store;
   mlir::Type element; ///< Of the result.
+  mlir::Region &epilogue;
   std::unique_ptr<WayOut> wayOut;
   Extras extras;
   mlir::Value staging;
@@ -82,6 +84,34 @@ private:
   /// it has of 8: bytes.
   llvm::SmallVector<mlir::Value> offsets;
 };
+
+/// What is known of a tile's results before a kernel is written.
+struct StoredTile {
+  dnn::ViewOp view;
+  llvm::SmallVector<dnn::ViewOp> extras;
+  mlir::Region &epilogue;
+  const std::optional<ResultMap> &map; ///< None if it is stored row by row.
+};
+
+/// Where a kernel runs, as it stores: the maps and arguments of the source are
+/// what `getPointer` and `getScalar` say.
+struct StoringThread {
+  mlir::Value shared; ///< Pointer to the aligned begin of shared memory.
+  mlir::Value thread;
+  mlir::Value warp;     ///< Of the workgroup; uniform.
+  mlir::Value consumer; ///< Its number.
+  mlir::Value map;      ///< Points to that of the result, if it has one.
+  llvm::function_ref<mlir::Value(mlir::Value)> getPointer, getScalar;
+};
+
+/// The store of `tile`, of which a workgroup stores what `stored` says.
+SumStore makeSumStore(Emitter &e, const HopperShape &stored, StoredTile tile,
+                      const StoringThread &at);
+
+/// A scalar of an epilogue, an argument or one that is truncated; `arguments`
+/// maps the source's.
+mlir::Value getEpilogueScalar(Emitter &e, const mlir::IRMapping &arguments,
+                              mlir::Value scalar);
 
 } // namespace tessera
 

@@ -80,7 +80,7 @@ void TmaOperand::joinPixels() {
 
 /// Steps are pieces of the dimension that the reduction's last one walks. It is
 /// the innermost in memory, or one row of the innermost after the other.
-LogicalResult TmaOperand::findSteps(dnn::TileLoadOp load) {
+LogicalResult TmaOperand::findSteps(const TileSource &load) {
   const unsigned last = coords.getSizes().size() - 1;
   const int64_t count = coords.getSizes()[last];
   auto isWalked = [&](const Dimension &dim) {
@@ -110,7 +110,7 @@ LogicalResult TmaOperand::findSteps(dnn::TileLoadOp load) {
 /// Steps of pixels: rows are the channels of some taps, 64 of them within one;
 /// the reduction is all pixels of all images, so that nothing but zeros follows
 /// the last of them.
-LogicalResult TmaOperand::checkPixels(dnn::TileLoadOp load) {
+LogicalResult TmaOperand::checkPixels(const TileSource &load) {
   transposed = true;
   const Dimension &channels = dims.front(), &images = dims.back();
   const unsigned last = coords.getFirstDim(2) - 1;
@@ -155,7 +155,7 @@ LogicalResult TmaOperand::checkPixels(dnn::TileLoadOp load) {
   return success();
 }
 
-LogicalResult TmaOperand::checkStrides(dnn::TileLoadOp load) {
+LogicalResult TmaOperand::checkStrides(const TileSource &load) {
   constexpr uint64_t kAlignment = 16;
   for (unsigned i = 1; i < map.rank; ++i)
     if (map.strides[i] % kAlignment != 0)
@@ -179,7 +179,7 @@ bool TmaOperand::isImages() const {
 }
 
 /// A box along the dimensions of rows and steps.
-LogicalResult TmaOperand::makeTiled(dnn::TileLoadOp load) {
+LogicalResult TmaOperand::makeTiled(const TileSource &load) {
   map.mode = TensorMap::Mode::Tiled;
   for (auto [i, dim] : llvm::enumerate(dims)) {
     if (dim.columns.size() > 1)
@@ -195,7 +195,7 @@ LogicalResult TmaOperand::makeTiled(dnn::TileLoadOp load) {
   return success();
 }
 
-LogicalResult TmaOperand::share(dnn::TileLoadOp load) {
+LogicalResult TmaOperand::share(const TileSource &load) {
   constexpr int64_t kSharers = 2, kSwizzleLines = 8;
   auto *walked = llvm::find_if(
       dims, [](const Dimension &dim) { return !dim.rows.empty(); });
@@ -218,7 +218,7 @@ static int64_t getCornerLimit(unsigned rank) {
   return rank == 3 ? 32768 : rank == 4 ? 128 : 16;
 }
 
-LogicalResult TmaOperand::checkIm2colLimits(dnn::TileLoadOp load) {
+LogicalResult TmaOperand::checkIm2colLimits(const TileSource &load) {
   const int64_t limit = getCornerLimit(map.rank);
   for (unsigned i = 1; i + 1 < map.rank; ++i) {
     int64_t reach = 0;
@@ -234,7 +234,7 @@ LogicalResult TmaOperand::checkIm2colLimits(dnn::TileLoadOp load) {
 }
 
 /// The walk of the window's corner through positions and images.
-LogicalResult TmaOperand::makeIm2col(dnn::TileLoadOp load) {
+LogicalResult TmaOperand::makeIm2col(const TileSource &load) {
   map.mode = TensorMap::Mode::Im2col;
   if (dims.size() < kLeastImageRank || !getTaps(dims.back()).empty())
     return load.emitOpError("needs a view of images to be copied by tma");
@@ -271,10 +271,10 @@ LogicalResult TmaOperand::makeIm2col(dnn::TileLoadOp load) {
 
 /// The reduction is channels if it walks what lies together in memory, or if an
 /// operand is a matrix and no image.
-TmaWalk TmaOperand::chooseWalk(dnn::TileLoadOp a, dnn::TileLoadOp b) {
-  auto walksChannels = [](dnn::TileLoadOp load) {
+TmaWalk TmaOperand::chooseWalk(const TileSource &a, const TileSource &b) {
+  auto walksChannels = [](const TileSource &load) {
     TmaOperand operand;
-    operand.readView(load.getView().getDefiningOp<dnn::ViewOp>());
+    operand.readView(load.view);
     return !operand.dims.front().columns.empty() ||
            operand.dims.size() < kLeastImageRank;
   };
@@ -282,19 +282,19 @@ TmaWalk TmaOperand::chooseWalk(dnn::TileLoadOp a, dnn::TileLoadOp b) {
                                               : TmaWalk::Pixels;
 }
 
-FailureOr<TmaOperand> TmaOperand::match(dnn::TileLoadOp load, KernelArg tensor,
-                                        TmaWalk walk) {
+FailureOr<TmaOperand> TmaOperand::match(const TileSource &load,
+                                        KernelArg tensor, TmaWalk walk) {
   TmaOperand operand;
   operand.walk = walk;
-  auto view = load.getView().getDefiningOp<dnn::ViewOp>();
+  dnn::ViewOp view = load.view;
   operand.readView(view);
   Type element = view.getType().getElementType();
   operand.map.tensor = tensor;
   operand.map.dataType = element.isF32()    ? DataType::F32
                          : element.isBF16() ? DataType::BF16
                                             : DataType::F16;
-  operand.tileRows = load.getType().getShape()[0];
-  operand.stepElements = load.getType().getShape()[1];
+  operand.tileRows = load.rows;
+  operand.stepElements = load.columns;
   if (operand.dims.size() > TensorMap::kMaxRank)
     return load.emitOpError("has more dimensions than a tensor map");
   const int64_t bytes = element.getIntOrFloatBitWidth() / 8;

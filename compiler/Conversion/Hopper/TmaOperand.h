@@ -34,17 +34,38 @@ namespace tessera {
 /// What a step of the reduction takes, of both operands alike.
 enum class TmaWalk { Channels, Pixels };
 
+/// A tile of a view that an op asks for.
+struct TileSource {
+  mlir::Operation *op;
+  dnn::ViewOp view;
+  int64_t rows, columns;
+
+  TileSource(dnn::TileLoadOp load)
+      : op(load), view(load.getView().getDefiningOp<dnn::ViewOp>()),
+        rows(load.getType().getShape()[0]),
+        columns(load.getType().getShape()[1]) {}
+  TileSource(mlir::Operation *op, dnn::ViewOp view, int64_t rows,
+             int64_t columns)
+      : op(op), view(view), rows(rows), columns(columns) {}
+
+  mlir::InFlightDiagnostic emitOpError(const llvm::Twine &message = {}) const {
+    return op->emitOpError(message);
+  }
+};
+
 class TmaOperand {
 public:
   /// The walk that suits the memory of both operands of a product.
-  static TmaWalk chooseWalk(dnn::TileLoadOp a, dnn::TileLoadOp b);
+  static TmaWalk chooseWalk(const TileSource &a, const TileSource &b);
 
   /// The operand behind `load`, a tile of the kernel argument `tensor`. Fails
   /// after an error at the op that says what a tensor map cannot.
-  static llvm::FailureOr<TmaOperand> match(dnn::TileLoadOp load,
+  static llvm::FailureOr<TmaOperand> match(const TileSource &load,
                                            KernelArg tensor, TmaWalk walk);
 
   const TensorMap &getMap() const { return map; }
+  TmaWalk getWalk() const { return walk; }
+  bool isStreamed() const { return streamed; }
   /// Whether copies of f32 are rounded to tf32.
   void setRounded(bool isRounded) {
     map.roundsToTf32 = isRounded && map.dataType == DataType::F32;
@@ -54,12 +75,13 @@ public:
   /// From now on, copies half of the lines of each box, of 128 bytes or a row
   /// of a step, to both workgroups of a cluster. Fails after an error at `load`
   /// if halves are no whole blocks of the swizzle.
-  llvm::LogicalResult share(dnn::TileLoadOp load);
+  llvm::LogicalResult share(const TileSource &load);
   /// The last step of each tap, if channels end within it: it reaches beyond
   /// them, or ends with the last one. These may come behind all others.
   enum class LastSteps { WithZeros, InPlace, Behind };
   /// From now on; other than with zeros, there are channels for a step.
   void setLastSteps(LastSteps steps) { lastSteps = steps; }
+  LastSteps getLastSteps() const { return lastSteps; }
   /// The steps of whole channels.
   int64_t countWholeSteps() const;
   /// Whether rows lie together in shared memory, in blocks of 64, and not the
@@ -153,13 +175,13 @@ private:
 
   void readView(dnn::ViewOp view);
   void joinPixels();
-  mlir::LogicalResult findSteps(dnn::TileLoadOp load);
-  mlir::LogicalResult checkPixels(dnn::TileLoadOp load);
-  mlir::LogicalResult checkStrides(dnn::TileLoadOp load);
+  mlir::LogicalResult findSteps(const TileSource &load);
+  mlir::LogicalResult checkPixels(const TileSource &load);
+  mlir::LogicalResult checkStrides(const TileSource &load);
   bool isImages() const;
-  mlir::LogicalResult makeTiled(dnn::TileLoadOp load);
-  mlir::LogicalResult makeIm2col(dnn::TileLoadOp load);
-  mlir::LogicalResult checkIm2colLimits(dnn::TileLoadOp load);
+  mlir::LogicalResult makeTiled(const TileSource &load);
+  mlir::LogicalResult makeIm2col(const TileSource &load);
+  mlir::LogicalResult checkIm2colLimits(const TileSource &load);
   /// Where step `step` is in each dimension of the reduction: the taps, then
   /// the first of its channels.
   llvm::SmallVector<mlir::Value> locateStep(Emitter &e, mlir::Value step) const;

@@ -74,10 +74,9 @@ bool tessera::addDimension(TensorMap &map, int64_t stride, int64_t size,
   return true;
 }
 
-std::optional<ResultMap> tessera::makeResultMap(dnn::TileStoreOp store,
+std::optional<ResultMap> tessera::makeResultMap(dnn::ViewOp view,
                                                 KernelArg tensor,
                                                 int64_t storeRowBytes) {
-  auto view = store.getView().getDefiningOp<dnn::ViewOp>();
   ViewAccess access(view);
   const int64_t bytes = access.getElementBytes();
   ArrayRef<int64_t> extents = view.getType().getShape();

@@ -37,10 +37,10 @@ std::optional<TensorMap> beginResultMap(const ViewAccess &access,
 /// such a dimension in maps.
 bool addDimension(TensorMap &map, int64_t stride, int64_t size, uint32_t box);
 
-/// The map of the result `tensor`, whose rows must be one dimension, or taps of
-/// some; none where that, or the distance of its rows, is nothing that a map
-/// can say. Of each row `storeRowBytes` are staged.
-std::optional<ResultMap> makeResultMap(dnn::TileStoreOp store, KernelArg tensor,
+/// The map of the result `tensor` behind `view`, whose rows must be one
+/// dimension, or taps of some; none where that, or the distance of its rows, is
+/// nothing that a map can say. Of each row `storeRowBytes` are staged.
+std::optional<ResultMap> makeResultMap(dnn::ViewOp view, KernelArg tensor,
                                        int64_t storeRowBytes);
 
 /// One lane has the unit copy a buffer. The unit clips what lies past the

@@ -30,7 +30,7 @@ static void initialize() {
 
 /// wgmma and TMA are architecture-specific features, which need the suffix "a".
 static std::string getCpu(const GpuTarget &target) {
-  return std::string(target.name) + (target.wgmmaSharedBytes > 0 ? "a" : "");
+  return std::string(target.name) + (target.hasWgmma ? "a" : "");
 }
 
 /// The version of PTX. 8.6, which every driver from CUDA 12.7 on accepts, has

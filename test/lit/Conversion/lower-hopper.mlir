@@ -1,4 +1,4 @@
-// RUN: dnn-opt %S/../Dialect/tiled-sm90.mlir --dnn-lower-tiles | FileCheck %s
+// RUN: dnn-opt %S/../Dialect/tiled-sm90.mlir --dnn-expand-pipeline --dnn-lower-workgroup | FileCheck %s
 // RUN: dnn-opt --problem "convbfp16 -n 2 -c 72 -H 9 -W 9 -k 40 -y 3 -x 3 -p 1 -q 1 -u 2 -v 2 -I NHWC -f NHWC -O NHWC" \
 // RUN:   --target sm_90 --tile igemm-m192n64k64-w3x1-t4-wgmma --stop-after gpu | FileCheck %s --check-prefix=SHARED
 

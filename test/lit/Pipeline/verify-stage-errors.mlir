@@ -56,7 +56,7 @@ module {}
 
 // A kernel lacks what its launch needs.
 // LAUNCH: error: 'gpu.func' op needs known_block_size and known_grid_size to be launched
-// STAGE: error: dnn-verify-stage: 'stage' must be dnn, tiled or gpu, not 'llvm'
+// STAGE: error: dnn-verify-stage: 'stage' must be dnn, tiled, workgroup or gpu, not 'llvm'
 //--- launch.mlir
 module attributes {dnn.target = "gfx942"} {
   gpu.module @kernels {

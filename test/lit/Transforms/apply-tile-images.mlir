@@ -1,5 +1,5 @@
 // RUN: dnn-opt %s -split-input-file --dnn-apply-tile="target=sm_90 tile=igemm-m128n128k64-w2x1-t4-wgmma" | FileCheck %s
-// RUN: dnn-opt %s -split-input-file --dnn-apply-tile="target=sm_90 tile=igemm-m128n128k64-w2x1-t4-wgmma" --dnn-lower-tiles | FileCheck %s --check-prefix=TMA
+// RUN: dnn-opt %s -split-input-file --dnn-apply-tile="target=sm_90 tile=igemm-m128n128k64-w2x1-t4-wgmma" --dnn-expand-pipeline --dnn-lower-workgroup | FileCheck %s --check-prefix=TMA
 // RUN: not dnn-opt --problem "conv-fwd-f16-nchw,nchw,nchw-n4c64h28w28-k256y1x1-p0x0-s1x1-d1x1-g1-ebias" --target sm_90 --tile igemm-m128n128k64-w2x1-t4-wgmma --stop-after gpu 2>&1 | FileCheck %s --check-prefix=BIAS
 
 // A bias is one value a column, and channels are rows of image products. Without

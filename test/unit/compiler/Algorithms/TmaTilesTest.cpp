@@ -72,7 +72,7 @@ TEST(TmaTiles, NamesTilesThatFitSharedMemory) {
       continue;
     EXPECT_GE(tile.buffers, 3) << candidate.tile.toText();
     EXPECT_LE((tile.m + (tile.n + 63) / 64 * 64) * kRowBytes * tile.buffers,
-              int64_t(target.wgmmaSharedBytes))
+              int64_t(target.getMaxSharedBytes()))
         << candidate.tile.toText();
   }
 }

@@ -95,7 +95,7 @@ TEST(Pipeline, TimesEveryStage) {
     stages.push_back(time.stage);
     EXPECT_GT(time.timeMs, 0) << time.stage;
   }
-  EXPECT_EQ(stages, (std::vector<std::string>{"dnn", "tiled", "gpu", "llvm",
+  EXPECT_EQ(stages, (std::vector<std::string>{"dnn", "tiled", "workgroup", "gpu", "llvm",
                                               "isa", "object"}));
 }
 

@@ -1,0 +1,72 @@
+//===- TileOrder.cpp - Tiles and steps by their numbers -------------------===//
+
+#include "compiler/Conversion/Hopper/TileOrder.h"
+
+using namespace mlir;
+using namespace tessera;
+
+/// Columns fastest, so that workgroups that run together share rows, or the
+/// other way round (makeHopperPlan()). The groups with the most steps come
+/// first, so that the last round of tiles is short.
+ResultTile tessera::locateTile(Emitter &e, const HopperPlan &plan,
+                               TileProgram &program, Value tile, Value rank) {
+  const HopperShape &shape = plan.shape;
+  SmallVector<int64_t> counts(program.tiles.getCounts());
+  if (shape.multicast)
+    counts[shape.getPairDim()] /= shape.countSharers();
+  const bool hasRowsFirst = plan.hasRowsFirst;
+  const int64_t fast = hasRowsFirst ? counts[1] : counts[2];
+  const int64_t slow = hasRowsFirst ? counts[2] : counts[1];
+  Value n = e.remu(tile, fast);
+  Value rest = e.divu(tile, fast);
+  Value m = e.remu(rest, slow);
+  Value group = counts[0] == 1 ? e.constant(0) : e.divu(rest, slow);
+  if (hasRowsFirst)
+    std::swap(m, n);
+  if (shape.multicast) {
+    Value &paired = *shape.multicast == dnn::TileDim::N ? m : n;
+    paired = e.add(e.mul(paired, shape.countSharers()), rank);
+  }
+  if (plan.walk.growsWithGroup())
+    group = arith::SubIOp::create(e.b, e.loc, e.constant(counts[0] - 1), group);
+  Value row = e.mul(m, shape.tileM), column = e.mul(n, shape.tileN);
+  dnn::CoordsAttr coords =
+      TileProgram::getView(program.store.getView()).getCoords();
+  if (plan.overlapsRows)
+    row = arith::MinUIOp::create(e.b, e.loc, row,
+                                 e.constant(coords.getExtent(1) - shape.tileM));
+  if (plan.overlapsColumns)
+    column = arith::MinUIOp::create(
+        e.b, e.loc, column, e.constant(coords.getExtent(2) - shape.tileN));
+  return {group, row, column};
+}
+
+/// Splits of the reduction are runs of groups. In a cluster the first
+/// workgroups have one step more than the others, if not all have as many.
+Value tessera::getFirstStep(Emitter &e, const HopperPlan &plan, Value group,
+                            Value rank) {
+  const HopperShape &shape = plan.shape;
+  if (shape.cluster > 1) {
+    const int64_t more = plan.steps % shape.cluster;
+    Value before = e.mul(rank, plan.steps / shape.cluster);
+    if (more == 0)
+      return before;
+    return e.add(before,
+                 arith::MinUIOp::create(e.b, e.loc, rank, e.constant(more)));
+  }
+  const int64_t groups = plan.groups / plan.splits;
+  return plan.splits == 1 ? e.constant(0)
+                          : e.mul(e.divu(group, groups), plan.steps);
+}
+
+Value tessera::countSteps(Emitter &e, const HopperPlan &plan, Value group,
+                          Value rank) {
+  const HopperShape &shape = plan.shape;
+  if (shape.cluster == 1)
+    return plan.walk.countSteps(e, group);
+  const int64_t least = plan.steps / shape.cluster;
+  const int64_t more = plan.steps % shape.cluster;
+  if (more == 0)
+    return e.constant(least);
+  return e.select(e.ult(rank, more), e.constant(least + 1), e.constant(least));
+}

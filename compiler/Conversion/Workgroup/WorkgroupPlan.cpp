@@ -1,0 +1,350 @@
+//===- WorkgroupPlan.cpp - A program of a workgroup, found ----------------===//
+
+#include "compiler/Conversion/Workgroup/WorkgroupPlan.h"
+#include "compiler/Conversion/Common/KernelFunction.h"
+#include "compiler/Conversion/Hopper/ColumnStore.h"
+#include "compiler/Conversion/Hopper/StoreExtra.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace tessera;
+
+//===----------------------------------------------------------------------===//
+// Finding the ops
+//===----------------------------------------------------------------------===//
+
+/// The only op of type OpT in `program`; null after an error if there are none
+/// or several.
+template <typename OpT>
+static OpT findOnly(wg::ProgramOp program) {
+  SmallVector<OpT> found;
+  program.walk([&](OpT op) { found.push_back(op); });
+  if (found.size() == 1)
+    return found.front();
+  program.emitOpError() << "needs one " << OpT::getOperationName()
+                        << " to be lowered, but has " << found.size();
+  return {};
+}
+
+/// Whether `op` uses what the program has, or views of the kernel's tensors.
+static bool usesOwnValues(wg::ProgramOp program, Operation *op) {
+  return llvm::all_of(op->getOperands(), [&](Value operand) {
+    return isa<dnn::ViewType>(operand.getType()) ||
+           program->isAncestor(operand.getParentRegion()->getParentOp());
+  });
+}
+
+/// Beside ops of the dialect a program has loops, branches and arithmetic on
+/// i32. What an epilogue has is copied with it.
+static LogicalResult checkOps(wg::ProgramOp program) {
+  WalkResult result = program.getBody().walk<WalkOrder::PreOrder>(
+      [&](Operation *op) -> WalkResult {
+        auto loop = dyn_cast<scf::ForOp>(op);
+        const bool isArithmetic = isa<arith::ArithDialect>(op->getDialect()) &&
+                                  (op->getResult(0).getType().isInteger(32) ||
+                                   op->getResult(0).getType().isInteger(1));
+        if (!isa<wg::WgDialect>(op->getDialect()) && !isArithmetic &&
+            !isa<scf::IfOp, scf::YieldOp>(op) &&
+            !(loop && loop.getInductionVar().getType().isInteger(32)))
+          return op->emitOpError("is no op of a workgroup's program, which has "
+                                 "scf.for, scf.if and arith on i32");
+        if (!usesOwnValues(program, op))
+          return op->emitOpError("uses a value from outside of the program");
+        return isa<wg::StoreOp>(op) ? WalkResult::skip()
+                                    : WalkResult::advance();
+      });
+  return failure(result.wasInterrupted());
+}
+
+/// One warpgroup copies; the others multiply, and store.
+static LogicalResult checkRoles(WorkgroupPlan &plan) {
+  if (plan.roles.size() != 2 || plan.roles[0].getWarpgroups() != 1 ||
+      plan.roles[1] != plan.consumer)
+    return plan.program.emitOpError(
+        "needs two roles to be lowered: one warpgroup that copies, and then "
+        "those that multiply");
+  auto slice = plan.mma.getA().getDefiningOp<wg::SliceOp>();
+  if (slice && slice->getParentOp() != plan.consumer)
+    return slice.emitOpError("needs to be in its role, outside of loops");
+  for (Operation *op : {plan.result.getOperation(), plan.store.getOperation()})
+    if (op->getParentOfType<wg::RoleOp>() != plan.consumer)
+      return op->emitOpError("needs to be in the role that multiplies");
+  return success();
+}
+
+/// The products are alike: they read the same, to sums of one type.
+static LogicalResult findProducts(WorkgroupPlan &plan) {
+  WalkResult result = plan.program.walk([&](wg::MmaOp mma) {
+    if (!plan.mma)
+      plan.mma = mma;
+    plan.consumer = mma->getParentOfType<wg::RoleOp>();
+    if (mma.getA() == plan.mma.getA() && mma.getB() == plan.mma.getB() &&
+        mma.getType() == plan.mma.getType() &&
+        plan.consumer == plan.mma->getParentOfType<wg::RoleOp>())
+      return WalkResult::advance();
+    mma.emitOpError("needs the operands and the type of the first product");
+    return WalkResult::interrupt();
+  });
+  if (result.wasInterrupted())
+    return failure();
+  return plan.mma ? success()
+                  : plan.program.emitOpError("needs a wg.mma to be lowered");
+}
+
+/// The box that is copied to each of the two buffers.
+static LogicalResult findBoxes(WorkgroupPlan &plan) {
+  WalkResult result = plan.program.walk([&](wg::CopyOp copy) {
+    const bool isA = copy.getBuffer() == plan.getBufferA();
+    wg::BoxOp &box = isA ? plan.boxA : plan.boxB;
+    if (box || (!isA && copy.getBuffer() != plan.mma.getB())) {
+      copy.emitOpError("needs to be the only copy to its buffer, which is an "
+                       "operand");
+      return WalkResult::interrupt();
+    }
+    box = copy.getBox().getDefiningOp<wg::BoxOp>();
+    return WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    return failure();
+  if (!plan.boxA || !plan.boxB)
+    return plan.mma.emitOpError("needs a copy of each operand");
+  return success();
+}
+
+static LogicalResult findOps(WorkgroupPlan &plan) {
+  plan.ring = findOnly<wg::StagesOp>(plan.program);
+  plan.result = findOnly<wg::ResultOp>(plan.program);
+  plan.store = findOnly<wg::StoreOp>(plan.program);
+  if (!plan.ring || !plan.result || !plan.store)
+    return failure();
+  llvm::append_range(plan.roles, plan.program.getBody().getOps<wg::RoleOp>());
+  plan.program.walk([&](wg::SendOp send) { plan.send = send; });
+  return success(succeeded(findProducts(plan)) && succeeded(checkRoles(plan)) &&
+                 succeeded(findBoxes(plan)));
+}
+
+//===----------------------------------------------------------------------===//
+// What follows from them
+//===----------------------------------------------------------------------===//
+
+static bool isOfArgument(Value view) {
+  auto op = view.getDefiningOp<dnn::ViewOp>();
+  return op && isa<BlockArgument>(op.getSource());
+}
+
+static FailureOr<KernelArg> getTensor(WorkgroupPlan &plan, Operation *op,
+                                      Value view) {
+  if (!isOfArgument(view))
+    return op->emitOpError("needs a dnn.view of an argument of the kernel");
+  return getMappedTensor(
+      plan.function,
+      cast<BlockArgument>(view.getDefiningOp<dnn::ViewOp>().getSource()));
+}
+
+/// The operand behind a box, which must be as the buffer has it.
+static LogicalResult matchOperand(WorkgroupPlan &plan, wg::BoxOp box,
+                                  Value buffer, TmaOperand &operand) {
+  FailureOr<KernelArg> tensor = getTensor(plan, box, box.getView());
+  if (failed(tensor))
+    return failure();
+  wg::BoxType type = box.getType();
+  const TileSource source(box, box.getView().getDefiningOp<dnn::ViewOp>(),
+                          type.getRows(), type.getColumns());
+  FailureOr<TmaOperand> found = TmaOperand::match(
+      source, *tensor, box.getPixels() ? TmaWalk::Pixels : TmaWalk::Channels);
+  if (failed(found) || (box.getMulticast() && failed(found->share(source))))
+    return failure();
+  auto layout = cast<wg::BufferType>(buffer.getType());
+  if (found->isTransposed() != layout.getColumnMajor() ||
+      (found->isTransposed() &&
+       found->getBlockRowBytes() != layout.getSwizzle()))
+    return box.emitOpError()
+           << "brings " << (found->isTransposed() ? "columns" : "rows")
+           << " that lie together in memory, which " << layout << " does not";
+  if (box.getLastBehind()) {
+    dnn::ViewOp view = source.view;
+    ArrayRef<int64_t> reduce = view.getCoords().getSpace(2);
+    if (box.getPixels() || reduce.back() < type.getColumns())
+      return box.emitOpError("ends steps with the last channel, but has none "
+                             "for a step");
+    found->setLastSteps(TmaOperand::LastSteps::Behind);
+  }
+  found->setStreamed(box.getEvictFirst());
+  found->setRounded(true);
+  operand = std::move(*found);
+  return success();
+}
+
+static void readShape(WorkgroupPlan &plan) {
+  wg::AccType acc = plan.mma.getType();
+  wg::BoxType boxA = plan.boxA.getType(), boxB = plan.boxB.getType();
+  wg::BufferType staging = plan.result.getStaging().getType();
+  dnn::ViewOp view = plan.result.getView().getDefiningOp<dnn::ViewOp>();
+  constexpr int64_t kWarps = kWarpgroup / 32;
+  auto getBytes = [](Type element) -> int64_t {
+    return element.getIntOrFloatBitWidth() / 8;
+  };
+  bool takesTurns = false;
+  plan.consumer.walk([&](wg::OrderWaitOp) { takesTurns = true; });
+  const auto consumers = static_cast<int64_t>(plan.consumer.getWarpgroups());
+  const int64_t sharers =
+      plan.boxA.getMulticast() || plan.boxB.getMulticast() ? 2 : 1;
+  const auto size = static_cast<int64_t>(plan.program.getCluster().value_or(1));
+  plan.shape = HopperShape{
+      .tileM = boxA.getRows(),
+      .tileN = boxB.getRows(),
+      .stages = plan.ring.countStages(),
+      .consumers = consumers,
+      .isPingPong = takesTurns,
+      .blocks = acc.countBlocks(),
+      .stagers = staging.getSlots() / (consumers * kWarps),
+      .blocksPerSm = static_cast<int64_t>(plan.program.getResident()),
+      .resultBytes = getBytes(view.getType().getElementType()),
+      .rowBytes = boxA.getColumns() * getBytes(boxA.getElementType()),
+      .storeRowBytes = static_cast<int64_t>(plan.result.getStaged()),
+      .isSwapped = acc.getIsSwapped(),
+      .isColumnMajor = isColumnMajor(view),
+      .cluster = size / sharers};
+  if (sharers > 1)
+    plan.shape.multicast =
+        plan.boxB.getMulticast() ? dnn::TileDim::N : dnn::TileDim::M;
+}
+
+/// The emitters have the operands first, A's and then B's, and then the
+/// staging buffers.
+static LogicalResult checkBuffers(WorkgroupPlan &plan) {
+  const HopperShape &shape = plan.shape;
+  auto buffers = llvm::to_vector(plan.program.getBody().getOps<wg::AllocOp>());
+  Value wanted[] = {plan.getBufferA(), plan.mma.getB(),
+                    plan.result.getStaging()};
+  const int64_t bytes[] = {
+      shape.stages * shape.getBytesA(), shape.stages * shape.getBytesB(),
+      shape.getOffsetExchange() - shape.getOffsetStaging()};
+  for (auto [i, buffer] : llvm::enumerate(buffers)) {
+    wg::BufferType type = buffer.getType();
+    if (buffers.size() != 3 || buffer.getResult() != wanted[i] ||
+        type.getSlots() * type.getSlotBytes() != bytes[i])
+      return buffer.emitOpError()
+             << "needs to be one of three: A's tiles, B's in whole 64 rows, "
+                "and "
+             << "slots of staged results for each warp that multiplies";
+  }
+  return success();
+}
+
+/// Pieces fit what a consumer has of a tile, and slots alternate within it.
+static LogicalResult checkStaging(WorkgroupPlan &plan) {
+  const HopperShape &shape = plan.shape, stored = shape.getStored();
+  const int64_t columns = stored.getStoreColumns();
+  if (columns > stored.getColumns() ||
+      stored.getStoreRows() > stored.getRows() ||
+      stored.countRowPieces() * stored.countPieces(columns) % shape.stagers !=
+          0)
+    return plan.result.emitOpError()
+           << "stages " << stored.getStoreRows() << "x" << columns
+           << " elements at a time in " << shape.stagers
+           << " slots, which do not share out " << stored.getRows() << "x"
+           << stored.getColumns();
+  return success();
+}
+
+/// What workgroups of a cluster do for each other.
+static LogicalResult checkCluster(WorkgroupPlan &plan) {
+  if ((plan.shape.cluster > 1) != static_cast<bool>(plan.send))
+    return plan.program.emitOpError(
+        "needs a cluster if it has a wg.send, and a wg.send or multicast if it "
+        "has a cluster");
+  bool drains = false;
+  plan.program.walk([&](wg::DrainOp) { drains = true; });
+  if (plan.shape.multicast && !drains)
+    return plan.program.emitOpError(
+        "has boxes with multicast, and needs a wg.drain: other workgroups "
+        "release its stages");
+  return success();
+}
+
+/// Of shared memory and of the register file.
+static LogicalResult checkCapacity(WorkgroupPlan &plan,
+                                   const GpuTarget &target) {
+  constexpr int64_t kRegisters = 65536, kReserved = 1024;
+  const HopperShape &shape = plan.shape;
+  const int64_t bytes = shape.getSharedBytes(),
+                most = target.getMaxSharedBytes();
+  const int64_t ofSm = most + kReserved;
+  if (bytes > most || shape.blocksPerSm * (bytes + kReserved) > ofSm)
+    return plan.program.emitOpError()
+           << "needs " << bytes << " bytes of shared memory, "
+           << shape.blocksPerSm << " times on a multiprocessor, but "
+           << target.name << " has " << most;
+  int64_t registers = 0;
+  for (wg::RoleOp role : plan.roles)
+    registers += role.getRegisters() * role.getWarpgroups() * kWarpgroup;
+  if (registers * shape.blocksPerSm > kRegisters)
+    return plan.program.emitOpError()
+           << "has roles of " << registers << " registers, "
+           << shape.blocksPerSm << " times on a multiprocessor, which has "
+           << kRegisters;
+  constexpr int64_t kOthers = 24;
+  const int64_t sums = shape.blocks * shape.getProductColumns() / 2;
+  const auto ofThread = static_cast<int64_t>(plan.consumer.getRegisters());
+  if (sums + kOthers > ofThread)
+    return plan.consumer.emitOpError()
+           << "has " << sums << " accumulators a thread, more than " << ofThread
+           << " registers hold";
+  return success();
+}
+
+/// The tensors of the epilogue are as the result's.
+static LogicalResult readResult(WorkgroupPlan &plan) {
+  wg::ResultOp result = plan.result;
+  FailureOr<KernelArg> tensor = getTensor(plan, result, result.getView());
+  if (failed(tensor))
+    return failure();
+  dnn::ViewOp view = result.getView().getDefiningOp<dnn::ViewOp>();
+  const HopperShape &shape = plan.shape;
+  if (!result.getByRows()) {
+    plan.map = shape.isColumnMajor
+                   ? makeColumnMajorMap(view, *tensor, shape.storeRowBytes,
+                                        shape.getStagedRowStep())
+                   : makeResultMap(view, *tensor, shape.storeRowBytes);
+    if (!plan.map)
+      return result.emitOpError("stores by TMA what no tensor map can say; it "
+                                "needs by_rows");
+  }
+  SmallVector<Value> views(result.getExtras());
+  if (result.getByRows())
+    views.push_back(result.getView());
+  for (Value other : views) {
+    if (!isOfArgument(other))
+      return result.emitOpError("needs views of arguments of the kernel");
+    if (failed(checkReach(result, other, shape.tileM)))
+      return failure();
+    if (cast<dnn::ViewType>(other.getType()).getElementType() !=
+        result.getView().getType().getElementType())
+      return result.emitOpError("needs tensors of the result's type");
+  }
+  return success();
+}
+
+FailureOr<WorkgroupPlan> tessera::readWorkgroupPlan(func::FuncOp function,
+                                                    wg::ProgramOp program,
+                                                    const GpuTarget &target) {
+  if (!target.hasTma || !target.hasWgmma)
+    return program.emitOpError()
+           << "copies by TMA for wgmma, which " << target.name << " has not";
+  WorkgroupPlan plan;
+  plan.function = function;
+  plan.program = program;
+  if (failed(checkOps(program)) || failed(findOps(plan)) ||
+      failed(matchOperand(plan, plan.boxA, plan.getBufferA(), plan.a)) ||
+      failed(matchOperand(plan, plan.boxB, plan.mma.getB(), plan.b)) ||
+      failed(getTensor(plan, plan.result, plan.result.getView())))
+    return failure();
+  readShape(plan);
+  if (failed(checkCluster(plan)) || failed(checkBuffers(plan)) ||
+      failed(checkStaging(plan)) || failed(checkCapacity(plan, target)) ||
+      failed(readResult(plan)))
+    return failure();
+  return plan;
+}

@@ -1,0 +1,64 @@
+//===- WorkgroupPlan.h - A program of a workgroup, found -------*- C++ -*--===//
+//
+// What today's emitters need to know of a program before they write it: its
+// ops, the tensor maps behind them, and the shape that they agree on.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_COMPILER_CONVERSION_WORKGROUP_WORKGROUPPLAN_H
+#define TESSERA_COMPILER_CONVERSION_WORKGROUP_WORKGROUPPLAN_H
+
+#include "compiler/Conversion/Hopper/HopperShape.h"
+#include "compiler/Conversion/Hopper/TmaOperand.h"
+#include "compiler/Conversion/Hopper/TmaStore.h"
+#include "dialect/Workgroup/Workgroup.h"
+
+namespace tessera {
+
+struct WorkgroupPlan {
+  mlir::func::FuncOp function;
+  wg::ProgramOp program;
+  wg::StagesOp ring;
+  llvm::SmallVector<wg::RoleOp> roles;
+  wg::RoleOp consumer; ///< The role that multiplies.
+  wg::MmaOp mma;       ///< One of those that issue products.
+  wg::ResultOp result;
+  wg::StoreOp store;
+  wg::SendOp send; ///< If a cluster adds.
+  wg::BoxOp boxA, boxB;
+  TmaOperand a, b;
+  std::optional<ResultMap> map; ///< Of the result, if it leaves by TMA.
+  HopperShape shape;
+
+  /// The slots of the operands.
+  mlir::Value getBufferA() {
+    auto rows = mma.getA().getDefiningOp<wg::SliceOp>();
+    return rows ? rows.getBuffer() : mma.getA();
+  }
+  mlir::Value getBufferB() { return mma.getB(); }
+  const TmaOperand &getOperand(wg::BoxOp box) const {
+    return box == boxA ? a : b;
+  }
+  /// In the order of the kernel's arguments.
+  llvm::SmallVector<TensorMap> getMaps() const {
+    llvm::SmallVector<TensorMap> maps = {a.getMap(), b.getMap()};
+    if (map)
+      maps.push_back(map->map);
+    return maps;
+  }
+};
+
+/// The plan of `program`; fails after an error at the op that this lowering
+/// cannot make a kernel of.
+llvm::FailureOr<WorkgroupPlan> readWorkgroupPlan(mlir::func::FuncOp function,
+                                                 wg::ProgramOp program,
+                                                 const GpuTarget &target);
+
+/// Fails after an error at the op where a role reads a stage before it is full,
+/// fills it before it is empty, or arrives more or less often than the ring
+/// counts (docs/design/0033-workgroup-level.md).
+llvm::LogicalResult checkStages(WorkgroupPlan &plan);
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_CONVERSION_WORKGROUP_WORKGROUPPLAN_H

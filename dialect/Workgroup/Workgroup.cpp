@@ -1,0 +1,356 @@
+//===- Workgroup.cpp - Types and ops of the wg dialect --------------------===//
+
+#include "dialect/Workgroup/Workgroup.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tessera::wg;
+
+#include "dialect/Workgroup/WorkgroupDialect.cpp.inc"
+
+void WgDialect::initialize() {
+  registerTypes();
+  addOperations<
+#define GET_OP_LIST
+#include "dialect/Workgroup/WorkgroupOps.cpp.inc"
+      >();
+}
+
+ProgramOp tessera::wg::findProgram(Operation *function) {
+  if (function->getNumRegions() == 0 || function->getRegion(0).empty())
+    return {};
+  auto programs = function->getRegion(0).front().getOps<ProgramOp>();
+  return programs.empty() ? ProgramOp() : *programs.begin();
+}
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+/// Reads `count` sizes with an element's type behind them, if it is asked for.
+static ParseResult parseSizes(AsmParser &parser, SmallVector<int64_t> &sizes,
+                              size_t count, Type *element) {
+  llvm::SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseDimensionList(sizes, /*allowDynamic=*/false,
+                                /*withTrailingX=*/element != nullptr) ||
+      (element && parser.parseType(*element)))
+    return failure();
+  if (sizes.size() != count)
+    return parser.emitError(loc) << "needs " << count << " sizes";
+  return success();
+}
+
+Type BufferType::parse(AsmParser &parser) {
+  SmallVector<int64_t> sizes;
+  Type element;
+  StringRef major;
+  int64_t swizzle = 0;
+  llvm::SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess() || parseSizes(parser, sizes, 3, &element) ||
+      parser.parseComma() || parser.parseKeyword(&major) ||
+      parser.parseInteger(swizzle) || parser.parseGreater())
+    return {};
+  return BufferType::getChecked(
+      [&] { return parser.emitError(loc); }, parser.getContext(), sizes[0],
+      sizes[1], sizes[2], element, major == "column_major", swizzle);
+}
+
+void BufferType::print(AsmPrinter &printer) const {
+  printer << "<" << getSlots() << "x" << getRows() << "x" << getColumns() << "x"
+          << getElementType() << ", "
+          << (getColumnMajor() ? "column_major " : "row_major ") << getSwizzle()
+          << ">";
+}
+
+LogicalResult BufferType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 int64_t slots, int64_t rows, int64_t columns,
+                                 Type element, bool columnMajor,
+                                 int64_t swizzle) {
+  if (slots < 1 || rows < 1 || columns < 1 || !element.isIntOrFloat())
+    return emitError() << "needs slots, rows and columns of numbers";
+  if (swizzle != 128 && swizzle != 64 && swizzle != 32)
+    return emitError() << "has a swizzle of " << swizzle
+                       << " bytes, but there are 128, 64 and 32";
+  const int64_t bytes = columns * element.getIntOrFloatBitWidth() / 8;
+  if (!columnMajor && bytes != swizzle)
+    return emitError() << "has rows of " << bytes << " bytes, but a swizzle of "
+                       << swizzle;
+  return success();
+}
+
+int64_t BufferType::getSlotBytes() const {
+  constexpr int64_t kAlignment = 1024; // Of a pattern of 128 bytes.
+  return llvm::alignTo(getRows() * getColumns() *
+                           getElementType().getIntOrFloatBitWidth() / 8,
+                       kAlignment);
+}
+
+Type BoxType::parse(AsmParser &parser) {
+  SmallVector<int64_t> sizes;
+  Type element;
+  if (parser.parseLess() || parseSizes(parser, sizes, 2, &element) ||
+      parser.parseGreater())
+    return {};
+  return BoxType::get(parser.getContext(), sizes[0], sizes[1], element);
+}
+
+void BoxType::print(AsmPrinter &printer) const {
+  printer << "<" << getRows() << "x" << getColumns() << "x" << getElementType()
+          << ">";
+}
+
+Type AccType::parse(AsmParser &parser) {
+  SmallVector<int64_t> sizes;
+  if (parser.parseLess() || parseSizes(parser, sizes, 2, nullptr))
+    return {};
+  const bool isSwapped = succeeded(parser.parseOptionalComma());
+  if ((isSwapped &&
+       (parser.parseKeyword("lanes") || parser.parseKeyword("m"))) ||
+      parser.parseGreater())
+    return {};
+  return AccType::get(parser.getContext(), sizes[0], sizes[1], isSwapped);
+}
+
+void AccType::print(AsmPrinter &printer) const {
+  printer << "<" << getRows() << "x" << getColumns()
+          << (getIsSwapped() ? ", lanes m>" : ">");
+}
+
+int64_t AccType::countBlocks() const {
+  constexpr int64_t kRows = 64; // Of one wgmma.
+  return (getIsSwapped() ? getColumns() : getRows()) / kRows;
+}
+
+int64_t AccType::getProductColumns() const {
+  return getIsSwapped() ? getRows() : getColumns();
+}
+
+#define GET_TYPEDEF_CLASSES
+#include "dialect/Workgroup/WorkgroupTypes.cpp.inc"
+
+void WgDialect::registerTypes() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "dialect/Workgroup/WorkgroupTypes.cpp.inc"
+      >();
+}
+
+//===----------------------------------------------------------------------===//
+// Frame
+//===----------------------------------------------------------------------===//
+
+static LogicalResult checkArguments(Operation *op, Block &block,
+                                    unsigned count) {
+  if (block.getNumArguments() != count ||
+      llvm::any_of(block.getArgumentTypes(),
+                   [](Type type) { return !type.isInteger(32); }))
+    return op->emitOpError() << "needs a body that takes " << count
+                             << (count == 1 ? " i32" : " i32s");
+  return success();
+}
+
+LogicalResult ProgramOp::verify() {
+  if (getWorkgroups() < 1 || getResident() < 1 || getCluster().value_or(2) < 2)
+    return emitOpError("needs workgroups, and two or more in a cluster");
+  if (getWorkgroups() % getCluster().value_or(1) != 0)
+    return emitOpError() << "has " << getWorkgroups() << " workgroups in "
+                         << "clusters of " << *getCluster();
+  return checkArguments(*this, getBody().front(), 2);
+}
+
+int64_t StagesOp::countStages() {
+  return cast<BufferType>(getBuffers().front().getType()).getSlots();
+}
+
+LogicalResult StagesOp::verify() {
+  if (getBuffers().empty())
+    return emitOpError("needs a buffer");
+  if (!llvm::all_equal(llvm::map_range(getBuffers(), [](Value buffer) {
+        return cast<BufferType>(buffer.getType()).getSlots();
+      })))
+    return emitOpError("needs buffers of as many slots");
+  if (llvm::any_of(getBuffers(), [](Value buffer) {
+        return !buffer.getDefiningOp<AllocOp>();
+      }))
+    return emitOpError("needs buffers that wg.alloc made");
+  if (getFull() < 1 || getEmpty() < 1)
+    return emitOpError("needs arrivals of one or more for full and for empty");
+  return success();
+}
+
+/// What setmaxnreg takes.
+LogicalResult RoleOp::verify() {
+  constexpr int64_t kUnit = 8, kLeast = 24, kMost = 256;
+  const auto registers = static_cast<int64_t>(getRegisters());
+  if (registers % kUnit != 0 || registers < kLeast || registers > kMost)
+    return emitOpError() << "has " << registers
+                         << " registers, but needs a multiple of " << kUnit
+                         << " from " << kLeast << " to " << kMost;
+  if (getWarpgroups() < 1)
+    return emitOpError("needs a warpgroup");
+  return checkArguments(*this, getBody().front(), 1);
+}
+
+//===----------------------------------------------------------------------===//
+// Copies and products
+//===----------------------------------------------------------------------===//
+
+LogicalResult BoxOp::verify() {
+  BoxType box = getResult().getType();
+  if (box.getElementType() != getView().getType().getElementType())
+    return emitOpError("has a box of other elements than its view");
+  return success();
+}
+
+/// Whether `buffer`, or what it is rows of, is one of `stages`.
+static bool isGuarded(Value buffer, Value stages) {
+  if (auto rows = buffer.getDefiningOp<SliceOp>())
+    buffer = rows.getBuffer();
+  return llvm::is_contained(stages.getDefiningOp<StagesOp>().getBuffers(),
+                            buffer);
+}
+
+LogicalResult CopyOp::verify() {
+  BoxType box = getBox().getType();
+  BufferType buffer = getBuffer().getType();
+  if (!getBox().getDefiningOp<BoxOp>() ||
+      !getStages().getDefiningOp<StagesOp>() ||
+      !isGuarded(getBuffer(), getStages()))
+    return emitOpError(
+        "needs a box that wg.box made, and a buffer of the stages");
+  if (box.getElementType() != buffer.getElementType() ||
+      box.getColumns() != buffer.getColumns() ||
+      box.getRows() > buffer.getRows())
+    return emitOpError() << "copies " << box << " to slots of " << buffer;
+  return success();
+}
+
+LogicalResult SliceOp::verify() {
+  BufferType from = getBuffer().getType(), to = getResult().getType();
+  if (to.getRows() > from.getRows() ||
+      to != BufferType::get(getContext(), from.getSlots(), to.getRows(),
+                            from.getColumns(), from.getElementType(),
+                            from.getColumnMajor(), from.getSwizzle()))
+    return emitOpError() << "takes " << to << " from " << from;
+  return success();
+}
+
+ParseResult MmaOp::parse(OpAsmParser &parser, OperationState &result) {
+  OpAsmParser::UnresolvedOperand a, b, stages, acc;
+  BufferType typeA, typeB;
+  AccType type;
+  if (parser.parseOperand(a) || parser.parseComma() || parser.parseOperand(b) ||
+      parser.parseKeyword("of") || parser.parseOperand(stages))
+    return failure();
+  const bool hasAcc = succeeded(parser.parseOptionalKeyword("add"));
+  if ((hasAcc && parser.parseOperand(acc)) ||
+      parser.parseOptionalAttrDict(result.attributes) || parser.parseColon() ||
+      parser.parseCustomTypeWithFallback(typeA) || parser.parseComma() ||
+      parser.parseCustomTypeWithFallback(typeB) || parser.parseArrow() ||
+      parser.parseCustomTypeWithFallback(type) ||
+      parser.resolveOperand(a, typeA, result.operands) ||
+      parser.resolveOperand(b, typeB, result.operands) ||
+      parser.resolveOperand(stages, StagesType::get(parser.getContext()),
+                            result.operands) ||
+      (hasAcc && parser.resolveOperand(acc, type, result.operands)))
+    return failure();
+  result.addTypes(type);
+  return success();
+}
+
+void MmaOp::print(OpAsmPrinter &printer) {
+  printer << " " << getA() << ", " << getB() << " of " << getStages();
+  if (getAcc())
+    printer << " add " << getAcc();
+  printer.printOptionalAttrDict((*this)->getAttrs());
+  printer << " : ";
+  printer.printStrippedAttrOrType(getA().getType());
+  printer << ", ";
+  printer.printStrippedAttrOrType(getB().getType());
+  printer << " -> ";
+  printer.printStrippedAttrOrType(getResult().getType());
+}
+
+/// What wgmma takes: 64 rows by 8 to 256 columns, and f32 in rows only.
+LogicalResult MmaOp::verify() {
+  constexpr int64_t kRows = 64, kUnit = 8, kMostColumns = 256;
+  BufferType a = getA().getType(), b = getB().getType();
+  AccType acc = getResult().getType();
+  Type element = a.getElementType();
+  if (!getStages().getDefiningOp<StagesOp>() ||
+      !isGuarded(getA(), getStages()) || !isGuarded(getB(), getStages()))
+    return emitOpError("needs operands in buffers of the stages");
+  if (element != b.getElementType() || a.getColumns() != b.getColumns() ||
+      !(element.isF16() || element.isBF16() || element.isF32()))
+    return emitOpError("needs operands of as many columns of f16, bf16 or f32");
+  if (element.isF32() && (a.getColumnMajor() || b.getColumnMajor()))
+    return emitOpError("multiplies f32, of which wgmma reads rows only");
+  const int64_t blocks = acc.countBlocks(), columns = acc.getProductColumns();
+  if (blocks * kRows !=
+          (acc.getIsSwapped() ? acc.getColumns() : acc.getRows()) ||
+      blocks == 0 || columns % kUnit != 0 || columns < kUnit ||
+      columns > kMostColumns)
+    return emitOpError() << "has sums of " << acc << ", but wgmma has " << kRows
+                         << " rows and up to " << kMostColumns
+                         << " columns, in multiples of " << kUnit;
+  if (acc.getRows() > a.getRows() || acc.getColumns() > b.getRows())
+    return emitOpError() << "has sums of " << acc << " of operands with "
+                         << a.getRows() << " and " << b.getRows() << " rows";
+  constexpr int64_t kShareBytes = 32; // Of a reduction, an instruction's.
+  const int64_t all =
+      a.getColumns() * element.getIntOrFloatBitWidth() / 8 / kShareBytes;
+  if (auto shares = getShares();
+      shares && (shares->size() != 2 || (*shares)[0] < 0 || (*shares)[1] < 1 ||
+                 (*shares)[0] + (*shares)[1] > all))
+    return emitOpError() << "needs shares [first, count] of " << all;
+  if (getAcc() && getAcc().getType() != acc)
+    return emitOpError("adds to sums of another type");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+LogicalResult ResultOp::verify() {
+  constexpr int64_t kRows = 16, kRowBytes = 128;
+  BufferType staging = getStaging().getType();
+  if (!getStaging().getDefiningOp<AllocOp>() || staging.getRows() != kRows ||
+      staging.getSwizzle() != kRowBytes ||
+      staging.getElementType() != getView().getType().getElementType())
+    return emitOpError() << "needs slots of " << kRows << " rows of "
+                         << kRowBytes << " bytes of the result's type";
+  const auto staged = static_cast<int64_t>(getStaged());
+  if (staged > kRowBytes || staged < kRowBytes / 8 || kRowBytes % staged != 0)
+    return emitOpError() << "stages " << staged << " bytes of rows of "
+                         << kRowBytes;
+  return success();
+}
+
+/// The epilogue takes the sum and an element of each further tensor.
+LogicalResult StoreOp::verify() {
+  auto result = getResult().getDefiningOp<ResultOp>();
+  if (!result)
+    return emitOpError("needs what wg.result made");
+  if (getEpilogue().empty())
+    return result.getExtras().empty()
+               ? success()
+               : emitOpError("needs an epilogue for its tensors");
+  Block &body = getEpilogue().front();
+  if (!getEpilogue().hasOneBlock() ||
+      body.getNumArguments() != 1 + result.getExtras().size() ||
+      llvm::any_of(body.getArgumentTypes(),
+                   [](Type type) { return !type.isF32(); }) ||
+      !isa<YieldOp>(body.back()) ||
+      !body.back().getOperand(0).getType().isF32())
+    return emitOpError() << "needs an epilogue of "
+                         << 1 + result.getExtras().size() << " f32s to an f32";
+  return success();
+}
+
+#define GET_OP_CLASSES
+#include "dialect/Workgroup/WorkgroupOps.cpp.inc"

@@ -1,0 +1,519 @@
+//===- Workgroup.td - The wg dialect -----------------------*- tablegen -*-===//
+//
+// The program of a workgroup: who copies which tile into which stage of a circular buffer,
+// who multiplies it, and who waits for what (docs/design/0033-workgroup-level.md).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_DIALECT_WORKGROUP_WORKGROUP_TD
+#define TESSERA_DIALECT_WORKGROUP_WORKGROUP_TD
+
+include "dialect/IR/DnnTileAttrs.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def WgDialect : Dialect {
+  let name = "wg";
+  let cppNamespace = "::tessera::wg";
+  let summary = "Programs of a workgroup";
+  let description = [{
+    A kernel at stage `workgroup` is a `dnn.kernel` function with views of its
+    tensors and one `wg.program`. Loops and branches are those of `scf`, numbers
+    (of tiles, steps, rows) are i32.
+  }];
+  let useDefaultTypePrinterParser = 1;
+  let extraClassDeclaration = [{
+    void registerTypes();
+  }];
+}
+
+class Wg_Op<string mnemonic, list<Trait> traits = []>
+    : Op<WgDialect, mnemonic, traits>;
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+def Wg_BufferType : TypeDef<WgDialect, "Buffer"> {
+  let mnemonic = "buffer";
+  let summary = "Slots of shared memory, each with a tile";
+  let description = [{
+    `!wg.buffer<4x192x64xbf16, row_major 128>` has 4 slots of 192 rows and 64
+    columns. What lies together is a piece of a row, or, `column_major`, of a
+    column; behind it is the same piece of the next. The piece has so many bytes,
+    128, 64 or 32, and its 16-byte chunks are swizzled as TMA does it for that
+    size. A slot begins at a multiple of 1024 bytes.
+  }];
+  let parameters = (ins "int64_t":$slots, "int64_t":$rows, "int64_t":$columns,
+                        "::mlir::Type":$elementType, "bool":$columnMajor,
+                        "int64_t":$swizzle);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Of a slot, up to the next one.
+    int64_t getSlotBytes() const;
+  }];
+}
+
+def Wg_StagesType : TypeDef<WgDialect, "Stages"> {
+  let mnemonic = "stages";
+  let summary = "Stages that are filled and read one behind the other";
+}
+
+def Wg_BoxType : TypeDef<WgDialect, "Box"> {
+  let mnemonic = "box";
+  let summary = "What copies of a tile's steps have in common";
+  let parameters = (ins "int64_t":$rows, "int64_t":$columns,
+                        "::mlir::Type":$elementType);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def Wg_AccType : TypeDef<WgDialect, "Acc"> {
+  let mnemonic = "acc";
+  let summary = "Accumulators of a warpgroup";
+  let description = [{
+    `!wg.acc<64x128>`: f32 of 64 rows and 128 columns of the result, in registers
+    as wgmma leaves them. With `lanes m` rows of the instruction are columns of the
+    result (docs/design/0016-swapped-operands.md).
+  }];
+  let parameters = (ins "int64_t":$rows, "int64_t":$columns,
+                        "bool":$isSwapped);
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    /// Instructions that share it, and the columns of each.
+    int64_t countBlocks() const;
+    int64_t getProductColumns() const;
+  }];
+}
+
+def Wg_ResultType : TypeDef<WgDialect, "Result"> {
+  let mnemonic = "result";
+  let summary = "Where the results of a tile go";
+}
+
+//===----------------------------------------------------------------------===//
+// Frame
+//===----------------------------------------------------------------------===//
+
+def ProgramOp : Wg_Op<"program", [SingleBlock, NoTerminator]> {
+  let summary = "What each workgroup runs";
+  let description = [{
+    `workgroups` are launched, of which `resident` share a multiprocessor. The
+    arguments are the workgroup's number and its rank; with `cluster`, so many
+    workgroups are a cluster, which has one number, and the rank is that in it.
+    Shared memory, stages and then roles, which run at the same time.
+
+    Example:
+    ```mlir
+    wg.program workgroups 132 resident 1 {
+    ^bb0(%id: i32, %rank: i32):
+      %sa = wg.alloc : <4x128x64xbf16, row_major 128>
+      %sb = wg.alloc : <4x64x64xbf16, column_major 128>
+      %r = wg.stages %sa, %sb full 1 empty 2
+         : !wg.buffer<4x128x64xbf16, row_major 128>, !wg.buffer<4x64x64xbf16, column_major 128>
+      wg.role "copy" warpgroups 1 thread registers 40 {
+      ^bb0(%none: i32):
+        // Waits for empty stages, and fills them.
+      }
+      wg.role "multiply" warpgroups 2 registers 232 {
+      ^bb0(%consumer: i32):
+        // Waits for full stages, multiplies, and releases them.
+      }
+    }
+    ```
+  }];
+  let arguments = (ins I64Attr:$workgroups, I64Attr:$resident,
+                       OptionalAttr<I64Attr>:$cluster);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    `workgroups` $workgroups `resident` $resident (`cluster` $cluster^)?
+    attr-dict-with-keyword $body
+  }];
+  let hasVerifier = 1;
+}
+
+def AllocOp : Wg_Op<"alloc", [HasParent<"ProgramOp">]> {
+  let summary = "Shared memory of the workgroup";
+  let description = [{
+    Example:
+    ```mlir
+    %sa = wg.alloc : <4x192x64xbf16, row_major 128>
+    ```
+  }];
+  let results = (outs Wg_BufferType:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+def StagesOp : Wg_Op<"stages", [HasParent<"ProgramOp">]> {
+  let summary = "Stages with an mbarrier for full and one for empty";
+  let description = [{
+    Stage n is slot n of each of the buffers. It is full when `full` threads have
+    arrived, which acquire it, and the bytes that they expect have been copied; it
+    is empty when `empty` warpgroups have released it. At first all are empty.
+
+    Example:
+    ```mlir
+    %r = wg.stages %sa, %sb full 1 empty 3
+       : !wg.buffer<4x192x64xbf16, row_major 128>, !wg.buffer<4x128x64xbf16, row_major 128>
+    ```
+  }];
+  let arguments = (ins Variadic<Wg_BufferType>:$buffers, I64Attr:$full,
+                       I64Attr:$empty);
+  let results = (outs Wg_StagesType:$result);
+  let assemblyFormat =
+    "$buffers `full` $full `empty` $empty attr-dict `:` type($buffers)";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    int64_t countStages();
+  }];
+}
+
+def RoleOp : Wg_Op<"role", [HasParent<"ProgramOp">, SingleBlock, NoTerminator]> {
+  let summary = "What some of the warpgroups run";
+  let description = [{
+    The next `warpgroups` of the workgroup run the body, or with `thread` the first
+    thread of them alone, with so many registers a thread (setmaxnreg). The
+    argument is the warpgroup's number among them. Each role begins at the
+    first stage.
+
+    Example: see `wg.program`.
+  }];
+  let arguments = (ins StrAttr:$name, I64Attr:$warpgroups, UnitAttr:$thread,
+                       I64Attr:$registers);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $name `warpgroups` $warpgroups (`thread` $thread^)? `registers` $registers
+    attr-dict-with-keyword $body
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Stages
+//===----------------------------------------------------------------------===//
+
+def AcquireOp : Wg_Op<"acquire"> {
+  let summary = "Wait until the stage is empty, and expect bytes";
+  let description = [{
+    Example:
+    ```mlir
+    wg.acquire %r expect 40960
+    ```
+  }];
+  let arguments = (ins Wg_StagesType:$stages, I64Attr:$bytes);
+  let assemblyFormat = "$stages `expect` $bytes attr-dict";
+}
+
+def AwaitOp : Wg_Op<"await"> {
+  let summary = "Wait until the stage is full";
+  let description = [{
+    Example:
+    ```mlir
+    wg.await %r
+    ```
+  }];
+  let arguments = (ins Wg_StagesType:$stages);
+  let assemblyFormat = "$stages attr-dict";
+}
+
+def ReleaseOp : Wg_Op<"release"> {
+  let summary = "Say that the warpgroup has read the stage before this one";
+  let description = [{
+    Of stages that a cluster fills, to all workgroups which do.
+
+    Example:
+    ```mlir
+    wg.release %r
+    ```
+  }];
+  let arguments = (ins Wg_StagesType:$stages);
+  let assemblyFormat = "$stages attr-dict";
+}
+
+def NextOp : Wg_Op<"next"> {
+  let summary = "Go to the next stage, or some stages on";
+  let description = [{
+    Stages that are passed by with `by` belong to another warpgroup.
+
+    Example:
+    ```mlir
+    wg.next %r
+    wg.next %r by %row
+    ```
+  }];
+  let arguments = (ins Wg_StagesType:$stages, Optional<I32>:$steps);
+  let assemblyFormat = "$stages (`by` $steps^)? attr-dict";
+}
+
+def DrainOp : Wg_Op<"drain"> {
+  let summary = "Wait until all stages are empty again";
+  let description = [{
+    Behind the last tile, for a thread that other workgroups of the cluster tell
+    what they have read: until then its barriers must be there.
+
+    Example:
+    ```mlir
+    wg.drain %r
+    ```
+  }];
+  let arguments = (ins Wg_StagesType:$stages);
+  let assemblyFormat = "$stages attr-dict";
+}
+
+//===----------------------------------------------------------------------===//
+// Copies
+//===----------------------------------------------------------------------===//
+
+def BoxOp : Wg_Op<"box"> {
+  let summary = "Locate a tile of an operand for the TMA unit";
+  let description = [{
+    Computes what does not change from step to step of the tile at `row` of
+    `group`. The view becomes a tensor map of the kernel. With `pixels` the
+    reduction walks pixels, else channels (compiler/Conversion/Hopper/TmaOperand.h).
+    With `evict_first` what is copied leaves L2 first; with `multicast` two
+    workgroups of the cluster copy a half each, to both. With `last_behind` the last
+    step of each tap ends with the last channel, and comes behind all other steps.
+
+    Example:
+    ```mlir
+    %pa = wg.box %a[%g, %m] evict_first multicast : <1x12544x2304xbf16> -> <192x64xbf16>
+    ```
+  }];
+  let arguments = (ins Dnn_ViewType:$view, I32:$group, I32:$row,
+                       UnitAttr:$pixels, UnitAttr:$evictFirst,
+                       UnitAttr:$multicast, UnitAttr:$lastBehind);
+  let results = (outs Wg_BoxType:$result);
+  let assemblyFormat = [{
+    $view `[` $group `,` $row `]` (`pixels` $pixels^)?
+    (`evict_first` $evictFirst^)? (`multicast` $multicast^)?
+    (`last_behind` $lastBehind^)? attr-dict `:` type($view) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def CopyOp : Wg_Op<"copy"> {
+  let summary = "Copy the tile of a step by TMA into the current stage";
+  let description = [{
+    Example:
+    ```mlir
+    wg.copy %pa[%m] to %sa signal %r : <192x64xbf16> -> <4x192x64xbf16, row_major 128>
+    ```
+  }];
+  let arguments = (ins Wg_BoxType:$box, I32:$step, Wg_BufferType:$buffer,
+                       Wg_StagesType:$stages);
+  let assemblyFormat = [{
+    $box `[` $step `]` `to` $buffer `signal` $stages attr-dict
+    `:` type($box) `->` type($buffer)
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+def SliceOp : Wg_Op<"slice", [Pure]> {
+  let summary = "Some rows of each slot";
+  let description = [{
+    Example:
+    ```mlir
+    %mine = wg.slice %sa[%row] : <4x192x64xbf16, row_major 128> -> <4x64x64xbf16, row_major 128>
+    ```
+  }];
+  let arguments = (ins Wg_BufferType:$buffer, I32:$row);
+  let results = (outs Wg_BufferType:$result);
+  let assemblyFormat =
+    "$buffer `[` $row `]` attr-dict `:` type($buffer) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def ZeroOp : Wg_Op<"zero", [Pure]> {
+  let summary = "Accumulators of zeros";
+  let description = [{
+    Example:
+    ```mlir
+    %z = wg.zero : <64x128, lanes m>
+    ```
+  }];
+  let results = (outs Wg_AccType:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+def AddOp : Wg_Op<"add", [Pure, AllTypesMatch<["lhs", "rhs", "result"]>]> {
+  let summary = "Add accumulators";
+  let description = [{
+    Example:
+    ```mlir
+    %s = wg.add %c, %e : <64x128>
+    ```
+  }];
+  let arguments = (ins Wg_AccType:$lhs, Wg_AccType:$rhs);
+  let results = (outs Wg_AccType:$result);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($result)";
+}
+
+def MmaOp : Wg_Op<"mma"> {
+  let summary = "Issue the products of the tiles in a stage";
+  let description = [{
+    a times the transpose of b, as one group of wgmma, of which `wg.wait` says
+    when it has run. Without an accumulator the sums begin. `shares` = [first,
+    count] of the instructions that share the reduction of a stage are all of
+    them by default.
+
+    Example:
+    ```mlir
+    %e = wg.mma %mine, %sb of %r add %c
+       : <4x64x64xbf16, row_major 128>, <4x128x64xbf16, row_major 128> -> <64x128>
+    ```
+  }];
+  let arguments = (ins Wg_BufferType:$a, Wg_BufferType:$b, Wg_StagesType:$stages,
+                       Optional<Wg_AccType>:$acc,
+                       OptionalAttr<DenseI64ArrayAttr>:$shares);
+  let results = (outs Wg_AccType:$result);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def WaitOp : Wg_Op<"wait"> {
+  let summary = "Wait for all but some groups of products";
+  let description = [{
+    Example:
+    ```mlir
+    wg.wait 1
+    ```
+  }];
+  let arguments = (ins I64Attr:$groups);
+  let assemblyFormat = "$groups attr-dict";
+}
+
+def OrderWaitOp : Wg_Op<"order_wait"> {
+  let summary = "Wait until this warpgroup may issue its products";
+  let description = [{
+    Example:
+    ```mlir
+    wg.order_wait %consumer
+    ```
+  }];
+  let arguments = (ins I32:$warpgroup);
+  let assemblyFormat = "$warpgroup attr-dict";
+}
+
+def OrderArriveOp : Wg_Op<"order_arrive"> {
+  let summary = "Let the next of `warpgroups` issue its products";
+  let description = [{
+    The last warpgroup lets the first one begin. A named barrier for each.
+
+    Example:
+    ```mlir
+    wg.order_arrive %consumer of 2
+    ```
+  }];
+  let arguments = (ins I32:$warpgroup, I64Attr:$warpgroups);
+  let assemblyFormat = "$warpgroup `of` $warpgroups attr-dict";
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+def ResultOp : Wg_Op<"result"> {
+  let summary = "Prepare to store a tile's results";
+  let description = [{
+    `row` and `column` are the first of what the warpgroup stores. A warp stages
+    16 rows (columns, of a result whose rows lie together), `staged` bytes of each
+    at a time, in as many slots as it has of `staging`. From there they leave by
+    TMA, or `by_rows`, with addresses and checks for each. What the first piece
+    needs of `ins` (see dnn.tile_store) is under way from here.
+
+    Example:
+    ```mlir
+    %out = wg.result %d[%g, %row, %column] via %st staged 128
+         : <1x12544x256xbf16>, <24x16x64xbf16, row_major 128>
+    ```
+  }];
+  let arguments = (ins Dnn_ViewType:$view, I32:$group, I32:$row, I32:$column,
+                       Wg_BufferType:$staging, I64Attr:$staged, UnitAttr:$byRows,
+                       Variadic<Dnn_ViewType>:$extras);
+  let results = (outs Wg_ResultType:$result);
+  let assemblyFormat = [{
+    $view `[` $group `,` $row `,` $column `]` `via` $staging `staged` $staged
+    (`by_rows` $byRows^)? (`ins` `(` $extras^ `:` type($extras) `)`)?
+    attr-dict `:` type($view) `,` type($staging)
+  }];
+  let hasVerifier = 1;
+}
+
+def StoreOp : Wg_Op<"store"> {
+  let summary = "Store accumulators";
+  let description = [{
+    The epilogue is that of `dnn.tile_store`.
+
+    Example:
+    ```mlir
+    wg.store %share to %out epilogue {
+    ^bb0(%v: f32):
+      %zero = arith.constant 0.0 : f32
+      %relu = arith.maximumf %v, %zero : f32
+      wg.yield %relu : f32
+    } : <64x64>
+    ```
+  }];
+  let arguments = (ins Wg_AccType:$acc, Wg_ResultType:$result);
+  let regions = (region AnyRegion:$epilogue);
+  let assemblyFormat = [{
+    $acc `to` $result (`epilogue` $epilogue^)? attr-dict `:` type($acc)
+  }];
+  let hasVerifier = 1;
+}
+
+def SendOp : Wg_Op<"send"> {
+  let summary = "Send accumulators to the workgroups of a cluster that add them";
+  let description = [{
+    Each workgroup adds some columns of the tile, in the rows of some of its warps
+    (docs/design/0029-clusters.md). Behind the op all of them have come; its results
+    are the first of these columns, and whether this warp has rows of them.
+
+    Example:
+    ```mlir
+    %column, %has = wg.send %s : <64x128>
+    ```
+  }];
+  let arguments = (ins Wg_AccType:$acc);
+  let results = (outs I32:$column, I1:$hasShare);
+  let assemblyFormat = "$acc attr-dict `:` type($acc)";
+}
+
+def ReceiveOp : Wg_Op<"receive"> {
+  let summary = "Add what the workgroups of the cluster have sent";
+  let description = [{
+    Example:
+    ```mlir
+    %share = wg.receive : <64x64>
+    ```
+  }];
+  let results = (outs Wg_AccType:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+def FlushOp : Wg_Op<"flush"> {
+  let summary = "Wait until all results have left shared memory";
+  let description = [{
+    Example:
+    ```mlir
+    wg.flush
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def YieldOp : Wg_Op<"yield", [Pure, Terminator, ReturnLike,
+                              HasParent<"StoreOp">]> {
+  let summary = "The element that an epilogue stores";
+  let description = [{
+    Example: see `wg.store`.
+  }];
+  let arguments = (ins AnyType:$value);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
+}
+
+#endif // TESSERA_DIALECT_WORKGROUP_WORKGROUP_TD

@@ -1,0 +1,179 @@
+// RUN: dnn-opt %s -split-input-file -verify-diagnostics
+
+func.func @workgroups() {
+  // expected-error@+1 {{has 131 workgroups in clusters of 2}}
+  wg.program workgroups 131 resident 1 cluster 2 {
+  ^bb0(%id: i32, %rank: i32):
+  }
+  return
+}
+
+// -----
+
+func.func @arguments() {
+  // expected-error@+1 {{needs a body that takes 2 i32s}}
+  wg.program workgroups 132 resident 1 {
+  ^bb0(%id: i32):
+  }
+  return
+}
+
+// -----
+
+// expected-error@+1 {{has rows of 128 bytes, but a swizzle of 64}}
+func.func private @swizzle() -> !wg.buffer<4x64x64xbf16, row_major 64>
+
+// -----
+
+// expected-error@+1 {{has a swizzle of 16 bytes, but there are 128, 64 and 32}}
+func.func private @narrow() -> !wg.buffer<4x64x64xbf16, column_major 16>
+
+// -----
+
+func.func @slots() {
+  wg.program workgroups 1 resident 1 {
+  ^bb0(%id: i32, %rank: i32):
+    %a = wg.alloc : <4x64x64xbf16, row_major 128>
+    %b = wg.alloc : <3x64x64xbf16, row_major 128>
+    // expected-error@+1 {{needs buffers of as many slots}}
+    %r = wg.stages %a, %b full 1 empty 1 : !wg.buffer<4x64x64xbf16, row_major 128>, !wg.buffer<3x64x64xbf16, row_major 128>
+  }
+  return
+}
+
+// -----
+
+func.func @registers() {
+  wg.program workgroups 1 resident 1 {
+  ^bb0(%id: i32, %rank: i32):
+    // expected-error@+1 {{has 100 registers, but needs a multiple of 8 from 24 to 256}}
+    wg.role "copy" warpgroups 1 registers 100 {
+    ^bb0(%none: i32):
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @box(%x: memref<64x64xbf16>, %i: i32) {
+  %a = dnn.view %x <[1], [64], [64] : (g, m, k) -> (m, k)> : memref<64x64xbf16> -> <1x64x64xbf16>
+  // expected-error@+1 {{has a box of other elements than its view}}
+  %p = wg.box %a[%i, %i] : <1x64x64xbf16> -> <64x64xf16>
+  return
+}
+
+// -----
+
+func.func @copy(%x: memref<64x64xbf16>) {
+  %a = dnn.view %x <[1], [64], [64] : (g, m, k) -> (m, k)> : memref<64x64xbf16> -> <1x64x64xbf16>
+  wg.program workgroups 1 resident 1 {
+  ^bb0(%id: i32, %rank: i32):
+    %s = wg.alloc : <4x64x64xbf16, row_major 128>
+    %t = wg.alloc : <4x32x64xbf16, row_major 128>
+    %r = wg.stages %s, %t full 1 empty 1 : !wg.buffer<4x64x64xbf16, row_major 128>, !wg.buffer<4x32x64xbf16, row_major 128>
+    wg.role "copy" warpgroups 1 thread registers 40 {
+    ^bb0(%none: i32):
+      %p = wg.box %a[%id, %id] : <1x64x64xbf16> -> <64x64xbf16>
+      // expected-error@+1 {{copies '!wg.box<64x64xbf16>' to slots of '!wg.buffer<4x32x64xbf16, row_major 128>'}}
+      wg.copy %p[%id] to %t signal %r : <64x64xbf16> -> <4x32x64xbf16, row_major 128>
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @rows() {
+  wg.program workgroups 1 resident 1 {
+  ^bb0(%id: i32, %rank: i32):
+    %s = wg.alloc : <4x64x64xbf16, row_major 128>
+    // expected-error@+1 {{takes '!wg.buffer<4x64x32xbf16, row_major 64>' from '!wg.buffer<4x64x64xbf16, row_major 128>'}}
+    %t = wg.slice %s[%id] : <4x64x64xbf16, row_major 128> -> <4x64x32xbf16, row_major 64>
+  }
+  return
+}
+
+// -----
+
+func.func @mma() {
+  wg.program workgroups 1 resident 1 {
+  ^bb0(%id: i32, %rank: i32):
+    %s = wg.alloc : <4x64x64xbf16, row_major 128>
+    %r = wg.stages %s full 1 empty 1 : !wg.buffer<4x64x64xbf16, row_major 128>
+    // expected-error@+1 {{but wgmma has 64 rows and up to 256 columns, in multiples of 8}}
+    %d = wg.mma %s, %s of %r : <4x64x64xbf16, row_major 128>, <4x64x64xbf16, row_major 128> -> <48x64>
+  }
+  return
+}
+
+// -----
+
+func.func @shares() {
+  wg.program workgroups 1 resident 1 {
+  ^bb0(%id: i32, %rank: i32):
+    %s = wg.alloc : <4x64x64xbf16, row_major 128>
+    %r = wg.stages %s full 1 empty 1 : !wg.buffer<4x64x64xbf16, row_major 128>
+    // expected-error@+1 {{needs shares [first, count] of 4}}
+    %d = wg.mma %s, %s of %r {shares = array<i64: 2, 3>} : <4x64x64xbf16, row_major 128>, <4x64x64xbf16, row_major 128> -> <64x64>
+  }
+  return
+}
+
+// -----
+
+func.func @tf32() {
+  wg.program workgroups 1 resident 1 {
+  ^bb0(%id: i32, %rank: i32):
+    %s = wg.alloc : <4x64x32xf32, column_major 128>
+    %r = wg.stages %s full 1 empty 1 : !wg.buffer<4x64x32xf32, column_major 128>
+    // expected-error@+1 {{multiplies f32, of which wgmma reads rows only}}
+    %d = wg.mma %s, %s of %r : <4x64x32xf32, column_major 128>, <4x64x32xf32, column_major 128> -> <64x64>
+  }
+  return
+}
+
+// -----
+
+func.func @unguarded() {
+  wg.program workgroups 1 resident 1 {
+  ^bb0(%id: i32, %rank: i32):
+    %s = wg.alloc : <4x64x64xbf16, row_major 128>
+    %t = wg.alloc : <4x64x64xbf16, row_major 128>
+    %r = wg.stages %s full 1 empty 1 : !wg.buffer<4x64x64xbf16, row_major 128>
+    // expected-error@+1 {{needs operands in buffers of the stages}}
+    %d = wg.mma %s, %t of %r : <4x64x64xbf16, row_major 128>, <4x64x64xbf16, row_major 128> -> <64x64>
+  }
+  return
+}
+
+// -----
+
+func.func @staging(%y: memref<64x64xbf16>) {
+  %d = dnn.view %y <[1], [64], [64] : (g, m, n) -> (m, n)> : memref<64x64xbf16> -> <1x64x64xbf16>
+  wg.program workgroups 1 resident 1 {
+  ^bb0(%id: i32, %rank: i32):
+    %s = wg.alloc : <4x8x64xbf16, row_major 128>
+    // expected-error@+1 {{needs slots of 16 rows of 128 bytes of the result's type}}
+    %o = wg.result %d[%id, %id, %id] via %s staged 128 : <1x64x64xbf16>, <4x8x64xbf16, row_major 128>
+  }
+  return
+}
+
+// -----
+
+func.func @epilogue(%y: memref<64x64xbf16>) {
+  %d = dnn.view %y <[1], [64], [64] : (g, m, n) -> (m, n)> : memref<64x64xbf16> -> <1x64x64xbf16>
+  wg.program workgroups 1 resident 1 {
+  ^bb0(%id: i32, %rank: i32):
+    %s = wg.alloc : <4x16x64xbf16, row_major 128>
+    %o = wg.result %d[%id, %id, %id] via %s staged 128 : <1x64x64xbf16>, <4x16x64xbf16, row_major 128>
+    %z = wg.zero : <64x64>
+    // expected-error@+1 {{needs an epilogue of 1 f32s to an f32}}
+    wg.store %z to %o epilogue {
+    ^bb0(%v: f32, %w: f32):
+      wg.yield %v : f32
+    } : <64x64>
+  }
+  return
+}

@@ -1,0 +1,128 @@
+// RUN: dnn-opt %s | dnn-opt | FileCheck %s
+
+// The frame of a program: what its warpgroups share, and their roles.
+// CHECK-LABEL: func.func @frame
+// CHECK: wg.program workgroups 132 resident 1 {
+// CHECK: wg.role "copy" warpgroups 1 thread registers 40 {
+func.func @frame() {
+  // EXAMPLE: wg.program
+  wg.program workgroups 132 resident 1 {
+  ^bb0(%id: i32, %rank: i32):
+    %sa = wg.alloc : <4x128x64xbf16, row_major 128>
+    %sb = wg.alloc : <4x64x64xbf16, column_major 128>
+    %r = wg.stages %sa, %sb full 1 empty 2
+       : !wg.buffer<4x128x64xbf16, row_major 128>, !wg.buffer<4x64x64xbf16, column_major 128>
+    wg.role "copy" warpgroups 1 thread registers 40 {
+    ^bb0(%none: i32):
+      // Waits for empty stages, and fills them.
+    }
+    wg.role "multiply" warpgroups 2 registers 232 {
+    ^bb0(%consumer: i32):
+      // Waits for full stages, multiplies, and releases them.
+    }
+  }
+  // EXAMPLE-END
+  return
+}
+
+// Each op of a program.
+// CHECK-LABEL: func.func @program
+// CHECK: wg.program workgroups 264 resident 1 cluster 2 {
+// CHECK: %[[A:.*]] = wg.alloc : <4x192x64xbf16, row_major 128>
+// CHECK: wg.box %{{.*}}[%{{.*}}, %{{.*}}] evict_first multicast : <1x12544x2304xbf16> -> <192x64xbf16>
+// CHECK: wg.mma %{{.*}}, %{{.*}} of %{{.*}} add %{{.*}} : <4x64x64xbf16, row_major 128>, <4x128x64xbf16, row_major 128> -> <64x128>
+// CHECK: wg.store %{{.*}} to %{{.*}} epilogue {
+// CHECK: wg.zero : <64x128, lanes m>
+func.func @program(%x: memref<12544x2304xbf16>, %w: memref<256x2304xbf16>,
+                   %y: memref<12544x256xbf16>) {
+  %a = dnn.view %x <[1], [12544], [2304] : (g, m, k) -> (m, k)> : memref<12544x2304xbf16> -> <1x12544x2304xbf16>
+  %b = dnn.view %w <[1], [256], [2304] : (g, n, k) -> (n, k)> : memref<256x2304xbf16> -> <1x256x2304xbf16>
+  %d = dnn.view %y <[1], [12544], [256] : (g, m, n) -> (m, n)> : memref<12544x256xbf16> -> <1x12544x256xbf16>
+  wg.program workgroups 264 resident 1 cluster 2 {
+  ^bb0(%id: i32, %rank: i32):
+    %g = arith.constant 0 : i32
+    // EXAMPLE: wg.alloc
+    %sa = wg.alloc : <4x192x64xbf16, row_major 128>
+    // EXAMPLE-END
+    %sb = wg.alloc : <4x128x64xbf16, row_major 128>
+    %st = wg.alloc : <24x16x64xbf16, row_major 128>
+    // EXAMPLE: wg.stages
+    %r = wg.stages %sa, %sb full 1 empty 3
+       : !wg.buffer<4x192x64xbf16, row_major 128>, !wg.buffer<4x128x64xbf16, row_major 128>
+    // EXAMPLE-END
+    wg.role "copy" warpgroups 1 thread registers 32 {
+    ^bb0(%m: i32):
+      // EXAMPLE: wg.box
+      %pa = wg.box %a[%g, %m] evict_first multicast : <1x12544x2304xbf16> -> <192x64xbf16>
+      // EXAMPLE-END
+      // EXAMPLE: wg.acquire
+      wg.acquire %r expect 40960
+      // EXAMPLE-END
+      // EXAMPLE: wg.copy
+      wg.copy %pa[%m] to %sa signal %r : <192x64xbf16> -> <4x192x64xbf16, row_major 128>
+      // EXAMPLE-END
+      // EXAMPLE: wg.drain
+      wg.drain %r
+      // EXAMPLE-END
+    }
+    wg.role "multiply" warpgroups 3 registers 160 {
+    ^bb0(%consumer: i32):
+      %row = arith.muli %consumer, %id : i32
+      // EXAMPLE: wg.slice
+      %mine = wg.slice %sa[%row] : <4x192x64xbf16, row_major 128> -> <4x64x64xbf16, row_major 128>
+      // EXAMPLE-END
+      // EXAMPLE: wg.order_wait
+      wg.order_wait %consumer
+      // EXAMPLE-END
+      // EXAMPLE: wg.await
+      wg.await %r
+      // EXAMPLE-END
+      %c = wg.mma %mine, %sb of %r : <4x64x64xbf16, row_major 128>, <4x128x64xbf16, row_major 128> -> <64x128>
+      // EXAMPLE: wg.mma
+      %e = wg.mma %mine, %sb of %r add %c
+         : <4x64x64xbf16, row_major 128>, <4x128x64xbf16, row_major 128> -> <64x128>
+      // EXAMPLE-END
+      // EXAMPLE: wg.order_arrive
+      wg.order_arrive %consumer of 2
+      // EXAMPLE-END
+      // EXAMPLE: wg.wait
+      wg.wait 1
+      // EXAMPLE-END
+      // EXAMPLE: wg.next
+      wg.next %r
+      wg.next %r by %row
+      // EXAMPLE-END
+      // EXAMPLE: wg.release
+      wg.release %r
+      // EXAMPLE-END
+      // EXAMPLE: wg.add
+      %s = wg.add %c, %e : <64x128>
+      // EXAMPLE-END
+      // EXAMPLE: wg.send
+      %column, %has = wg.send %s : <64x128>
+      // EXAMPLE-END
+      // EXAMPLE: wg.receive
+      %share = wg.receive : <64x64>
+      // EXAMPLE-END
+      // EXAMPLE: wg.result
+      %out = wg.result %d[%g, %row, %column] via %st staged 128
+           : <1x12544x256xbf16>, <24x16x64xbf16, row_major 128>
+      // EXAMPLE-END
+      // EXAMPLE: wg.store
+      wg.store %share to %out epilogue {
+      ^bb0(%v: f32):
+        %zero = arith.constant 0.0 : f32
+        %relu = arith.maximumf %v, %zero : f32
+        wg.yield %relu : f32
+      } : <64x64>
+      // EXAMPLE-END
+      // EXAMPLE: wg.flush
+      wg.flush
+      // EXAMPLE-END
+      // EXAMPLE: wg.zero
+      %z = wg.zero : <64x128, lanes m>
+      // EXAMPLE-END
+    }
+  }
+  return
+}
