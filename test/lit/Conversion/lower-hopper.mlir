@@ -46,7 +46,7 @@
 // Three consumers share the rows of a tile. The 72 channels are two steps, of which
 // the second is mostly past the end, and the map walks the stride.
 // SHARED: dnn.tensor_maps = ["x:bf16:im2col:72,9,9,2:144,1296,11664:64,192:1,2,2,1:-1,-1:-1,-1",
-// SHARED-SAME: "w:bf16:tiled:72,3,3,40:144,432,1296:64,1,1,64:1,1,1,1",
+// SHARED-SAME: "w:bf16:tiled:72,3,3,40:144,432,1296:64,1,1,40:1,1,1,1",
 // SHARED-SAME: "y:bf16:tiled:40,50:80:64,16:1,1"]
 // SHARED-SAME: known_block_size = array<i32: 512, 1, 1>, known_grid_size = array<i32: 1, 1, 1>
 // SHARED: nvvm.setmaxregister decrease 32

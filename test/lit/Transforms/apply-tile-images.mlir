@@ -44,7 +44,7 @@ func.func @data(%x: memref<4x64x28x28xf16> {dnn.arg = "x"}, %w: memref<256x64x1x
 // last step of an image ends with it: 784 is 12 steps and a quarter.
 // CHECK-LABEL: func.func @weights(
 // CHECK:         dnn.pipeline reduce [4, 784] step 64
-// TMA: dnn.tensor_maps = ["y:f16:tiled:784,256,4:1568,401408:64,128,1:1,1,1", "x:f16:tiled:784,64,4:1568,100352:64,128,1:1,1,1", "w:f16:tiled:64,256:128:64,16:1,1"]
+// TMA: dnn.tensor_maps = ["y:f16:tiled:784,256,4:1568,401408:64,128,1:1,1,1", "x:f16:tiled:784,64,4:1568,100352:64,64,1:1,1,1", "w:f16:tiled:64,256:128:64,16:1,1"]
 // TMA: nvvm.wgmma.mma_async {{.*}}, D[<f32>, <zero>], A[<f16>, <one>, <row>], B[<f16>, <one>, <col>]
 func.func @weights(%x: memref<4x64x28x28xf16> {dnn.arg = "x"}, %w: memref<256x64x1x1xf16> {dnn.arg = "w"}, %y: memref<4x256x28x28xf16> {dnn.arg = "y"}) attributes {dnn.kernel} {
   dnn.conv backward_weights x(%x) w(%w) y(%y) layouts(nchw, nchw, nchw)

@@ -58,7 +58,7 @@ protected:
     static const Settings settings = {true, runProblem, setStream,
                                       [] { return int32_t(allowsTf32); }};
     ASSERT_TRUE(tesseraTorchStart(&settings));
-    LibraryHandle library = tesseraTorchNewReplacements("CUDA");
+    LibraryHandle library = tesseraTorchNewReplacements("aten", "CUDA");
     ASSERT_TRUE(tesseraTorchReplace(library, "op", "Ttloi", true));
     torch.dispatch = [this](const std::string &name, StableValue *values) {
       return name == "tessera::op" ? answer(values) : sum(name, values);
