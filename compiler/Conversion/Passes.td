@@ -103,7 +103,7 @@ def ExpandPipeline : Pass<"dnn-expand-pipeline", "::mlir::ModuleOp"> {
   let description = [{
     Writes out which role of a workgroup does what: the producer copies the steps
     of all its tiles into a ring, as far as there are empty stages; the consumers
-    multiply, release stages and store (docs/design/0033-workgroup-level.md). This
+    multiply, release stages and store (docs/design/0035-workgroup-level.md). This
     is for pipelines of which each step brings both operands by TMA as wgmma reads
     them; `dnn-lower-tiles` has the others.
 

@@ -1,7 +1,7 @@
 //===- Workgroup.td - The wg dialect -----------------------*- tablegen -*-===//
 //
 // The program of a workgroup: who copies which tile into which stage of a circular buffer,
-// who multiplies it, and who waits for what (docs/design/0033-workgroup-level.md).
+// who multiplies it, and who waits for what (docs/design/0035-workgroup-level.md).
 //
 //===----------------------------------------------------------------------===//
 

@@ -109,8 +109,9 @@ inline constexpr TmaRates kTmaTf32Rates = {
 
 /// `shape` with whole steps, and with shorter ones that read fewer channels
 /// past the last of `channels`: one step, or, of volumes, several of 64 bytes
-/// that read none (docs/design/0025-narrow-channels.md). Others were slower on
-/// an H100.
+/// that read none (docs/design/0025-narrow-channels.md); and the longest ones
+/// that end with the last channel where whole steps do not
+/// (docs/design/0006-hopper.md). Others were slower on an H100.
 std::vector<TmaShape> getStepShapes(const ConvProblem &problem, TmaShape shape,
                                     int64_t channels);
 /// The columns of the narrowest tile worth trying for `columns` of a result.

@@ -362,8 +362,9 @@ static void addShape(const ConvProblem &p, const TmaGemm &gemm,
 }
 
 /// Each kind of tile in all widths that make sense for the columns of a layer:
-/// 64, 128, 192 and 256, or what fewer columns need, divisors of the columns,
-/// and widths that take fewer waves than the width below. The number of tiles
+/// 64, 128, 192 and 256, or what fewer columns need; unless columns are copied
+/// in blocks, divisors of the columns, and widths that take fewer waves than
+/// the width below. The number of tiles
 /// decides how much of the chip the last wave leaves idle. Two small workgroups
 /// a multiprocessor are for layers that memory limits.
 static std::vector<TmaShape>

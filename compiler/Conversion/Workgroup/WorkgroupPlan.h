@@ -56,7 +56,7 @@ llvm::FailureOr<WorkgroupPlan> readWorkgroupPlan(mlir::func::FuncOp function,
 
 /// Fails after an error at the op where a role reads a stage before it is full,
 /// fills it before it is empty, or arrives more or less often than the ring
-/// counts (docs/design/0033-workgroup-level.md).
+/// counts (docs/design/0035-workgroup-level.md).
 llvm::LogicalResult checkStages(WorkgroupPlan &plan);
 
 } // namespace tessera
