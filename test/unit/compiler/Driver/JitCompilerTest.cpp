@@ -51,7 +51,7 @@ TEST_P(JitCompiler, CompilesAKernel) {
   EXPECT_EQ(kernel->resources.vgprSpills, 0u);
   EXPECT_EQ(kernel->resources.scratchBytes, 0u);
   EXPECT_EQ(kernel->tile, tile->toText());
-  EXPECT_EQ(kernel->stageTimes.size(), 6u);
+  EXPECT_EQ(kernel->stageTimes.size(), 7u);
 }
 
 // TESSERA_TILE overrules the model only for problems that its algorithm covers.
