@@ -106,13 +106,21 @@ static std::vector<int64_t> getLengths(const Piece &piece, bool isBias) {
                 : std::vector{piece.rows, piece.columns};
 }
 
+/// Sets a descriptor with vectors that the caller allocated: if there is no
+/// memory for one of them, the descriptor stays as it was.
+static void set(miopenTensorDescriptor &desc, miopenDataType_t type,
+                std::vector<int64_t> lengths, std::vector<int64_t> strides) {
+  desc.dataType = type;
+  desc.lengths = std::move(lengths);
+  desc.strides = std::move(strides);
+  desc.castType.reset();
+}
+
 static void describe(miopenTensorDescriptor &desc, miopenDataType_t type,
                      const Piece &piece, bool isBias) {
-  desc.dataType = type;
-  desc.lengths = getLengths(piece, isBias);
-  desc.strides =
-      isBias ? std::vector<int64_t>{1} : std::vector<int64_t>{piece.columns, 1};
-  desc.castType.reset();
+  set(desc, type, getLengths(piece, isBias),
+      isBias ? std::vector<int64_t>{1}
+             : std::vector<int64_t>{piece.columns, 1});
 }
 
 static Status checkDescribed(const miopenTensorDescriptor &desc,
@@ -170,10 +178,7 @@ static ApiResult describeAll(const miopenRNNDescriptor &desc,
   if (!net)
     return net.getStatus();
   const int64_t columns = net->getAllGateColumns();
-  w.dataType = type;
-  w.lengths = {net->getWeightElements() / columns, columns};
-  w.strides = {columns, 1};
-  w.castType.reset();
+  set(w, type, {net->getWeightElements() / columns, columns}, {columns, 1});
   return Status::ok();
 }
 
