@@ -13,6 +13,8 @@
 #include "dialect/IR/Dnn.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SmallVectorExtras.h"
 
 namespace tessera {
@@ -46,8 +48,8 @@ static int64_t countSharedBytes(gpu::GPUFuncOp kernel) {
 }
 
 /// The shared memory that each workgroup of a launch must ask for so that no
-/// multiprocessor takes more than its share of them; nothing if they do not all
-/// fit, or if the kernel has its own use for that memory.
+/// multiprocessor takes more than its share of them: what it needs anyway if
+/// that is enough; nothing if they do not all fit.
 static std::optional<int64_t> getShareBytes(gpu::GPUFuncOp kernel,
                                             const GpuTarget &target) {
   const int64_t workgroups = kernel.getKnownGridSize()->front();
@@ -56,33 +58,83 @@ static std::optional<int64_t> getShareBytes(gpu::GPUFuncOp kernel,
       llvm::divideCeilSigned(workgroups, int64_t(target.computeUnits));
   const int64_t mostThreads =
       int64_t(target.maxWavesPerSimd) * target.simdsPerCu * target.waveSize;
-  if (kernel->hasAttr(dnn::kSharedBytesAttrName) || share > kMostWorkgroups ||
-      share * threads > mostThreads)
+  if (share > kMostWorkgroups || share * threads > mostThreads)
     return std::nullopt;
   const int64_t whole = int64_t(target.getMaxSharedBytes()) + kReserved;
-  const int64_t bytes = llvm::alignDown(whole / share, kGranule) - kReserved -
-                        countSharedBytes(kernel);
+  const int64_t fixed = kReserved + countSharedBytes(kernel);
+  auto own = kernel->getAttrOfType<IntegerAttr>(dnn::kSharedBytesAttrName);
+  if (own && whole / (own.getInt() + fixed) <= share)
+    return own.getInt();
+  const int64_t bytes = llvm::alignDown(whole / share, kGranule) - fixed;
   return bytes > 0 ? std::optional(bytes) : std::nullopt;
 }
 
-static void emitAtBegin(gpu::GPUFuncOp kernel, NVVM::GridDepActionKind action) {
-  Block &entry = kernel.getBody().front();
-  auto first = llvm::find_if_not(entry, llvm::IsaPred<NVVM::GriddepcontrolOp>);
-  OpBuilder b(&entry, first);
+/// Whether the kernel takes something that it loads for constant: what a kernel
+/// in front still writes must not be loaded so.
+static bool loadsConstants(gpu::GPUFuncOp kernel) {
+  return kernel
+      .walk([](Operation *op) {
+        auto load = dyn_cast<LLVM::LoadOp>(op);
+        auto text = dyn_cast<LLVM::InlineAsmOp>(op);
+        return (load && load.getInvariant()) ||
+                       (text && text.getAsmString().contains("global.nc"))
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Whether an op concerns only its own workgroup: it may run while the kernel
+/// in front still writes.
+static bool isOwn(Operation *op) {
+  return (isPure(op) && !isa<gpu::ReturnOp>(op)) ||
+         isa<scf::IfOp, scf::YieldOp, NVVM::BarrierOp, NVVM::MBarrierInitOp,
+             NVVM::FenceMbarrierInitOp, NVVM::PrefetchOp,
+             NVVM::ClusterArriveRelaxedOp, NVVM::ClusterWaitOp, NVVM::ShflOp>(
+             op);
+}
+
+/// The first op of the kernel that may need what the kernel in front wrote, or
+/// may write what that one reads: behind the preparation of stages.
+static Operation *findFirstAccess(gpu::GPUFuncOp kernel) {
+  return &*llvm::find_if(kernel.getBody().front(), [](Operation &op) {
+    return op
+        .walk([](Operation *inner) {
+          return isOwn(inner) ? WalkResult::advance() : WalkResult::interrupt();
+        })
+        .wasInterrupted();
+  });
+}
+
+static void emit(gpu::GPUFuncOp kernel, Operation *before,
+                 NVVM::GridDepActionKind action) {
+  OpBuilder b(before);
   NVVM::GriddepcontrolOp::create(b, kernel.getLoc(), action);
 }
 
-/// Makes `kernel` wait by itself for the one in front of it.
-static void chain(gpu::GPUFuncOp front, gpu::GPUFuncOp kernel,
-                  const GpuTarget &target) {
+/// Lets the launch behind `kernel` come early: as soon as the kernel's last
+/// workgroup has begun, and behind its own wait, so that what kernels further
+/// in front wrote is complete by then.
+static void letNextCome(gpu::GPUFuncOp kernel) {
+  Block &entry = kernel.getBody().front();
+  auto wait = llvm::find_if(entry, llvm::IsaPred<NVVM::GriddepcontrolOp>);
+  emit(kernel, wait == entry.end() ? &entry.front() : wait->getNextNode(),
+       NVVM::GridDepActionKind::launch_dependents);
+}
+
+/// Makes `kernel` wait by itself for the one in front of it. Returns whether
+/// its workgroups may come while that one still runs, because no multiprocessor
+/// takes more than its share of them.
+static bool chain(gpu::GPUFuncOp kernel, const GpuTarget &target) {
   Builder b(kernel.getContext());
   kernel->setAttr(dnn::kDependentAttrName, b.getUnitAttr());
-  emitAtBegin(kernel, NVVM::GridDepActionKind::wait);
+  emit(kernel, findFirstAccess(kernel), NVVM::GridDepActionKind::wait);
   std::optional<int64_t> bytes = getShareBytes(kernel, target);
   if (!bytes)
-    return;
+    return false;
+  const bool hasOwn = kernel->hasAttr(dnn::kSharedBytesAttrName);
   kernel->setAttr(dnn::kSharedBytesAttrName, b.getI64IntegerAttr(*bytes));
-  emitAtBegin(front, NVVM::GridDepActionKind::launch_dependents);
+  return !hasOwn;
 }
 
 namespace {
@@ -104,13 +156,20 @@ struct ChainLaunches : tessera::impl::ChainLaunchesBase<ChainLaunches> {
                            "follow another launch");
         return WalkResult::interrupt();
       }
-      if (front)
-        chain(front, kernel, *target);
+      const bool isEarly =
+          (front || !loadsConstants(kernel)) && chain(kernel, *target);
+      if (front && isEarly)
+        letNextCome(front);
       front = kernel;
       return WalkResult::advance();
     });
     if (result.wasInterrupted())
-      signalPassFailure();
+      return signalPassFailure();
+    // The next call's kernels are unknown here. Where a kernel fills the chip,
+    // they would only take the place of workgroups of their own kind.
+    if (front &&
+        front.getKnownGridSize()->front() < int64_t(target->computeUnits))
+      letNextCome(front);
   }
 };
 } // namespace

@@ -241,22 +241,27 @@ def ChainLaunches : Pass<"dnn-chain-launches", "::mlir::ModuleOp"> {
   let summary = "Overlap the launch of a kernel with the end of the preceding one";
   let description = [{
     The kernels of a module are launched one after another. On a chip with
-    programmatic dependent launches, each kernel but the first begins by waiting
-    for the preceding one, and gets the attribute `dnn.dependent`, so that its
-    launch need not wait.
+    programmatic dependent launches, each kernel waits for the preceding one
+    before its first access of global memory, and gets the attribute
+    `dnn.dependent`, so that its launch need not wait. The first kernel's
+    preceding one is that of the call before; if it takes what it loads for
+    constant (`ld.global.nc`), it is launched in the usual way.
 
     If all workgroups of such a kernel can be resident at once, the preceding
     kernel triggers the launch as soon as it has no more workgroups to start.
     The first multiprocessor with free resources must not get too many of the
     early workgroups. Hence each requests as much shared memory
     (`dnn.shared_bytes`) as limits a multiprocessor to its equal share of them. A
-    kernel that already requests shared memory is not changed.
+    kernel that requests shared memory for itself is not triggered early by one
+    of the same call. The last kernel triggers the next call's if it leaves
+    multiprocessors without a workgroup.
 
     Modules for other chips are not changed.
 
     Pre-condition:  the module names a known chip in `dnn.target`; kernels have
                     `known_block_size` and `known_grid_size`.
-    Post-condition: every kernel but the first has `dnn.dependent`.
+    Post-condition: every kernel but the first has `dnn.dependent`; the first has
+                    it unless it loads constants.
 
     Example:
     ```mlir

@@ -1,20 +1,23 @@
-// RUN: dnn-opt %s --dnn-chain-launches | FileCheck %s
-// RUN: sed s/sm_90/sm_80/ %s | dnn-opt --dnn-chain-launches | FileCheck %s --check-prefix=OTHER
-// RUN: sed s/sm_90/gfx942/ %s | dnn-opt --dnn-chain-launches | FileCheck %s --check-prefix=OTHER
+// RUN: dnn-opt %s -split-input-file --dnn-chain-launches | FileCheck %s
+// RUN: sed s/sm_90/sm_80/ %s | dnn-opt -split-input-file --dnn-chain-launches | FileCheck %s --check-prefix=OTHER
+// RUN: sed s/sm_90/gfx942/ %s | dnn-opt -split-input-file --dnn-chain-launches | FileCheck %s --check-prefix=OTHER
 
 // On chips without dependent launches nothing changes.
 // OTHER-NOT: {{griddepcontrol|dnn.dependent|shared_bytes = 2}}
 
 module attributes {dnn.target = "sm_90"} {
 gpu.module @kernels {
-  // The first kernel waits for nothing and is launched in the usual way.
+  // The first kernel takes what it loads for constant, which nothing may still
+  // write: it is launched in the usual way.
   // CHECK-LABEL: gpu.func @pack
   // CHECK-NOT: griddepcontrol
   // CHECK-NOT: dnn.dependent
-  gpu.func @pack() kernel attributes {known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 3220, 1, 1>} {
+  gpu.func @pack(%x: !llvm.ptr<1>, %y: !llvm.ptr<1>) kernel attributes {known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 3220, 1, 1>} {
+    %0 = llvm.load %x invariant : !llvm.ptr<1> -> i32
+    llvm.store %0, %y : i32, !llvm.ptr<1>
     gpu.return
   }
-  // The second kernel needs its shared memory, so that its workgroups are placed
+  // The second kernel needs so much shared memory that its workgroups are placed
   // where they fit. It allows those of the third kernel after its own wait.
   // CHECK-LABEL: gpu.func @product
   // CHECK-SAME: dnn.dependent, dnn.shared_bytes = 165104 : i64
@@ -51,6 +54,32 @@ gpu.module @kernels {
   // CHECK: nvvm.griddepcontrol wait
   // CHECK-NEXT: gpu.return
   gpu.func @many() kernel attributes {known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 1100, 1, 1>} {
+    gpu.return
+  }
+}
+}
+
+// -----
+
+// A kernel that prepares its shared memory first waits behind that. It leaves
+// multiprocessors free, so that the next call's first kernel may come.
+module attributes {dnn.target = "sm_90"} {
+gpu.module @kernels {
+  // CHECK-LABEL: gpu.func @alone
+  // CHECK-SAME: dnn.dependent, dnn.shared_bytes = 232448 : i64
+  // CHECK: nvvm.mbarrier.init
+  // CHECK: nvvm.barrier
+  // CHECK-NEXT: nvvm.griddepcontrol wait
+  // CHECK-NEXT: nvvm.griddepcontrol launch_dependents
+  // CHECK-NEXT: llvm.load
+  gpu.func @alone(%x: !llvm.ptr<1>, %y: !llvm.ptr<1>, %barrier: !llvm.ptr<3>, %first: i1) kernel attributes {dnn.shared_bytes = 66560 : i64, known_block_size = array<i32: 384, 1, 1>, known_grid_size = array<i32: 98, 1, 1>} {
+    %one = arith.constant 1 : i32
+    scf.if %first {
+      nvvm.mbarrier.init %barrier, %one : !llvm.ptr<3>, i32
+    }
+    nvvm.barrier
+    %0 = llvm.load %x : !llvm.ptr<1> -> i32
+    llvm.store %0, %y : i32, !llvm.ptr<1>
     gpu.return
   }
 }
