@@ -53,8 +53,9 @@ static WeightsGemm getGemm(const ConvProblem &p, bool hasTapRows = false) {
 static bool fitsTma(const ConvProblem &p, const GpuTarget &target) {
   if (isImageProduct(p, target))
     return true;
-  const int64_t unit = getTmaUnit(p); // Strides are whole 16 bytes.
-  return hasTmaTensors(p, target) && p.outChannels % unit == 0 &&
+  // Strides are whole 16 bytes, and a group's channels begin at such.
+  const int64_t unit = getTmaUnit(p);
+  return hasTmaTensors(p, target) && p.outChannels / p.groups % unit == 0 &&
          p.inChannels / p.groups % unit == 0 && fitsWindow(p);
 }
 

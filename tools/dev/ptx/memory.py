@@ -167,7 +167,10 @@ def swizzle_addresses(addresses, row_bytes):
 
 def copy_to_shared(tensor, corner, offsets, memory, shared, address):
     """Copies a box; what lies outside of the tensor is zero. Returns the number
-    of bytes that the copy counts."""
+    of bytes that the copy counts. A swizzled copy whose rows began beside 16
+    bytes was an illegal instruction on an H100."""
+    if tensor.mode != "plain" and corner[0] * tensor.element_bytes % 16:
+        raise Fault(f"a swizzled tensor load has its corner at {corner}")
     rows = (tensor.walk_pixels(corner, offsets) if tensor.mode == "im2col"
             else tensor.walk_box(corner))
     size = tensor.element_bytes
