@@ -101,11 +101,11 @@ def LowerTiles : Pass<"dnn-lower-tiles", "::mlir::ModuleOp"> {
 def ExpandPipeline : Pass<"dnn-expand-pipeline", "::mlir::ModuleOp"> {
   let summary = "Turn pipelines that copy by TMA into programs of a workgroup";
   let description = [{
-    Writes out which role of a workgroup does what: the producer copies the steps
-    of all its tiles into a ring, as far as there are empty stages; the consumers
+    Writes out which role of a workgroup does what: producers copy the steps of all
+    their tiles into stages, as far as there are empty ones; the consumers
     multiply, release stages and store (docs/design/0035-workgroup-level.md). This
-    is for pipelines of which each step brings both operands by TMA as wgmma reads
-    them; `dnn-lower-tiles` has the others.
+    is for pipelines that bring their operands by TMA as wgmma reads them, each step
+    both, or the pixels once for all taps; `dnn-lower-tiles` has the others.
 
     Pre-condition:  the module names a known chip in `dnn.target`.
     Post-condition: such a tile program is a `wg.program`; others are unchanged.
@@ -123,10 +123,11 @@ def LowerWorkgroup : Pass<"dnn-lower-workgroup", "::mlir::ModuleOp"> {
     Replaces each function with a `wg.program` by a `gpu.func` kernel as
     `dnn-lower-tiles` does for tile programs with `copy tma`. A program is checked
     first: whether its roles read stages that are full, fill those that are empty,
-    and arrive as often as the ring counts.
+    and arrive as often as these count.
 
     Pre-condition:  the module names a chip with TMA and wgmma in `dnn.target`;
-                    a program has one ring, whose stages two copies fill.
+                    a program copies two operands, to the same stages or to
+                    stages of their own, and multiplies them.
     Post-condition: no op of the `wg` dialect is left.
 
     See test/lit/Conversion/lower-workgroup.mlir for an example.

@@ -173,11 +173,11 @@ LogicalResult StagesOp::verify() {
         return cast<BufferType>(buffer.getType()).getSlots();
       })))
     return emitOpError("needs buffers of as many slots");
-  if (llvm::any_of(getBuffers(), [](Value buffer) {
-        return !buffer.getDefiningOp<AllocOp>();
+  if (llvm::any_of(getBuffers(), [&](Value buffer) {
+        return !buffer.getDefiningOp<AllocOp>() || findStages(buffer) != *this;
       }))
-    return emitOpError("needs buffers that wg.alloc made");
-  if (getFull() < 1 || getEmpty() < 1)
+    return emitOpError("needs buffers of its own that wg.alloc made");
+  if (getFull() < 1 || getEmpty().value_or(1) < 1)
     return emitOpError("needs arrivals of one or more for full and for empty");
   return success();
 }
@@ -206,20 +206,24 @@ LogicalResult BoxOp::verify() {
   return success();
 }
 
-/// Whether `buffer`, or what it is rows of, is one of `stages`.
-static bool isGuarded(Value buffer, Value stages) {
-  if (auto rows = buffer.getDefiningOp<SliceOp>())
+Value tessera::wg::getWhole(Value buffer) {
+  while (auto rows = buffer.getDefiningOp<SliceOp>())
     buffer = rows.getBuffer();
-  return llvm::is_contained(stages.getDefiningOp<StagesOp>().getBuffers(),
-                            buffer);
+  return buffer;
+}
+
+StagesOp tessera::wg::findStages(Value buffer) {
+  auto users = getWhole(buffer).getUsers();
+  auto user = llvm::find_if(users, llvm::IsaPred<StagesOp>);
+  return user == users.end() ? StagesOp() : cast<StagesOp>(*user);
 }
 
 LogicalResult CopyOp::verify() {
   BoxType box = getBox().getType();
   BufferType buffer = getBuffer().getType();
-  if (!getBox().getDefiningOp<BoxOp>() ||
-      !getStages().getDefiningOp<StagesOp>() ||
-      !isGuarded(getBuffer(), getStages()))
+  auto stages = getStages().getDefiningOp<StagesOp>();
+  if (!getBox().getDefiningOp<BoxOp>() || !stages ||
+      !llvm::is_contained(stages.getBuffers(), getBuffer()))
     return emitOpError(
         "needs a box that wg.box made, and a buffer of the stages");
   if (box.getElementType() != buffer.getElementType() ||
@@ -240,11 +244,10 @@ LogicalResult SliceOp::verify() {
 }
 
 ParseResult MmaOp::parse(OpAsmParser &parser, OperationState &result) {
-  OpAsmParser::UnresolvedOperand a, b, stages, acc;
+  OpAsmParser::UnresolvedOperand a, b, acc;
   BufferType typeA, typeB;
   AccType type;
-  if (parser.parseOperand(a) || parser.parseComma() || parser.parseOperand(b) ||
-      parser.parseKeyword("of") || parser.parseOperand(stages))
+  if (parser.parseOperand(a) || parser.parseComma() || parser.parseOperand(b))
     return failure();
   const bool hasAcc = succeeded(parser.parseOptionalKeyword("add"));
   if ((hasAcc && parser.parseOperand(acc)) ||
@@ -254,8 +257,6 @@ ParseResult MmaOp::parse(OpAsmParser &parser, OperationState &result) {
       parser.parseCustomTypeWithFallback(type) ||
       parser.resolveOperand(a, typeA, result.operands) ||
       parser.resolveOperand(b, typeB, result.operands) ||
-      parser.resolveOperand(stages, StagesType::get(parser.getContext()),
-                            result.operands) ||
       (hasAcc && parser.resolveOperand(acc, type, result.operands)))
     return failure();
   result.addTypes(type);
@@ -263,7 +264,7 @@ ParseResult MmaOp::parse(OpAsmParser &parser, OperationState &result) {
 }
 
 void MmaOp::print(OpAsmPrinter &printer) {
-  printer << " " << getA() << ", " << getB() << " of " << getStages();
+  printer << " " << getA() << ", " << getB();
   if (getAcc())
     printer << " add " << getAcc();
   printer.printOptionalAttrDict((*this)->getAttrs());
@@ -281,9 +282,8 @@ LogicalResult MmaOp::verify() {
   BufferType a = getA().getType(), b = getB().getType();
   AccType acc = getResult().getType();
   Type element = a.getElementType();
-  if (!getStages().getDefiningOp<StagesOp>() ||
-      !isGuarded(getA(), getStages()) || !isGuarded(getB(), getStages()))
-    return emitOpError("needs operands in buffers of the stages");
+  if (!findStages(getA()) || !findStages(getB()))
+    return emitOpError("needs operands in buffers of stages");
   if (element != b.getElementType() || a.getColumns() != b.getColumns() ||
       !(element.isF16() || element.isBF16() || element.isF32()))
     return emitOpError("needs operands of as many columns of f16, bf16 or f32");

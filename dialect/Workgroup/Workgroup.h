@@ -24,6 +24,11 @@ inline constexpr int64_t kWarpgroup = 128;
 /// The program of a kernel at stage `workgroup`; null at others.
 ProgramOp findProgram(mlir::Operation *function);
 
+/// The buffer of stages that `buffer` is rows of, or is itself; and its stages,
+/// null if it is of none.
+mlir::Value getWhole(mlir::Value buffer);
+StagesOp findStages(mlir::Value buffer);
+
 } // namespace tessera::wg
 
 #endif // TESSERA_DIALECT_WORKGROUP_WORKGROUP_H

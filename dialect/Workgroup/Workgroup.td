@@ -111,7 +111,7 @@ def ProgramOp : Wg_Op<"program", [SingleBlock, NoTerminator]> {
       %sb = wg.alloc : <4x64x64xbf16, column_major 128>
       %r = wg.stages %sa, %sb full 1 empty 2
          : !wg.buffer<4x128x64xbf16, row_major 128>, !wg.buffer<4x64x64xbf16, column_major 128>
-      wg.role "copy" warpgroups 1 thread registers 40 {
+      wg.role "copy" thread registers 40 {
       ^bb0(%none: i32):
         // Waits for empty stages, and fills them.
       }
@@ -150,6 +150,7 @@ def StagesOp : Wg_Op<"stages", [HasParent<"ProgramOp">]> {
     Stage n is slot n of each of the buffers. It is full when `full` threads have
     arrived, which acquire it, and the bytes that they expect have been copied; it
     is empty when `empty` warpgroups have released it. At first all are empty.
+    Without `empty` each stage is filled once, and stays as it is.
 
     Example:
     ```mlir
@@ -158,32 +159,36 @@ def StagesOp : Wg_Op<"stages", [HasParent<"ProgramOp">]> {
     ```
   }];
   let arguments = (ins Variadic<Wg_BufferType>:$buffers, I64Attr:$full,
-                       I64Attr:$empty);
+                       OptionalAttr<I64Attr>:$empty);
   let results = (outs Wg_StagesType:$result);
-  let assemblyFormat =
-    "$buffers `full` $full `empty` $empty attr-dict `:` type($buffers)";
+  let assemblyFormat = [{
+    $buffers `full` $full (`empty` $empty^)? attr-dict `:` type($buffers)
+  }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     int64_t countStages();
+    /// Whether each stage is filled once.
+    bool stays() { return !getEmpty(); }
   }];
 }
 
 def RoleOp : Wg_Op<"role", [HasParent<"ProgramOp">, SingleBlock, NoTerminator]> {
   let summary = "What some of the warpgroups run";
   let description = [{
-    The next `warpgroups` of the workgroup run the body, or with `thread` the first
-    thread of them alone, with so many registers a thread (setmaxnreg). The
-    argument is the warpgroup's number among them. Each role begins at the
-    first stage.
+    The next `warpgroups` of the workgroup run the body, or with `thread` one thread
+    of a warp, with so many registers a thread (setmaxnreg). Roles of a thread that
+    follow each other share a warpgroup. The argument is the warpgroup's number among
+    those of the role. Each role begins at the first stage.
 
     Example: see `wg.program`.
   }];
-  let arguments = (ins StrAttr:$name, I64Attr:$warpgroups, UnitAttr:$thread,
-                       I64Attr:$registers);
+  let arguments = (ins StrAttr:$name,
+                       DefaultValuedAttr<I64Attr, "1">:$warpgroups,
+                       UnitAttr:$thread, I64Attr:$registers);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $name `warpgroups` $warpgroups (`thread` $thread^)? `registers` $registers
-    attr-dict-with-keyword $body
+    $name (`thread` $thread^) : (`warpgroups` $warpgroups)?
+    `registers` $registers attr-dict-with-keyword $body
   }];
   let hasVerifier = 1;
 }
@@ -245,6 +250,18 @@ def NextOp : Wg_Op<"next"> {
   let assemblyFormat = "$stages (`by` $steps^)? attr-dict";
 }
 
+def LeaveOp : Wg_Op<"leave"> {
+  let summary = "Release the stage, and go on to the next";
+  let description = [{
+    Example:
+    ```mlir
+    wg.leave %r
+    ```
+  }];
+  let arguments = (ins Wg_StagesType:$stages);
+  let assemblyFormat = "$stages attr-dict";
+}
+
 def DrainOp : Wg_Op<"drain"> {
   let summary = "Wait until all stages are empty again";
   let description = [{
@@ -271,8 +288,11 @@ def BoxOp : Wg_Op<"box"> {
     `group`. The view becomes a tensor map of the kernel. With `pixels` the
     reduction walks pixels, else channels (compiler/Conversion/Hopper/TmaOperand.h).
     With `evict_first` what is copied leaves L2 first; with `multicast` two
-    workgroups of the cluster copy a half each, to both. With `last_behind` the last
-    step of each tap ends with the last channel, and comes behind all other steps.
+    workgroups of the cluster copy a half each, to both. The last step of each tap
+    reaches beyond the last channel, or with `last_in_place` ends with it; with
+    `last_behind` it also comes behind all other steps. With `halo` all taps share
+    what a copy brings, the rows of the tile and those around it, and a step is
+    channels (compiler/Conversion/Hopper/HaloOperand.h).
 
     Example:
     ```mlir
@@ -281,12 +301,14 @@ def BoxOp : Wg_Op<"box"> {
   }];
   let arguments = (ins Dnn_ViewType:$view, I32:$group, I32:$row,
                        UnitAttr:$pixels, UnitAttr:$evictFirst,
-                       UnitAttr:$multicast, UnitAttr:$lastBehind);
+                       UnitAttr:$multicast, UnitAttr:$lastBehind,
+                       UnitAttr:$lastInPlace, UnitAttr:$halo);
   let results = (outs Wg_BoxType:$result);
   let assemblyFormat = [{
     $view `[` $group `,` $row `]` (`pixels` $pixels^)?
     (`evict_first` $evictFirst^)? (`multicast` $multicast^)?
-    (`last_behind` $lastBehind^)? attr-dict `:` type($view) `->` type($result)
+    (`last_behind` $lastBehind^)? (`last_in_place` $lastInPlace^)?
+    (`halo` $halo^)? attr-dict `:` type($view) `->` type($result)
   }];
   let hasVerifier = 1;
 }
@@ -355,18 +377,18 @@ def AddOp : Wg_Op<"add", [Pure, AllTypesMatch<["lhs", "rhs", "result"]>]> {
 def MmaOp : Wg_Op<"mma"> {
   let summary = "Issue the products of the tiles in a stage";
   let description = [{
-    a times the transpose of b, as one group of wgmma, of which `wg.wait` says
-    when it has run. Without an accumulator the sums begin. `shares` = [first,
-    count] of the instructions that share the reduction of a stage are all of
-    them by default.
+    a times the transpose of b, each of its current stage, as one group of wgmma,
+    of which `wg.wait` says when it has run. Without an accumulator the sums begin.
+    `shares` = [first, count] of the instructions that share the reduction of a
+    stage are all of them by default.
 
     Example:
     ```mlir
-    %e = wg.mma %mine, %sb of %r add %c
+    %e = wg.mma %mine, %sb add %c
        : <4x64x64xbf16, row_major 128>, <4x128x64xbf16, row_major 128> -> <64x128>
     ```
   }];
-  let arguments = (ins Wg_BufferType:$a, Wg_BufferType:$b, Wg_StagesType:$stages,
+  let arguments = (ins Wg_BufferType:$a, Wg_BufferType:$b,
                        Optional<Wg_AccType>:$acc,
                        OptionalAttr<DenseI64ArrayAttr>:$shares);
   let results = (outs Wg_AccType:$result);

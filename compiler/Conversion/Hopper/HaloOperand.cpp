@@ -73,7 +73,7 @@ int64_t tessera::countKept(dnn::ViewOp view, unsigned dim) {
   return kept;
 }
 
-LogicalResult PaddedRow::check(dnn::TileLoadOp load) const {
+LogicalResult PaddedRow::check(const TileSource &load) const {
   // Behind the last position is the next row's padding.
   if (first + count < size || first + kept - 1 + reach - count >= 0)
     return load.emitOpError()
@@ -84,8 +84,8 @@ LogicalResult PaddedRow::check(dnn::TileLoadOp load) const {
   return success();
 }
 
-LogicalResult HaloOperand::checkDimension(dnn::TileLoadOp load,
-                                          dnn::TileStoreOp store,
+LogicalResult HaloOperand::checkDimension(const TileSource &load,
+                                          dnn::ViewOp stored,
                                           const Dimension &dim) const {
   const int64_t reach = getReach(dim);
   if (reach == 0)
@@ -94,11 +94,10 @@ LogicalResult HaloOperand::checkDimension(dnn::TileLoadOp load,
     return load.emitOpError("needs stride 1, in whose steps taps move pixels, "
                             "to share them in a halo");
   const unsigned row = dim.rows[0].dim;
-  auto view = store.getView().getDefiningOp<dnn::ViewOp>();
   return PaddedRow{.first = dim.constant,
                    .count = coords.getSizes()[row],
                    .size = dim.size,
-                   .kept = countKept(view, row),
+                   .kept = countKept(stored, row),
                    .reach = reach}
       .check(load);
 }
@@ -115,8 +114,8 @@ void HaloOperand::chooseBoxes() {
   map.box[1] = boxRows;
 }
 
-FailureOr<HaloOperand> HaloOperand::match(dnn::TileLoadOp load,
-                                          dnn::TileStoreOp store,
+FailureOr<HaloOperand> HaloOperand::match(const TileSource &load,
+                                          dnn::ViewOp stored,
                                           KernelArg tensor) {
   FailureOr<TmaOperand> operand =
       TmaOperand::match(load, tensor, TmaWalk::Channels);
@@ -127,7 +126,7 @@ FailureOr<HaloOperand> HaloOperand::match(dnn::TileLoadOp load,
     return load.emitOpError("needs images and several taps to share them in a "
                             "halo");
   for (const Dimension &dim : ArrayRef(halo.dims).drop_front().drop_back())
-    if (failed(halo.checkDimension(load, store, dim)))
+    if (failed(halo.checkDimension(load, stored, dim)))
       return failure();
   halo.chooseBoxes();
   return halo;
@@ -137,9 +136,9 @@ FailureOr<HaloOperand> HaloOperand::match(dnn::TileLoadOp load,
 // Coordinates
 //===----------------------------------------------------------------------===//
 
-void HaloOperand::copyHalo(Emitter &e, Value mapPointer, Value destination,
-                           Value barrier, Value group, Value row0,
-                           Value block) const {
+void HaloOperand::copy(Emitter &e, Value mapPointer, Value destination,
+                       Value barrier, ArrayRef<Value> tile, Value block,
+                       Value rank) const {
   Type i16 = e.b.getIntegerType(16);
   Value depthTap = e.remu(block, countDepthTaps());
   block = e.divu(block, countDepthTaps());
@@ -150,7 +149,8 @@ void HaloOperand::copyHalo(Emitter &e, Value mapPointer, Value destination,
       offsets[i] =
           getOffset(e, dim.columns, [&](unsigned) { return depthTap; });
   for (int64_t box = 0; box < boxes; ++box) {
-    SmallVector<Value> place = locate(e, group, e.add(row0, box * boxRows));
+    SmallVector<Value> place =
+        TmaOperand::locate(e, tile[0], e.add(tile[1], box * boxRows), rank);
     place[0] = e.add(place[0], locateChannels(e, block));
     Value begin =
         addBytes(e, destination, e.constant(box * boxRows * getRowBytes()));

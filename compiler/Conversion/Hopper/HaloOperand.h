@@ -27,7 +27,7 @@ struct PaddedRow {
 
   /// Fails after an error at `load` unless taps see the padding, and no pixel
   /// of the next row, past the last pixel.
-  mlir::LogicalResult check(dnn::TileLoadOp load) const;
+  mlir::LogicalResult check(const TileSource &load) const;
 };
 
 /// How many positions of iteration dimension `dim` are in the tensor of `view`.
@@ -35,14 +35,14 @@ int64_t countKept(dnn::ViewOp view, unsigned dim);
 
 class HaloOperand : public TmaOperand {
 public:
-  /// The operand behind `load`, of whose rows `store` says which are results.
-  /// Fails after an error at the op that taps cannot share.
+  /// The operand behind `load`, of whose rows the view `stored` says which are
+  /// results. Fails after an error at the op that taps cannot share.
   static llvm::FailureOr<HaloOperand>
-  match(dnn::TileLoadOp load, dnn::TileStoreOp store, KernelArg tensor);
+  match(const TileSource &load, dnn::ViewOp stored, KernelArg tensor);
 
-  /// Rows that copyHalo() brings: the tile's, and those around it.
+  /// Rows that copy() brings: the tile's, and those around it.
   int64_t getRows() const { return boxes * boxRows; }
-  int64_t getHaloBytes() const { return getRows() * getRowBytes(); }
+  int64_t getBytes() const override { return getRows() * getRowBytes(); }
   /// Taps that share pixels, and how often they do in a tile's reduction: for
   /// each step of channels, and for each tap of the depth, which runs fastest.
   int64_t countTaps() const { return getProduct(getSharedTaps()); }
@@ -53,11 +53,16 @@ public:
   /// Bytes of a row that are channels in the last step of a tap.
   int64_t getLastBytes() const;
 
-  /// Copies the rows of the tile at `row0` of `group` for block `block`. To be
-  /// run by one thread.
-  void copyHalo(Emitter &e, mlir::Value mapPointer, mlir::Value destination,
-                mlir::Value barrier, mlir::Value group, mlir::Value row0,
-                mlir::Value block) const;
+  /// The tile itself: blocks have nothing else in common.
+  llvm::SmallVector<mlir::Value> locate(Emitter &e, mlir::Value group,
+                                        mlir::Value row0,
+                                        mlir::Value rank) const override {
+    return {group, row0};
+  }
+  /// Copies the rows of block `block`.
+  void copy(Emitter &e, mlir::Value mapPointer, mlir::Value destination,
+            mlir::Value barrier, llvm::ArrayRef<mlir::Value> tile,
+            mlir::Value block, mlir::Value rank) const override;
   /// How many rows behind the first a tap's begin.
   mlir::Value locateTap(Emitter &e, mlir::Value tap) const;
 
@@ -76,8 +81,7 @@ private:
   /// Rows from one position of a dimension to the next.
   int64_t getPitch(const Dimension &dim) const;
   int64_t getReach(const Dimension &dim) const;
-  mlir::LogicalResult checkDimension(dnn::TileLoadOp load,
-                                     dnn::TileStoreOp store,
+  mlir::LogicalResult checkDimension(const TileSource &load, dnn::ViewOp stored,
                                      const Dimension &dim) const;
   void chooseBoxes();
 

@@ -50,8 +50,8 @@ static FailureOr<std::optional<HaloOperand>> matchHalo(TileProgram &program) {
   FailureOr<KernelArg> name = getTensor(program, program.loadM.getView());
   if (failed(name))
     return failure();
-  FailureOr<HaloOperand> halo =
-      HaloOperand::match(program.loadM, program.store, *name);
+  FailureOr<HaloOperand> halo = HaloOperand::match(
+      program.loadM, TileProgram::getView(program.store.getView()), *name);
   if (failed(halo))
     return failure();
   return std::optional<HaloOperand>(std::move(*halo));
@@ -326,7 +326,7 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
     return failure();
   return HopperPlan{
       *shape,
-      *halo ? **halo : std::move(*a),
+      std::move(*a),
       std::move(*b),
       std::move(*halo),
       std::move(*sliding),

@@ -60,9 +60,9 @@ bool tessera::preparesOperand(TileProgram &program) {
          (instruction == kWgmmaTf32 && walksPixels(program));
 }
 
-bool tessera::isTwoOperandFeed(TileProgram &program) {
-  return program.isTma() && !program.pipeline.getHalo() &&
-         !preparesOperand(program);
+bool tessera::isWorkgroupProgram(TileProgram &program) {
+  const bool slides = program.pipeline.getHalo() && walksPixels(program);
+  return program.isTma() && !slides && !preparesOperand(program);
 }
 
 bool tessera::isColumnMajor(dnn::ViewOp result) {

@@ -236,9 +236,9 @@ bool isColumnMajor(dnn::ViewOp result);
 /// and wgmma (HopperShape::preparesB).
 bool preparesOperand(TileProgram &program);
 
-/// Whether the steps of a program bring both operands by TMA, and wgmma reads
-/// them as they come: a program of a workgroup (compiler/Conversion/Workgroup).
-bool isTwoOperandFeed(TileProgram &program);
+/// Whether wgmma reads the operands of a program as TMA brings them: a program
+/// of a workgroup (compiler/Conversion/Workgroup).
+bool isWorkgroupProgram(TileProgram &program);
 
 /// The shape of a tile program with copy tma; fails after an error at the op
 /// that no Hopper kernel can be made of. `halo` is that of the program, if it

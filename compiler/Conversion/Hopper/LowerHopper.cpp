@@ -261,8 +261,7 @@ void KernelWriter::emit() {
   consumer = threads.consumer;
   StepFeed::Context context{e,      plan, shared.pointer, getMap(A), getMap(B),
                             thread, warp, consumer,       rank};
-  feed = plan.halo         ? makeHaloFeed(context)
-         : plan.sliding    ? makeSlidingFeed(context)
+  feed = plan.sliding      ? makeSlidingFeed(context)
          : shape.splitsF32 ? makeSplitFeed(context)
                            : makePixelFeed(context);
   emitTmaBegin(e, shape, kernel, plan.getMaps().size(), thread,
@@ -289,9 +288,9 @@ LogicalResult tessera::lowerHopper(TileProgram &program,
   FailureOr<HopperPlan> plan = makeHopperPlan(program, device.getTarget());
   if (failed(plan))
     return failure();
-  if (isTwoOperandFeed(program))
+  if (isWorkgroupProgram(program))
     return program.pipeline.emitOpError(
-        "brings both operands by TMA as wgmma reads them, which "
+        "brings operands by TMA as wgmma reads them, which "
         "dnn-expand-pipeline lowers");
   llvm::SmallDenseSet<Value> pointers;
   for (Value extra : program.store.getExtras())

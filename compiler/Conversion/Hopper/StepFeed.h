@@ -2,9 +2,9 @@
 //
 // The rings of a workgroup, both ends of them: threads that copy walk all
 // tiles, ahead of the consumers, which multiply and give stages back. B is
-// changed on its way (makePixelFeed, makeSplitFeed), or pixels come once for
-// all taps, through a ring of their own (makeHaloFeed, makeSlidingFeed). Steps
-// that simply bring both operands are programs of a workgroup
+// changed on its way (makePixelFeed, makeSplitFeed), or each row of pixels
+// comes once for all taps (makeSlidingFeed). Steps that simply bring both
+// operands, and halos, are programs of a workgroup
 // (compiler/Conversion/Workgroup).
 //
 //===----------------------------------------------------------------------===//
@@ -70,7 +70,6 @@ public:
 
 std::unique_ptr<StepFeed> makePixelFeed(const StepFeed::Context &context);
 std::unique_ptr<StepFeed> makeSplitFeed(const StepFeed::Context &context);
-std::unique_ptr<StepFeed> makeHaloFeed(const StepFeed::Context &context);
 std::unique_ptr<StepFeed> makeSlidingFeed(const StepFeed::Context &context);
 
 /// Calls `body` with the numbers from 0 to `count` and the stages of `ring`

@@ -55,6 +55,8 @@ struct TileSource {
 
 class TmaOperand {
 public:
+  virtual ~TmaOperand() = default;
+
   /// The walk that suits the memory of both operands of a product.
   static TmaWalk chooseWalk(const TileSource &a, const TileSource &b);
 
@@ -94,7 +96,7 @@ public:
   /// Bytes that copy() brings, in both workgroups if they share. Fewer than the
   /// tile's where the view has one row, which is a box of its own; what the
   /// other rows hold is never stored.
-  int64_t getBytes() const;
+  virtual int64_t getBytes() const;
   /// Steps of the whole reduction; the same for both operands.
   int64_t getSteps() const;
 
@@ -102,17 +104,19 @@ public:
   /// the unit's coordinates at the first step, or, of a walk over pixels, the
   /// channel of each 64 rows and the offsets of its tap. Computed once a tile.
   /// `rank` is the workgroup's if two share the operand.
-  llvm::SmallVector<mlir::Value> locate(Emitter &e, mlir::Value group,
-                                        mlir::Value row0,
-                                        mlir::Value rank = {}) const;
+  virtual llvm::SmallVector<mlir::Value> locate(Emitter &e, mlir::Value group,
+                                                mlir::Value row0,
+                                                mlir::Value rank = {}) const;
 
   /// Copies the tile of step `step` to shared memory; `barrier` counts its
   /// bytes. To be run by one thread.
-  void copy(Emitter &e, mlir::Value mapPointer, mlir::Value destination,
-            mlir::Value barrier, llvm::ArrayRef<mlir::Value> place,
-            mlir::Value step, mlir::Value rank = {}) const;
+  virtual void copy(Emitter &e, mlir::Value mapPointer, mlir::Value destination,
+                    mlir::Value barrier, llvm::ArrayRef<mlir::Value> place,
+                    mlir::Value step, mlir::Value rank = {}) const;
 
 protected: // For HaloOperand.
+  TmaOperand() = default;
+
   struct CopyTarget {
     mlir::Value mapPointer, destination, barrier;
     mlir::Value rank = {}; ///< If two workgroups share the operand.

@@ -1,8 +1,8 @@
 //===- LowerWorkgroup.cpp - From a workgroup's program to its threads -----===//
 //
-// Loops and arithmetic stay as they are. A role's place in the ring becomes two
-// values, a stage and a parity, which loops carry; the other ops are calls of
-// the emitters of compiler/Conversion/Hopper.
+// Loops and arithmetic stay as they are. A role's place in a ring of stages
+// becomes two values, a stage and a parity, which loops carry; the other ops
+// are calls of the emitters of compiler/Conversion/Hopper.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,22 +34,29 @@ public:
   LogicalResult emit();
 
 private:
-  /// A role's place in the ring.
+  /// A role's place in a ring.
   struct Place {
     RingPlace at;
     Value previous; ///< The stage before it; null if that is not known.
   };
+  /// What an op changes of a place.
+  struct Moves {
+    bool place = false, previous = false;
+  };
 
-  LogicalResult emitRoles(size_t index, int64_t firstGroup, Value group);
-  LogicalResult emitRole(wg::RoleOp role, int64_t firstGroup);
-  void prepareConsumer();
+  LogicalResult emitCopiers();
+  LogicalResult emitConsumer();
+  LogicalResult emitRole(wg::RoleOp role);
+  void prepareConsumer(Value firstRow);
   LogicalResult lower(Block &block);
   LogicalResult lower(Operation *op);
   LogicalResult lowerLoop(scf::ForOp loop);
   LogicalResult lowerBranch(scf::IfOp branch);
-  LogicalResult lowerRing(Operation *op);
+  LogicalResult lowerRing(Operation *op, size_t number);
+  void lowerPassingBy(scf::IfOp branch);
   LogicalResult lowerProduct(wg::MmaOp mma);
-  void acquireStage(wg::AcquireOp acquire);
+  void acquireStage(wg::AcquireOp acquire, size_t number);
+  void lowerSlice(wg::SliceOp slice);
   void lowerCopy(wg::CopyOp copy);
   void lowerAdd(wg::AddOp add);
   LogicalResult lowerResult(Operation *op);
@@ -64,6 +71,14 @@ private:
   SmallVector<Value> getAll(ValueRange sources);
   SmallVector<Type> getTypes(TypeRange types);
   void mapResults(ValueRange results, ValueRange targets);
+  /// The current stage of a role in those of `buffer`.
+  Value getStage(Value buffer) {
+    return places[plan.getRing(wg::findStages(buffer))].at.stage;
+  }
+  /// The first row of the rows `buffer`, behind the consumer's own.
+  Value getRow(Value buffer) {
+    return buffer.getDefiningOp<wg::SliceOp>() ? get(buffer) : e.constant(0);
+  }
 
   Emitter e;
   WorkgroupPlan &plan;
@@ -72,10 +87,10 @@ private:
   gpu::GPUFuncOp kernel;
   const IRMapping &arguments;
   SharedBase shared;
-  TmaRing ring;
+  SmallVector<TmaRing> rings;
   Value thread, warp, rank;
-  Value consumer; ///< The warpgroup's number in its role.
-  Place place;
+  Value consumer;            ///< The warpgroup's number in its role.
+  SmallVector<Place> places; ///< In each of the rings.
   DenseMap<Value, SmallVector<Value>> values;
   std::optional<Wgmma> wgmma;
   std::optional<SumStore> store;
@@ -88,9 +103,16 @@ Lowering::Lowering(WorkgroupPlan &plan, const TmaKernel &frame, OpBuilder &b,
     : e(b, plan.function.getLoc(), b.getBlock(), device), plan(plan),
       shape(plan.shape), stored(shape.getStored()), kernel(frame.function),
       arguments(frame.arguments),
-      shared(emitSharedBase(e, kernel->getParentOfType<gpu::GPUModuleOp>())),
-      ring(e, shared.pointer, shape.getOffsetBarriers(), shape.stages,
-           static_cast<int64_t>(plan.ring.getEmpty())) {}
+      shared(emitSharedBase(e, kernel->getParentOfType<gpu::GPUModuleOp>())) {
+  int64_t offset = shape.getOffsetBarriers();
+  for (wg::StagesOp stages : plan.rings) {
+    const auto readers =
+        static_cast<int64_t>(stages.getEmpty().value_or(shape.countReaders()));
+    rings.emplace_back(e, shared.pointer, offset, stages.countStages(),
+                       readers);
+    offset += 2 * stages.countStages() * kBarrierBytes;
+  }
+}
 
 SmallVector<Value> Lowering::getAll(ValueRange sources) {
   SmallVector<Value> all;
@@ -128,44 +150,60 @@ void Lowering::mapResults(ValueRange results, ValueRange targets) {
 // Loops and branches
 //===----------------------------------------------------------------------===//
 
-static bool movesPlace(Operation *op) {
-  return op->walk([](wg::NextOp) { return WalkResult::interrupt(); })
-      .wasInterrupted();
+static bool movesPlace(Operation *op, Value ring) {
+  return llvm::any_of(ring.getUsers(), [&](Operation *user) {
+    return isa<wg::NextOp, wg::LeaveOp>(user) && op->isAncestor(user);
+  });
 }
 
-/// Whether `block` releases the stage that was before the place at its begin.
-static bool releasesPrevious(Block &block) {
+/// Whether `block` releases the stage of `ring` that was before the place at
+/// its begin. On a condition on which it has gone on, it does not.
+static bool releasesPrevious(Block &block, Value ring) {
+  llvm::SmallDenseSet<Value> conditions;
   for (Operation &op : block) {
-    if (isa<wg::NextOp>(op))
+    auto branch = dyn_cast<scf::IfOp>(op);
+    if (branch && conditions.contains(branch.getCondition()))
+      continue;
+    if (isa<wg::NextOp, wg::LeaveOp>(op) && op.getOperand(0) == ring)
       return false;
-    if (isa<wg::ReleaseOp>(op))
+    if (isa<wg::ReleaseOp>(op) && op.getOperand(0) == ring)
       return true;
     for (Region &region : op.getRegions())
       if (isa<scf::ForOp, scf::IfOp>(op) && !region.empty() &&
-          releasesPrevious(region.front()))
+          releasesPrevious(region.front(), ring))
         return true;
+    if (branch && movesPlace(branch, ring))
+      conditions.insert(branch.getCondition());
   }
   return false;
 }
 
 LogicalResult Lowering::lowerLoop(scf::ForOp loop) {
-  const bool moves = movesPlace(loop);
-  const bool carriesPrevious = moves && releasesPrevious(*loop.getBody());
+  SmallVector<Moves> moves;
+  for (auto [stages, place] : llvm::zip(plan.rings, places)) {
+    Moves &of = moves.emplace_back();
+    of.place = movesPlace(loop, stages);
+    of.previous = of.place && releasesPrevious(*loop.getBody(), stages);
+    if (of.previous && !place.previous)
+      return loop.emitOpError("releases a stage before its first wg.next");
+  }
   SmallVector<Value> begin;
   auto append = [&](SmallVector<Value> &list) {
-    if (moves)
-      list.append({place.at.stage, place.at.parity});
-    if (carriesPrevious)
-      list.push_back(place.previous);
-  };
-  if (carriesPrevious && !place.previous)
-    return loop.emitOpError("releases a stage before its first wg.next");
-  auto take = [&](ValueRange all) {
-    if (moves) {
-      place.at = {all[0], all[1]};
-      place.previous = carriesPrevious ? all[2] : Value();
+    for (auto [of, place] : llvm::zip(moves, places)) {
+      if (of.place)
+        list.append({place.at.stage, place.at.parity});
+      if (of.previous)
+        list.push_back(place.previous);
     }
-    return all.drop_front((moves ? 2 : 0) + (carriesPrevious ? 1 : 0));
+  };
+  auto take = [&](ValueRange all) {
+    for (auto [of, place] : llvm::zip(moves, places)) {
+      if (!of.place)
+        continue;
+      place = {{all[0], all[1]}, of.previous ? all[2] : Value()};
+      all = all.drop_front(of.previous ? 3 : 2);
+    }
+    return all;
   };
   append(begin);
   llvm::append_range(begin, getAll(loop.getInitArgs()));
@@ -200,49 +238,61 @@ static bool isPassingBy(scf::IfOp branch) {
          });
 }
 
+/// The place is chosen, and so is the stage before it.
+void Lowering::lowerPassingBy(scf::IfOp branch) {
+  const SmallVector<Place> before = places;
+  (void)lower(branch.getThenRegion().front());
+  Value passes = get(branch.getCondition());
+  for (auto [place, old] : llvm::zip(places, before)) {
+    if (place.at.stage == old.at.stage)
+      continue;
+    place.at = {e.select(passes, place.at.stage, old.at.stage),
+                e.select(passes, place.at.parity, old.at.parity)};
+    if (old.previous)
+      place.previous = e.select(passes, place.previous, old.previous);
+  }
+}
+
 LogicalResult Lowering::lowerBranch(scf::IfOp branch) {
   if (isPassingBy(branch)) {
-    const RingPlace before = place.at;
-    if (failed(lower(branch.getThenRegion().front())))
-      return failure();
-    Value passes = get(branch.getCondition());
-    place = {{e.select(passes, place.at.stage, before.stage),
-              e.select(passes, place.at.parity, before.parity)},
-             Value()};
+    lowerPassingBy(branch);
     return success();
   }
-  const bool moves = movesPlace(branch);
+  SmallVector<Place *> moved;
+  for (auto [stages, place] : llvm::zip(plan.rings, places))
+    if (movesPlace(branch, stages))
+      moved.push_back(&place);
+  const size_t results = getTypes(branch.getResultTypes()).size();
   SmallVector<Type> types = getTypes(branch.getResultTypes());
-  if (moves)
-    types.append(2, e.b.getI32Type());
-  const bool hasElse = !branch.getElseRegion().empty() || moves;
+  types.append(2 * moved.size(), e.b.getI32Type());
+  const bool hasElse = !branch.getElseRegion().empty() || !moved.empty();
   auto to =
       scf::IfOp::create(e.b, e.loc, types, get(branch.getCondition()), hasElse);
-  const Place before = place;
+  const SmallVector<Place> before = places;
   auto fill = [&](Region &from, Block *block) -> LogicalResult {
     OpBuilder::InsertionGuard guard(e.b);
     if (!block->empty())
       block->back().erase();
     e.b.setInsertionPointToStart(block);
-    place = before;
+    llvm::copy(before, places.begin());
     if (!from.empty() && failed(lower(from.front())))
       return failure();
     SmallVector<Value> yielded;
     if (!from.empty())
       yielded = getAll(from.front().getTerminator()->getOperands());
-    if (moves)
-      yielded.append({place.at.stage, place.at.parity});
+    for (Place *place : moved)
+      yielded.append({place->at.stage, place->at.parity});
     scf::YieldOp::create(e.b, e.loc, yielded);
     return success();
   };
   if (failed(fill(branch.getThenRegion(), to.thenBlock())) ||
       (hasElse && failed(fill(branch.getElseRegion(), to.elseBlock()))))
     return failure();
-  mapResults(branch.getResults(),
-             to.getResults().take_front(types.size() - (moves ? 2 : 0)));
-  if (moves)
-    place = {{to.getResults().drop_back().back(), to.getResults().back()},
-             Value()};
+  mapResults(branch.getResults(), to.getResults().take_front(results));
+  for (auto [i, place] : llvm::enumerate(moved))
+    *place = {
+        {to.getResult(results + 2 * i), to.getResult(results + 2 * i + 1)},
+        Value()};
   return success();
 }
 
@@ -251,31 +301,42 @@ LogicalResult Lowering::lowerBranch(scf::IfOp branch) {
 //===----------------------------------------------------------------------===//
 
 /// Where the slots of the stage are, and what their copies signal.
-void Lowering::acquireStage(wg::AcquireOp acquire) {
-  Value stage = place.at.stage;
-  map(plan.ring, ring.claim(place.at, e.constant(acquire.getBytes())));
-  map(plan.getBufferA(),
-      addBytes(e, shared.pointer, e.mul(stage, shape.getBytesA())));
-  map(plan.getBufferB(),
-      addBytes(e, shared.pointer,
-               e.add(e.mul(stage, shape.getBytesB()), shape.getOffsetB())));
+void Lowering::acquireStage(wg::AcquireOp acquire, size_t number) {
+  const RingPlace &at = places[number].at;
+  map(acquire.getStages(),
+      rings[number].claim(at, e.constant(acquire.getBytes())));
+  for (Value buffer : plan.rings[number].getBuffers()) {
+    const bool isA = buffer == plan.getBufferA();
+    Value offset =
+        isA ? e.mul(at.stage, shape.getBytesA())
+            : e.add(e.mul(at.stage, shape.getBytesB()), shape.getOffsetB());
+    map(buffer, addBytes(e, shared.pointer, offset));
+  }
 }
 
-LogicalResult Lowering::lowerRing(Operation *op) {
+/// What stays has come for good in the first round.
+LogicalResult Lowering::lowerRing(Operation *op, size_t number) {
+  TmaRing &ring = rings[number];
+  Place &place = places[number];
   if (auto acquire = dyn_cast<wg::AcquireOp>(op)) {
-    acquireStage(acquire);
+    acquireStage(acquire, number);
   } else if (isa<wg::AwaitOp>(op)) {
-    ring.awaitFull(place.at);
+    const bool stays = plan.rings[number].stays();
+    ring.awaitFull({place.at.stage, stays ? e.constant(0) : place.at.parity});
   } else if (isa<wg::ReleaseOp>(op)) {
     if (!place.previous)
       return op->emitOpError("releases a stage that its role has not left");
     emitRelease(e, thread, ring, place.previous, shape.countSharers());
   } else if (auto next = dyn_cast<wg::NextOp>(op)) {
-    place.previous = place.at.stage;
-    place.at = next.getSteps() ? ring.advance(place.at, get(next.getSteps()))
-                               : ring.advance(place.at);
+    place = {next.getSteps() ? ring.advance(place.at, get(next.getSteps()))
+                             : ring.advance(place.at),
+             place.at.stage};
+  } else if (isa<wg::LeaveOp>(op)) {
+    emitRelease(e, thread, ring, place.at.stage, shape.countSharers());
+    place = {ring.advance(place.at), Value()};
   } else {
-    forEachStage(e, ring, e.constant(shape.stages), place.at,
+    forEachStage(e, ring, e.constant(plan.rings[number].countStages()),
+                 place.at,
                  [&](Value, const RingPlace &at) { ring.awaitEmpty(at); });
   }
   return success();
@@ -286,14 +347,24 @@ void Lowering::lowerCopy(wg::CopyOp copy) {
   const bool isA = box == plan.boxA;
   Value to = castToCluster(e, get(copy.getBuffer()));
   plan.getOperand(box).copy(e, kernel.getArgument(isA ? 0 : 1), to,
-                            get(plan.ring), getAll(copy.getBox()),
+                            get(copy.getStages()), getAll(copy.getBox()),
                             get(copy.getStep()), rank);
 }
 
+/// The consumer's own rows are in the descriptor of all products.
+void Lowering::lowerSlice(wg::SliceOp slice) {
+  Value row = e.add(getRow(slice.getBuffer()), get(slice.getRow()));
+  const bool isOwn = slice == plan.ownRows;
+  if (isOwn)
+    prepareConsumer(row);
+  map(slice, isOwn ? e.constant(0) : row);
+}
+
 LogicalResult Lowering::lowerProduct(wg::MmaOp mma) {
-  Value stage = place.at.stage;
-  Wgmma::Place at{e.mul(stage, shape.getBytesA()),
-                  e.mul(stage, shape.getBytesB())};
+  Value a = mma.getA(), b = mma.getB();
+  Wgmma::Place at{e.add(e.mul(getStage(a), shape.getBytesA()),
+                        e.mul(getRow(a), shape.rowBytes)),
+                  e.mul(getStage(b), shape.getBytesB())};
   const bool isFirst = !mma.getAcc();
   std::optional<Wgmma::Shares> shares;
   if (auto some = mma.getShares())
@@ -358,9 +429,9 @@ LogicalResult Lowering::lower(Operation *op) {
     return lowerLoop(loop);
   if (auto branch = dyn_cast<scf::IfOp>(op))
     return lowerBranch(branch);
-  if (isa<wg::AcquireOp, wg::AwaitOp, wg::ReleaseOp, wg::NextOp, wg::DrainOp>(
-          op))
-    return lowerRing(op);
+  if (isa<wg::AcquireOp, wg::AwaitOp, wg::ReleaseOp, wg::NextOp, wg::LeaveOp,
+          wg::DrainOp>(op))
+    return lowerRing(op, plan.getRing(op->getOperand(0)));
   if (auto box = dyn_cast<wg::BoxOp>(op)) {
     map(box, plan.getOperand(box).locate(e, get(box.getGroup()),
                                          get(box.getRow()), rank));
@@ -385,9 +456,8 @@ LogicalResult Lowering::lower(Operation *op) {
     return lowerResult(op);
   } else if (isa<wg::SendOp, wg::ReceiveOp>(op)) {
     return lowerCluster(op);
-  } else if (isa<wg::SliceOp>(op)) {
-    if (op == plan.mma.getA().getDefiningOp())
-      prepareConsumer();
+  } else if (auto slice = dyn_cast<wg::SliceOp>(op)) {
+    lowerSlice(slice);
   } else {
     clone(op);
   }
@@ -417,11 +487,10 @@ static Wgmma::Operand getOperand(const HopperShape &shape,
 
 /// Behind what says where the consumer's rows are: what stays the same for all
 /// tiles.
-void Lowering::prepareConsumer() {
-  auto rows = plan.mma.getA().getDefiningOp<wg::SliceOp>();
+void Lowering::prepareConsumer(Value firstRow) {
   wgmma.emplace(e, shape, plan.boxA.getType().getElementType(),
-                getOperand(shape, plan.a), getOperand(shape, plan.b),
-                shared.address, rows ? get(rows.getRow()) : e.constant(0));
+                getOperand(shape, *plan.a), getOperand(shape, *plan.b),
+                shared.address, firstRow);
   StoredTile tile{plan.result.getView().getDefiningOp<dnn::ViewOp>(),
                   {},
                   plan.store.getEpilogue(),
@@ -439,47 +508,47 @@ void Lowering::prepareConsumer() {
 
 /// Stages begin empty: for those that fill them, the round before the first
 /// counts as read.
-LogicalResult Lowering::emitRole(wg::RoleOp role, int64_t firstGroup) {
-  bool acquires = false;
-  role.walk([&](wg::AcquireOp) { acquires = true; });
-  NVVM::SetMaxRegisterOp::create(
-      e.b, e.loc, static_cast<int64_t>(role.getRegisters()),
-      role == plan.consumer ? NVVM::SetMaxRegisterAction::increase
-                            : NVVM::SetMaxRegisterAction::decrease);
+LogicalResult Lowering::emitRole(wg::RoleOp role) {
   map(role.getBody().getArgument(0), consumer);
-  place = {{e.constant(0), e.constant(acquires ? 1 : 0)}, Value()};
+  places.clear();
+  for (wg::StagesOp stages : plan.rings) {
+    const bool acquires =
+        llvm::any_of(stages.getResult().getUsers(), [&](Operation *user) {
+          return isa<wg::AcquireOp>(user) && role->isAncestor(user);
+        });
+    places.push_back({{e.constant(0), e.constant(acquires ? 1 : 0)}, Value()});
+  }
+  return lower(role.getBody().front());
+}
+
+/// A warp each, of which one thread runs.
+LogicalResult Lowering::emitCopiers() {
+  constexpr int64_t kWarp = 32;
+  NVVM::SetMaxRegisterOp::create(
+      e.b, e.loc, static_cast<int64_t>(plan.roles.front().getRegisters()),
+      NVVM::SetMaxRegisterAction::decrease);
   LogicalResult result = success();
-  if (role == plan.consumer && !plan.mma.getA().getDefiningOp<wg::SliceOp>())
-    prepareConsumer();
-  auto emitBody = [&] { result = lower(role.getBody().front()); };
-  if (role.getThread()) {
+  for (auto [i, role] : llvm::enumerate(ArrayRef(plan.roles).drop_back())) {
     Value isMe =
         arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq, thread,
-                              e.constant(firstGroup * kWarpgroup));
-    emitIf(e, isMe, emitBody);
-  } else {
-    emitBody();
+                              e.constant(static_cast<int64_t>(i) * kWarp));
+    emitIf(e, isMe, [&] {
+      if (failed(emitRole(role)))
+        result = failure();
+    });
   }
-  if (shape.cluster > 1 && role != plan.consumer)
+  if (shape.cluster > 1)
     ClusterSum::attend(e);
   return result;
 }
 
-/// The roles from number `index` on, of the warpgroups from `firstGroup` on.
-LogicalResult Lowering::emitRoles(size_t index, int64_t firstGroup,
-                                  Value group) {
-  wg::RoleOp role = plan.roles[index];
-  if (index + 1 == plan.roles.size())
-    return emitRole(role, firstGroup);
-  const auto next = firstGroup + static_cast<int64_t>(role.getWarpgroups());
-  auto branch = scf::IfOp::create(e.b, e.loc, e.ult(group, next),
-                                  /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(e.b);
-  e.b.setInsertionPointToStart(&branch.getThenRegion().front());
-  if (failed(emitRole(role, firstGroup)))
-    return failure();
-  e.b.setInsertionPointToStart(&branch.getElseRegion().front());
-  return emitRoles(index + 1, next, group);
+LogicalResult Lowering::emitConsumer() {
+  NVVM::SetMaxRegisterOp::create(
+      e.b, e.loc, static_cast<int64_t>(plan.consumer.getRegisters()),
+      NVVM::SetMaxRegisterAction::increase);
+  if (!plan.ownRows)
+    prepareConsumer(e.constant(0));
+  return emitRole(plan.consumer);
 }
 
 LogicalResult Lowering::emit() {
@@ -490,15 +559,24 @@ LogicalResult Lowering::emit() {
   consumer = threads.consumer;
   map(plan.program.getBody().getArgument(0), threads.workgroup);
   map(plan.program.getBody().getArgument(1), rank);
-  emitTmaBegin(e, shape, kernel, plan.getMaps().size(), thread,
-               [&] { ring.initialize(); });
+  emitTmaBegin(e, shape, kernel, plan.getMaps().size(), thread, [&] {
+    for (TmaRing &ring : rings)
+      ring.initialize();
+  });
   for (Operation &op : plan.program.getBody().front())
     if (isa<arith::ArithDialect>(op.getDialect()))
       clone(&op);
-  LogicalResult result = emitRoles(0, 0, threads.group);
+  auto roles = scf::IfOp::create(e.b, e.loc, e.ult(threads.group, 1),
+                                 /*withElseRegion=*/true);
+  e.b.setInsertionPointToStart(&roles.getThenRegion().front());
+  if (failed(emitCopiers()))
+    return failure();
+  e.b.setInsertionPointToStart(&roles.getElseRegion().front());
+  if (failed(emitConsumer()))
+    return failure();
   e.b.setInsertionPointToEnd(&kernel.getBody().front());
   gpu::ReturnOp::create(e.b, e.loc);
-  return result;
+  return success();
 }
 
 namespace {

@@ -3,6 +3,7 @@
 #include "compiler/Conversion/Workgroup/WorkgroupPlan.h"
 #include "compiler/Conversion/Common/KernelFunction.h"
 #include "compiler/Conversion/Hopper/ColumnStore.h"
+#include "compiler/Conversion/Hopper/HaloOperand.h"
 #include "compiler/Conversion/Hopper/StoreExtra.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -57,29 +58,47 @@ static LogicalResult checkOps(wg::ProgramOp program) {
   return failure(result.wasInterrupted());
 }
 
-/// One warpgroup copies; the others multiply, and store.
+/// The threads of a warpgroup copy; other warpgroups multiply, and store.
 static LogicalResult checkRoles(WorkgroupPlan &plan) {
-  if (plan.roles.size() != 2 || plan.roles[0].getWarpgroups() != 1 ||
-      plan.roles[1] != plan.consumer)
-    return plan.program.emitOpError(
-        "needs two roles to be lowered: one warpgroup that copies, and then "
-        "those that multiply");
-  auto slice = plan.mma.getA().getDefiningOp<wg::SliceOp>();
-  if (slice && slice->getParentOp() != plan.consumer)
-    return slice.emitOpError("needs to be in its role, outside of loops");
+  constexpr size_t kMost = kWarpgroup / 32;
+  auto copiers = MutableArrayRef(plan.roles).drop_back();
+  const bool areThreads = llvm::all_of(copiers, [&](wg::RoleOp role) {
+    return role.getThread() &&
+           role.getRegisters() == copiers.front().getRegisters();
+  });
+  if (!areThreads || copiers.empty() || copiers.size() > kMost ||
+      plan.roles.back() != plan.consumer)
+    return plan.program.emitOpError()
+           << "needs one to " << kMost << " roles of a thread, with registers "
+           << "alike, and then one that multiplies, to be lowered";
   for (Operation *op : {plan.result.getOperation(), plan.store.getOperation()})
     if (op->getParentOfType<wg::RoleOp>() != plan.consumer)
       return op->emitOpError("needs to be in the role that multiplies");
   return success();
 }
 
-/// The products are alike: they read the same, to sums of one type.
+wg::SliceOp tessera::findOwnRows(wg::MmaOp mma) {
+  auto role = mma->getParentOfType<wg::RoleOp>();
+  Value rows = mma.getA();
+  while (auto slice = rows.getDefiningOp<wg::SliceOp>()) {
+    if (slice->getParentOp() == role)
+      return slice;
+    rows = slice.getBuffer();
+  }
+  return {};
+}
+
+/// The products are alike: they read the same buffers, of which they may have
+/// other rows in each step, to sums of one type.
 static LogicalResult findProducts(WorkgroupPlan &plan) {
   WalkResult result = plan.program.walk([&](wg::MmaOp mma) {
-    if (!plan.mma)
+    if (!plan.mma) {
       plan.mma = mma;
+      plan.ownRows = findOwnRows(mma);
+    }
     plan.consumer = mma->getParentOfType<wg::RoleOp>();
-    if (mma.getA() == plan.mma.getA() && mma.getB() == plan.mma.getB() &&
+    if (wg::getWhole(mma.getA()) == plan.getBufferA() &&
+        findOwnRows(mma) == plan.ownRows && mma.getB() == plan.mma.getB() &&
         mma.getType() == plan.mma.getType() &&
         plan.consumer == plan.mma->getParentOfType<wg::RoleOp>())
       return WalkResult::advance();
@@ -112,16 +131,25 @@ static LogicalResult findBoxes(WorkgroupPlan &plan) {
   return success();
 }
 
+/// Stages are for operands.
+static LogicalResult checkRings(WorkgroupPlan &plan) {
+  for (wg::StagesOp ring : plan.rings)
+    for (Value buffer : ring.getBuffers())
+      if (buffer != plan.getBufferA() && buffer != plan.getBufferB())
+        return ring.emitOpError("has a buffer that no product reads");
+  return success();
+}
+
 static LogicalResult findOps(WorkgroupPlan &plan) {
-  plan.ring = findOnly<wg::StagesOp>(plan.program);
   plan.result = findOnly<wg::ResultOp>(plan.program);
   plan.store = findOnly<wg::StoreOp>(plan.program);
-  if (!plan.ring || !plan.result || !plan.store)
+  if (!plan.result || !plan.store)
     return failure();
+  llvm::append_range(plan.rings, plan.program.getBody().getOps<wg::StagesOp>());
   llvm::append_range(plan.roles, plan.program.getBody().getOps<wg::RoleOp>());
   plan.program.walk([&](wg::SendOp send) { plan.send = send; });
-  return success(succeeded(findProducts(plan)) && succeeded(checkRoles(plan)) &&
-                 succeeded(findBoxes(plan)));
+  return success(succeeded(findProducts(plan)) && succeeded(checkRings(plan)) &&
+                 succeeded(checkRoles(plan)) && succeeded(findBoxes(plan)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -142,37 +170,56 @@ static FailureOr<KernelArg> getTensor(WorkgroupPlan &plan, Operation *op,
       cast<BlockArgument>(view.getDefiningOp<dnn::ViewOp>().getSource()));
 }
 
-/// The operand behind a box, which must be as the buffer has it.
-static LogicalResult matchOperand(WorkgroupPlan &plan, wg::BoxOp box,
-                                  Value buffer, TmaOperand &operand) {
+template <typename OperandT>
+static std::unique_ptr<TmaOperand> keep(FailureOr<OperandT> operand) {
+  return failed(operand) ? nullptr
+                         : std::make_unique<OperandT>(std::move(*operand));
+}
+
+/// Null after an error at the box.
+static std::unique_ptr<TmaOperand>
+findOperand(WorkgroupPlan &plan, const TileSource &source, wg::BoxOp box) {
   FailureOr<KernelArg> tensor = getTensor(plan, box, box.getView());
   if (failed(tensor))
-    return failure();
+    return nullptr;
+  if (box.getHalo())
+    return keep(HaloOperand::match(
+        source, plan.result.getView().getDefiningOp<dnn::ViewOp>(), *tensor));
+  return keep(TmaOperand::match(
+      source, *tensor, box.getPixels() ? TmaWalk::Pixels : TmaWalk::Channels));
+}
+
+/// The operand behind a box, which must be as the buffer has it.
+static LogicalResult matchOperand(WorkgroupPlan &plan, wg::BoxOp box,
+                                  Value buffer,
+                                  std::unique_ptr<TmaOperand> &found) {
   wg::BoxType type = box.getType();
   const TileSource source(box, box.getView().getDefiningOp<dnn::ViewOp>(),
                           type.getRows(), type.getColumns());
-  FailureOr<TmaOperand> found = TmaOperand::match(
-      source, *tensor, box.getPixels() ? TmaWalk::Pixels : TmaWalk::Channels);
-  if (failed(found) || (box.getMulticast() && failed(found->share(source))))
+  found = findOperand(plan, source, box);
+  if (!found || (box.getMulticast() && failed(found->share(source))))
     return failure();
   auto layout = cast<wg::BufferType>(buffer.getType());
+  if (found->getBytes() > layout.getSlotBytes())
+    return box.emitOpError()
+           << "brings " << found->getBytes() << " bytes to slots of " << layout;
   if (found->isTransposed() != layout.getColumnMajor() ||
       (found->isTransposed() &&
        found->getBlockRowBytes() != layout.getSwizzle()))
     return box.emitOpError()
            << "brings " << (found->isTransposed() ? "columns" : "rows")
            << " that lie together in memory, which " << layout << " does not";
-  if (box.getLastBehind()) {
+  if (box.getLastBehind() || box.getLastInPlace()) {
     dnn::ViewOp view = source.view;
     ArrayRef<int64_t> reduce = view.getCoords().getSpace(2);
     if (box.getPixels() || reduce.back() < type.getColumns())
       return box.emitOpError("ends steps with the last channel, but has none "
                              "for a step");
-    found->setLastSteps(TmaOperand::LastSteps::Behind);
+    found->setLastSteps(box.getLastBehind() ? TmaOperand::LastSteps::Behind
+                                            : TmaOperand::LastSteps::InPlace);
   }
   found->setStreamed(box.getEvictFirst());
   found->setRounded(true);
-  operand = std::move(*found);
   return success();
 }
 
@@ -194,7 +241,7 @@ static void readShape(WorkgroupPlan &plan) {
   plan.shape = HopperShape{
       .tileM = boxA.getRows(),
       .tileN = boxB.getRows(),
-      .stages = plan.ring.countStages(),
+      .stages = wg::findStages(plan.getBufferB()).countStages(),
       .consumers = consumers,
       .isPingPong = takesTurns,
       .blocks = acc.countBlocks(),
@@ -206,6 +253,11 @@ static void readShape(WorkgroupPlan &plan) {
       .isSwapped = acc.getIsSwapped(),
       .isColumnMajor = isColumnMajor(view),
       .cluster = size / sharers};
+  if (wg::StagesOp ofA = wg::findStages(plan.getBufferA());
+      ofA != wg::findStages(plan.getBufferB()))
+    plan.shape.halo = {
+        .buffers = ofA.countStages(),
+        .rows = cast<wg::BufferType>(plan.getBufferA().getType()).getRows()};
   if (sharers > 1)
     plan.shape.multicast =
         plan.boxB.getMulticast() ? dnn::TileDim::N : dnn::TileDim::M;
@@ -219,7 +271,7 @@ static LogicalResult checkBuffers(WorkgroupPlan &plan) {
   Value wanted[] = {plan.getBufferA(), plan.mma.getB(),
                     plan.result.getStaging()};
   const int64_t bytes[] = {
-      shape.stages * shape.getBytesA(), shape.stages * shape.getBytesB(),
+      shape.getOffsetB(), shape.getOffsetStaging() - shape.getOffsetB(),
       shape.getOffsetExchange() - shape.getOffsetStaging()};
   for (auto [i, buffer] : llvm::enumerate(buffers)) {
     wg::BufferType type = buffer.getType();
@@ -255,6 +307,9 @@ static LogicalResult checkCluster(WorkgroupPlan &plan) {
     return plan.program.emitOpError(
         "needs a cluster if it has a wg.send, and a wg.send or multicast if it "
         "has a cluster");
+  if (plan.shape.multicast && plan.rings.size() > 1)
+    return plan.program.emitOpError(
+        "has boxes with multicast, and stages of each operand");
   bool drains = false;
   plan.program.walk([&](wg::DrainOp) { drains = true; });
   if (plan.shape.multicast && !drains)
@@ -278,7 +333,7 @@ static LogicalResult checkCapacity(WorkgroupPlan &plan,
            << shape.blocksPerSm << " times on a multiprocessor, but "
            << target.name << " has " << most;
   int64_t registers = 0;
-  for (wg::RoleOp role : plan.roles)
+  for (wg::RoleOp role : {plan.roles.front(), plan.consumer})
     registers += role.getRegisters() * role.getWarpgroups() * kWarpgroup;
   if (registers * shape.blocksPerSm > kRegisters)
     return plan.program.emitOpError()
@@ -337,9 +392,9 @@ FailureOr<WorkgroupPlan> tessera::readWorkgroupPlan(func::FuncOp function,
   plan.function = function;
   plan.program = program;
   if (failed(checkOps(program)) || failed(findOps(plan)) ||
+      failed(getTensor(plan, plan.result, plan.result.getView())) ||
       failed(matchOperand(plan, plan.boxA, plan.getBufferA(), plan.a)) ||
-      failed(matchOperand(plan, plan.boxB, plan.mma.getB(), plan.b)) ||
-      failed(getTensor(plan, plan.result, plan.result.getView())))
+      failed(matchOperand(plan, plan.boxB, plan.getBufferB(), plan.b)))
     return failure();
   readShape(plan);
   if (failed(checkCluster(plan)) || failed(checkBuffers(plan)) ||

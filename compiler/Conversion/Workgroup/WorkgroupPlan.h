@@ -13,40 +13,48 @@
 #include "compiler/Conversion/Hopper/TmaStore.h"
 #include "dialect/Workgroup/Workgroup.h"
 
+#include <memory>
+
 namespace tessera {
 
 struct WorkgroupPlan {
   mlir::func::FuncOp function;
   wg::ProgramOp program;
-  wg::StagesOp ring;
+  llvm::SmallVector<wg::StagesOp> rings;
   llvm::SmallVector<wg::RoleOp> roles;
   wg::RoleOp consumer; ///< The role that multiplies.
   wg::MmaOp mma;       ///< One of those that issue products.
+  wg::SliceOp ownRows; ///< Of A, which a consumer has in all steps; or null.
   wg::ResultOp result;
   wg::StoreOp store;
   wg::SendOp send; ///< If a cluster adds.
   wg::BoxOp boxA, boxB;
-  TmaOperand a, b;
+  std::unique_ptr<TmaOperand> a, b;
   std::optional<ResultMap> map; ///< Of the result, if it leaves by TMA.
   HopperShape shape;
 
   /// The slots of the operands.
-  mlir::Value getBufferA() {
-    auto rows = mma.getA().getDefiningOp<wg::SliceOp>();
-    return rows ? rows.getBuffer() : mma.getA();
-  }
+  mlir::Value getBufferA() { return wg::getWhole(mma.getA()); }
   mlir::Value getBufferB() { return mma.getB(); }
+  /// The number of some stages.
+  size_t getRing(mlir::Value stages) const {
+    return llvm::find(rings, stages.getDefiningOp()) - rings.begin();
+  }
   const TmaOperand &getOperand(wg::BoxOp box) const {
-    return box == boxA ? a : b;
+    return box == boxA ? *a : *b;
   }
   /// In the order of the kernel's arguments.
   llvm::SmallVector<TensorMap> getMaps() const {
-    llvm::SmallVector<TensorMap> maps = {a.getMap(), b.getMap()};
+    llvm::SmallVector<TensorMap> maps = {a->getMap(), b->getMap()};
     if (map)
       maps.push_back(map->map);
     return maps;
   }
 };
+
+/// The slice outside of all loops behind the A of a product; null if there is
+/// none.
+wg::SliceOp findOwnRows(wg::MmaOp mma);
 
 /// The plan of `program`; fails after an error at the op that this lowering
 /// cannot make a kernel of.

@@ -54,7 +54,7 @@ module attributes {dnn.target = "sm_90"} {
       %st = wg.alloc : <12x16x64xbf16, row_major 128>
       %r = wg.stages %sa, %sb full 1 empty 3
          : !wg.buffer<4x192x64xbf16, row_major 128>, !wg.buffer<4x64x64xbf16, row_major 128>
-      wg.role "copy" warpgroups 1 thread registers 32 {
+      wg.role "copy" thread registers 32 {
       ^bb0(%none: i32):
         scf.for %t = %id to %tiles step %tiles : i32 {
           %rows = arith.constant 192 : i32
@@ -83,7 +83,7 @@ module attributes {dnn.target = "sm_90"} {
           %z = wg.zero : <64x64>
           %sum = scf.for %k = %c0 to %steps step %c1 iter_args(%c = %z) -> (!wg.acc<64x64>) : i32 {
             wg.await %r
-            %e = wg.mma %mine, %sb of %r add %c
+            %e = wg.mma %mine, %sb add %c
                : <4x64x64xbf16, row_major 128>, <4x64x64xbf16, row_major 128> -> <64x64>
             wg.wait 0
             wg.next %r

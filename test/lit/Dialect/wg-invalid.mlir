@@ -72,7 +72,7 @@ func.func @copy(%x: memref<64x64xbf16>) {
     %s = wg.alloc : <4x64x64xbf16, row_major 128>
     %t = wg.alloc : <4x32x64xbf16, row_major 128>
     %r = wg.stages %s, %t full 1 empty 1 : !wg.buffer<4x64x64xbf16, row_major 128>, !wg.buffer<4x32x64xbf16, row_major 128>
-    wg.role "copy" warpgroups 1 thread registers 40 {
+    wg.role "copy" thread registers 40 {
     ^bb0(%none: i32):
       %p = wg.box %a[%id, %id] : <1x64x64xbf16> -> <64x64xbf16>
       // expected-error@+1 {{copies '!wg.box<64x64xbf16>' to slots of '!wg.buffer<4x32x64xbf16, row_major 128>'}}
@@ -102,7 +102,7 @@ func.func @mma() {
     %s = wg.alloc : <4x64x64xbf16, row_major 128>
     %r = wg.stages %s full 1 empty 1 : !wg.buffer<4x64x64xbf16, row_major 128>
     // expected-error@+1 {{but wgmma has 64 rows and up to 256 columns, in multiples of 8}}
-    %d = wg.mma %s, %s of %r : <4x64x64xbf16, row_major 128>, <4x64x64xbf16, row_major 128> -> <48x64>
+    %d = wg.mma %s, %s : <4x64x64xbf16, row_major 128>, <4x64x64xbf16, row_major 128> -> <48x64>
   }
   return
 }
@@ -115,7 +115,7 @@ func.func @shares() {
     %s = wg.alloc : <4x64x64xbf16, row_major 128>
     %r = wg.stages %s full 1 empty 1 : !wg.buffer<4x64x64xbf16, row_major 128>
     // expected-error@+1 {{needs shares [first, count] of 4}}
-    %d = wg.mma %s, %s of %r {shares = array<i64: 2, 3>} : <4x64x64xbf16, row_major 128>, <4x64x64xbf16, row_major 128> -> <64x64>
+    %d = wg.mma %s, %s {shares = array<i64: 2, 3>} : <4x64x64xbf16, row_major 128>, <4x64x64xbf16, row_major 128> -> <64x64>
   }
   return
 }
@@ -128,7 +128,7 @@ func.func @tf32() {
     %s = wg.alloc : <4x64x32xf32, column_major 128>
     %r = wg.stages %s full 1 empty 1 : !wg.buffer<4x64x32xf32, column_major 128>
     // expected-error@+1 {{multiplies f32, of which wgmma reads rows only}}
-    %d = wg.mma %s, %s of %r : <4x64x32xf32, column_major 128>, <4x64x32xf32, column_major 128> -> <64x64>
+    %d = wg.mma %s, %s : <4x64x32xf32, column_major 128>, <4x64x32xf32, column_major 128> -> <64x64>
   }
   return
 }
@@ -141,8 +141,21 @@ func.func @unguarded() {
     %s = wg.alloc : <4x64x64xbf16, row_major 128>
     %t = wg.alloc : <4x64x64xbf16, row_major 128>
     %r = wg.stages %s full 1 empty 1 : !wg.buffer<4x64x64xbf16, row_major 128>
-    // expected-error@+1 {{needs operands in buffers of the stages}}
-    %d = wg.mma %s, %t of %r : <4x64x64xbf16, row_major 128>, <4x64x64xbf16, row_major 128> -> <64x64>
+    // expected-error@+1 {{needs operands in buffers of stages}}
+    %d = wg.mma %s, %t : <4x64x64xbf16, row_major 128>, <4x64x64xbf16, row_major 128> -> <64x64>
+  }
+  return
+}
+
+// -----
+
+func.func @shared() {
+  wg.program workgroups 1 resident 1 {
+  ^bb0(%id: i32, %rank: i32):
+    %s = wg.alloc : <4x64x64xbf16, row_major 128>
+    // expected-error@+1 {{needs buffers of its own that wg.alloc made}}
+    %r = wg.stages %s full 1 empty 1 : !wg.buffer<4x64x64xbf16, row_major 128>
+    %q = wg.stages %s full 1 : !wg.buffer<4x64x64xbf16, row_major 128>
   }
   return
 }

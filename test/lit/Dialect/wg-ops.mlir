@@ -3,7 +3,7 @@
 // The frame of a program: what its warpgroups share, and their roles.
 // CHECK-LABEL: func.func @frame
 // CHECK: wg.program workgroups 132 resident 1 {
-// CHECK: wg.role "copy" warpgroups 1 thread registers 40 {
+// CHECK: wg.role "copy" thread registers 40 {
 func.func @frame() {
   // EXAMPLE: wg.program
   wg.program workgroups 132 resident 1 {
@@ -12,7 +12,7 @@ func.func @frame() {
     %sb = wg.alloc : <4x64x64xbf16, column_major 128>
     %r = wg.stages %sa, %sb full 1 empty 2
        : !wg.buffer<4x128x64xbf16, row_major 128>, !wg.buffer<4x64x64xbf16, column_major 128>
-    wg.role "copy" warpgroups 1 thread registers 40 {
+    wg.role "copy" thread registers 40 {
     ^bb0(%none: i32):
       // Waits for empty stages, and fills them.
     }
@@ -25,12 +25,34 @@ func.func @frame() {
   return
 }
 
+// Stages that are filled once, by one of two threads of a warpgroup.
+// CHECK-LABEL: func.func @stays
+// CHECK: wg.stages %{{.*}} full 1 : !wg.buffer<9x64x64xbf16, row_major 128>
+// CHECK: wg.role "filter" thread registers 40 {
+// CHECK: wg.box %{{.*}}[%{{.*}}, %{{.*}}] last_in_place halo : <1x12544x2304xbf16> -> <192x64xbf16>
+func.func @stays(%x: memref<12544x2304xbf16>) {
+  %a = dnn.view %x <[1], [12544], [2304] : (g, m, k) -> (m, k)> : memref<12544x2304xbf16> -> <1x12544x2304xbf16>
+  wg.program workgroups 132 resident 1 {
+  ^bb0(%id: i32, %rank: i32):
+    %sb = wg.alloc : <9x64x64xbf16, row_major 128>
+    %r = wg.stages %sb full 1 : !wg.buffer<9x64x64xbf16, row_major 128>
+    wg.role "filter" thread registers 40 {
+    ^bb0(%none: i32):
+      %pa = wg.box %a[%id, %id] last_in_place halo : <1x12544x2304xbf16> -> <192x64xbf16>
+    }
+    wg.role "pixels" thread registers 40 {
+    ^bb0(%none: i32):
+    }
+  }
+  return
+}
+
 // Each op of a program.
 // CHECK-LABEL: func.func @program
 // CHECK: wg.program workgroups 264 resident 1 cluster 2 {
 // CHECK: %[[A:.*]] = wg.alloc : <4x192x64xbf16, row_major 128>
 // CHECK: wg.box %{{.*}}[%{{.*}}, %{{.*}}] evict_first multicast : <1x12544x2304xbf16> -> <192x64xbf16>
-// CHECK: wg.mma %{{.*}}, %{{.*}} of %{{.*}} add %{{.*}} : <4x64x64xbf16, row_major 128>, <4x128x64xbf16, row_major 128> -> <64x128>
+// CHECK: wg.mma %{{.*}}, %{{.*}} add %{{.*}} : <4x64x64xbf16, row_major 128>, <4x128x64xbf16, row_major 128> -> <64x128>
 // CHECK: wg.store %{{.*}} to %{{.*}} epilogue {
 // CHECK: wg.zero : <64x128, lanes m>
 func.func @program(%x: memref<12544x2304xbf16>, %w: memref<256x2304xbf16>,
@@ -50,7 +72,7 @@ func.func @program(%x: memref<12544x2304xbf16>, %w: memref<256x2304xbf16>,
     %r = wg.stages %sa, %sb full 1 empty 3
        : !wg.buffer<4x192x64xbf16, row_major 128>, !wg.buffer<4x128x64xbf16, row_major 128>
     // EXAMPLE-END
-    wg.role "copy" warpgroups 1 thread registers 32 {
+    wg.role "copy" thread registers 32 {
     ^bb0(%m: i32):
       // EXAMPLE: wg.box
       %pa = wg.box %a[%g, %m] evict_first multicast : <1x12544x2304xbf16> -> <192x64xbf16>
@@ -60,6 +82,9 @@ func.func @program(%x: memref<12544x2304xbf16>, %w: memref<256x2304xbf16>,
       // EXAMPLE-END
       // EXAMPLE: wg.copy
       wg.copy %pa[%m] to %sa signal %r : <192x64xbf16> -> <4x192x64xbf16, row_major 128>
+      // EXAMPLE-END
+      // EXAMPLE: wg.leave
+      wg.leave %r
       // EXAMPLE-END
       // EXAMPLE: wg.drain
       wg.drain %r
@@ -77,9 +102,9 @@ func.func @program(%x: memref<12544x2304xbf16>, %w: memref<256x2304xbf16>,
       // EXAMPLE: wg.await
       wg.await %r
       // EXAMPLE-END
-      %c = wg.mma %mine, %sb of %r : <4x64x64xbf16, row_major 128>, <4x128x64xbf16, row_major 128> -> <64x128>
+      %c = wg.mma %mine, %sb : <4x64x64xbf16, row_major 128>, <4x128x64xbf16, row_major 128> -> <64x128>
       // EXAMPLE: wg.mma
-      %e = wg.mma %mine, %sb of %r add %c
+      %e = wg.mma %mine, %sb add %c
          : <4x64x64xbf16, row_major 128>, <4x128x64xbf16, row_major 128> -> <64x128>
       // EXAMPLE-END
       // EXAMPLE: wg.order_arrive

@@ -1,0 +1,246 @@
+//===- ProgramWriter.cpp - The programs that pipelines become -------------===//
+
+#include "compiler/Conversion/Workgroup/ProgramWriter.h"
+#include "compiler/Conversion/Hopper/TileOrder.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace tessera;
+
+ProgramWriter::ProgramWriter(const Context &context)
+    : e(context.b, context.program.function.getLoc(), context.b.getBlock(),
+        context.device),
+      program(context.program), plan(context.plan), shape(plan.shape),
+      workgroup(context.workgroup), rank(context.rank),
+      acc(wg::AccType::get(context.b.getContext(), shape.getRows(),
+                           shape.getColumns(), shape.isSwapped)) {}
+
+//===----------------------------------------------------------------------===//
+// What steps are written of
+//===----------------------------------------------------------------------===//
+
+Value ProgramWriter::makeStages(ValueRange buffers, int64_t readers) {
+  return wg::StagesOp::create(e.b, e.loc, wg::StagesType::get(e.b.getContext()),
+                              buffers, e.b.getI64IntegerAttr(1),
+                              readers == 0 ? IntegerAttr()
+                                           : e.b.getI64IntegerAttr(readers));
+}
+
+void ProgramWriter::emitRole(StringRef name, int64_t warpgroups, bool isThread,
+                             int64_t registers, Body body) {
+  auto role =
+      wg::RoleOp::create(e.b, e.loc, name, warpgroups, isThread, registers);
+  OpBuilder::InsertionGuard guard(e.b);
+  Block *block = e.b.createBlock(&role.getBody(), {}, e.b.getI32Type(), e.loc);
+  body(block->getArgument(0));
+}
+
+void ProgramWriter::emitCopier(StringRef name,
+                               llvm::function_ref<void()> body) {
+  emitRole(name, 1, /*isThread=*/true, shape.getProducerRegisters(),
+           [&](Value) { body(); });
+}
+
+/// Each workgroup of a cluster that shares out steps has one tile.
+void ProgramWriter::forEachTile(Value first, int64_t stride, Body body) {
+  if (shape.cluster > 1)
+    return body(first);
+  auto loop = scf::ForOp::create(e.b, e.loc, first, e.constant(plan.tiles),
+                                 e.constant(stride));
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPointToStart(loop.getBody());
+  body(loop.getInductionVar());
+}
+
+Value ProgramWriter::forEachStep(Value first, Value last, Value carried,
+                                 llvm::function_ref<Value(Value, Value)> body) {
+  auto loop =
+      scf::ForOp::create(e.b, e.loc, first, last, e.constant(1), carried);
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPointToStart(loop.getBody());
+  Value next = body(loop.getInductionVar(), loop.getRegionIterArg(0));
+  scf::YieldOp::create(e.b, e.loc, next);
+  return loop.getResult(0);
+}
+
+void ProgramWriter::forEachStep(Value count, Body body) {
+  auto loop =
+      scf::ForOp::create(e.b, e.loc, e.constant(0), count, e.constant(1));
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPointToStart(loop.getBody());
+  body(loop.getInductionVar());
+}
+
+ResultTile ProgramWriter::locateTile(Value tile) {
+  return tessera::locateTile(e, plan, program, tile, rank);
+}
+
+wg::BoxOp ProgramWriter::emitBox(dnn::TileLoadOp load,
+                                 const TmaOperand &operand, Value group,
+                                 Value row, bool isShared) {
+  using Last = TmaOperand::LastSteps;
+  ArrayRef<int64_t> tile = load.getType().getShape();
+  auto type = wg::BoxType::get(e.b.getContext(), tile[0], tile[1],
+                               load.getType().getElementType());
+  return wg::BoxOp::create(e.b, e.loc, type, load.getView(), group, row,
+                           operand.getWalk() == TmaWalk::Pixels,
+                           operand.isStreamed(), isShared,
+                           operand.getLastSteps() == Last::Behind,
+                           operand.getLastSteps() == Last::InPlace,
+                           plan.halo && load == program.loadM);
+}
+
+Value ProgramWriter::sliceRows(Value buffer, int64_t rows, Value first) {
+  auto all = cast<wg::BufferType>(buffer.getType());
+  auto type = wg::BufferType::get(e.b.getContext(), all.getSlots(), rows,
+                                  all.getColumns(), all.getElementType(),
+                                  all.getColumnMajor(), all.getSwizzle());
+  return wg::SliceOp::create(e.b, e.loc, type, buffer, first);
+}
+
+DenseI64ArrayAttr ProgramWriter::getShares(Wgmma::Shares shares) {
+  if (shares.count == shape.rowBytes / Wgmma::kReductionBytes)
+    return {};
+  return e.b.getDenseI64ArrayAttr({shares.first, shares.count});
+}
+
+//===----------------------------------------------------------------------===//
+// The consumers
+//===----------------------------------------------------------------------===//
+
+wg::ResultOp ProgramWriter::emitResult(const ResultTile &tile) {
+  dnn::TileStoreOp store = program.store;
+  return wg::ResultOp::create(e.b, e.loc, wg::ResultType::get(e.b.getContext()),
+                              store.getView(), tile.group, tile.row,
+                              tile.column, staging, plan.shape.storeRowBytes,
+                              !plan.result, store.getExtras());
+}
+
+/// With the epilogue of the tile program.
+void ProgramWriter::emitStore(Value sums, Value result) {
+  auto store = wg::StoreOp::create(e.b, e.loc, sums, result);
+  Region &epilogue = program.store.getEpilogue();
+  if (epilogue.empty())
+    return;
+  store.getEpilogue().takeBody(epilogue);
+  Operation *yield = store.getEpilogue().front().getTerminator();
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPoint(yield);
+  wg::YieldOp::create(e.b, e.loc, yield->getOperand(0));
+  yield->erase();
+}
+
+/// A warp stores the rows that it has of its workgroup's share, unless that is
+/// behind the last column. The store looks at columns only where shares end
+/// behind it.
+void ProgramWriter::storeShare(Value sums, ResultTile tile) {
+  auto send =
+      wg::SendOp::create(e.b, e.loc, e.b.getI32Type(), e.b.getI1Type(), sums);
+  tile.column = e.add(tile.column, send.getColumn());
+  auto emit = [&] {
+    Value result = emitResult(tile);
+    auto share = wg::AccType::get(e.b.getContext(), shape.getRows(),
+                                  shape.getShareColumns(), shape.isSwapped);
+    emitStore(wg::ReceiveOp::create(e.b, e.loc, share), result);
+  };
+  const int64_t columns = program.store.getView().getType().getShape().back();
+  Value stores;
+  if (shape.countShares() != shape.cluster)
+    stores = send.getHasShare();
+  if (columns % shape.tileN != 0)
+    stores = e.both(stores, e.ult(tile.column, columns));
+  if (stores)
+    emitIf(e, stores, emit);
+  else
+    emit();
+}
+
+/// In ping-pong consumers take turns: without them the parities of a ring that
+/// both walk would be taken for each other's.
+void ProgramWriter::emitTile(Value tile, Value consumer) {
+  ResultTile at = locateTile(tile);
+  if (!shape.isPingPong)
+    at.row = e.add(at.row, e.mul(consumer, shape.getRows()));
+  if (shape.cluster > 1)
+    return storeShare(multiply(at.group, [] {}), at);
+  Value result = emitResult(at);
+  if (shape.isPingPong)
+    wg::OrderWaitOp::create(e.b, e.loc, consumer);
+  Value sums = multiply(at.group, [&] {
+    if (shape.isPingPong)
+      wg::OrderArriveOp::create(e.b, e.loc, consumer, shape.consumers);
+  });
+  emitStore(sums, result);
+}
+
+void ProgramWriter::emitConsumer(Value consumer) {
+  rowsA = bufferA;
+  if (!shape.isPingPong) {
+    const int64_t others = shape.tileM - shape.getRows();
+    const int64_t all = cast<wg::BufferType>(bufferA.getType()).getRows();
+    rowsA = sliceRows(bufferA, all - others, e.mul(consumer, shape.getRows()));
+  }
+  auto isConsumer = [&](int64_t number) -> Value {
+    return arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq, consumer,
+                                 e.constant(number));
+  };
+  Value first = workgroup;
+  const int64_t stride = plan.countWalkers();
+  if (shape.isPingPong) {
+    emitIf(e, isConsumer(shape.consumers - 1), [&] {
+      wg::OrderArriveOp::create(e.b, e.loc, consumer, shape.consumers);
+    });
+    // The second consumer begins with the second tile.
+    emitIf(e, isConsumer(1), [&] { skipTile(workgroup); });
+    first = e.add(first, e.mul(consumer, stride));
+  }
+  forEachTile(first, shape.isPingPong ? 2 * stride : stride, [&](Value tile) {
+    emitTile(tile, consumer);
+    if (shape.isPingPong)
+      skipTile(e.add(tile, stride));
+  });
+  wg::FlushOp::create(e.b, e.loc);
+}
+
+//===----------------------------------------------------------------------===//
+// The program
+//===----------------------------------------------------------------------===//
+
+/// The tile of a step of `rows` rows, as `operand` copies it.
+wg::BufferType ProgramWriter::getBufferType(int64_t slots, int64_t rows,
+                                            Type element,
+                                            const TmaOperand *operand) {
+  const bool isTransposed = operand && operand->isTransposed();
+  const int64_t bytes = element.getIntOrFloatBitWidth() / 8;
+  const int64_t rowBytes = operand ? shape.rowBytes : kRowBytes;
+  return wg::BufferType::get(
+      element.getContext(), slots, rows, rowBytes / bytes, element,
+      isTransposed, isTransposed ? operand->getBlockRowBytes() : rowBytes);
+}
+
+void ProgramWriter::emitBuffers() {
+  constexpr int64_t kStaged = kStoreRows, kBlock = 64;
+  auto alloc = [&](wg::BufferType type) -> Value {
+    return wg::AllocOp::create(e.b, e.loc, type);
+  };
+  Type operand = program.loadM.getType().getElementType();
+  Type result = program.store.getView().getType().getElementType();
+  bufferA = alloc(
+      shape.hasHaloA()
+          ? getBufferType(shape.halo.buffers, shape.halo.rows, operand, &plan.a)
+          : getBufferType(shape.stages, shape.tileM, operand, &plan.a));
+  bufferB = alloc(getBufferType(
+      shape.stages, llvm::alignTo(shape.tileN, kBlock), operand, &plan.b));
+  staging = alloc(getBufferType(shape.getWarps() * shape.stagers, kStaged,
+                                result, nullptr));
+}
+
+void ProgramWriter::emit() {
+  emitBuffers();
+  emitStages();
+  emitCopiers();
+  emitRole("multiply", shape.consumers, /*isThread=*/false,
+           shape.getConsumerRegisters(),
+           [&](Value consumer) { emitConsumer(consumer); });
+}

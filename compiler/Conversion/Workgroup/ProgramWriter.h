@@ -1,0 +1,93 @@
+//===- ProgramWriter.h - The programs that pipelines become ----*- C++ -*--===//
+//
+// What they have in common: a workgroup walks tiles for as long as there are
+// any. Its copiers run ahead, through the end of one tile into the next, as far
+// as stages reach; the consumers multiply, release stages and store. What a
+// step is, and who copies what for it, differs: two operands (PairProgram.cpp),
+// or pixels that all taps share (HaloProgram.cpp).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_COMPILER_CONVERSION_WORKGROUP_PROGRAMWRITER_H
+#define TESSERA_COMPILER_CONVERSION_WORKGROUP_PROGRAMWRITER_H
+
+#include "compiler/Conversion/Hopper/HopperPlan.h"
+#include "compiler/Conversion/Hopper/Wgmma.h"
+#include "dialect/Workgroup/Workgroup.h"
+
+#include <memory>
+
+namespace tessera {
+
+class ProgramWriter {
+public:
+  /// What it is written from, and to: at `b`, for a workgroup of that number.
+  struct Context {
+    TileProgram &program;
+    const HopperPlan &plan;
+    mlir::Value workgroup, rank;
+    mlir::OpBuilder &b;
+    const DeviceOps &device;
+  };
+  explicit ProgramWriter(const Context &context);
+  virtual ~ProgramWriter() = default;
+  void emit();
+
+protected:
+  using Body = llvm::function_ref<void(mlir::Value)>;
+
+  /// The stages of the buffers, and the roles that fill them.
+  virtual void emitStages() = 0;
+  virtual void emitCopiers() = 0;
+  /// The sums of a tile of `group`. Calls `onIssued` where all products have
+  /// been issued.
+  virtual mlir::Value multiply(mlir::Value group,
+                               llvm::function_ref<void()> onIssued) = 0;
+  /// Goes behind a tile that another consumer multiplies.
+  virtual void skipTile(mlir::Value tile) = 0;
+
+  mlir::Value makeStages(mlir::ValueRange buffers, int64_t readers);
+  void emitCopier(llvm::StringRef name, llvm::function_ref<void()> body);
+  void forEachTile(mlir::Value first, int64_t stride, Body body);
+  /// Calls `body` with the numbers from `first` to `last` and what it carries.
+  mlir::Value
+  forEachStep(mlir::Value first, mlir::Value last, mlir::Value carried,
+              llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> body);
+  void forEachStep(mlir::Value count, Body body);
+  ResultTile locateTile(mlir::Value tile);
+  wg::BoxOp emitBox(dnn::TileLoadOp load, const TmaOperand &operand,
+                    mlir::Value group, mlir::Value row, bool isShared = false);
+  mlir::Value sliceRows(mlir::Value buffer, int64_t rows, mlir::Value first);
+  /// Null for all instructions of a step.
+  mlir::DenseI64ArrayAttr getShares(Wgmma::Shares shares);
+
+  Emitter e;
+  TileProgram &program;
+  const HopperPlan &plan;
+  const HopperShape &shape;
+  mlir::Value workgroup, rank;
+  mlir::Value bufferA, bufferB, staging;
+  mlir::Value rowsA; ///< Those of the consumer.
+  wg::AccType acc;
+
+private:
+  wg::BufferType getBufferType(int64_t slots, int64_t rows, mlir::Type element,
+                               const TmaOperand *operand);
+  void emitBuffers();
+  void emitRole(llvm::StringRef name, int64_t warpgroups, bool isThread,
+                int64_t registers, Body body);
+  wg::ResultOp emitResult(const ResultTile &tile);
+  void emitStore(mlir::Value sums, mlir::Value result);
+  void storeShare(mlir::Value sums, ResultTile tile);
+  void emitTile(mlir::Value tile, mlir::Value consumer);
+  void emitConsumer(mlir::Value consumer);
+};
+
+std::unique_ptr<ProgramWriter>
+makePairProgram(const ProgramWriter::Context &context);
+std::unique_ptr<ProgramWriter>
+makeHaloProgram(const ProgramWriter::Context &context);
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_CONVERSION_WORKGROUP_PROGRAMWRITER_H
