@@ -14,9 +14,9 @@ programs=(call-overhead dnn-driver dnn-sweep dnn-tune ConformancePtx-O0 Conforma
 limit_mib=60
 
 [[ -f $build/build.ninja ]] || cmake --preset gpu-host
-ninja -C "$build" tessera tessera-hip-on-cuda "${programs[@]}"
+ninja -C "$build" tessera tessera-hip-on-cuda tessera-torch "${programs[@]}"
 
-# Only glibc may be missing there.
+# Only glibc may be missing there; the extension of PyTorch takes PyTorch's libstdc++.
 for file in "${programs[@]/#/$build/bin/}" "$build"/lib/{libMIOpen.so.1,libtessera-{compiler,hip-on-cuda}.so,tessera-compile-worker}; do
   if objdump -p "$file" | awk '/NEEDED/ {print $2}' |
       grep -vE '^(lib(c|m|dl|pthread|rt)\.so\.|ld-linux|libMIOpen\.so\.1|libamdhip64\.so\.5)'; then
@@ -28,10 +28,9 @@ done
 # Links are followed: libMIOpen.so.1 is a link, and so is lib/hip-on-cuda's
 # library.
 files=("${programs[@]/#/bin/}" lib/libMIOpen.so.1 lib/libtessera-compiler.so
-  lib/tessera-compile-worker lib/libtessera-hip-on-cuda.so lib/hip-on-cuda)
-bench=({c_api,gpu_{compare,device,norms,pack,points,row_wise,tiles}}.py {conv,resnet50}-h100.txt)
-tar --transform 's,^,tessera/,' -chf - -C "$build" "${files[@]}" \
-  -C "$PWD/tools" "${bench[@]/#/bench/}" |
+  lib/tessera-compile-worker lib/libtessera-hip-on-cuda.so lib/hip-on-cuda lib/libtessera-torch.so)
+tar --transform 's,^,tessera/,' --exclude __pycache__ --exclude bench/results -chf - -C "$build" "${files[@]}" \
+  -C "$PWD/tools" bench -C "$PWD/capi" python/tessera |
   xz -6 -T2 >"$archive"
 size=$(stat -c %s "$archive")
 echo "$archive: $((size >> 20)) MiB"
