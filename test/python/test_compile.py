@@ -7,6 +7,7 @@ import os
 import threading
 import unittest
 import warnings
+from unittest import mock
 
 try:
     import torch
@@ -17,7 +18,7 @@ except ImportError as error:
 
 import tessera.compile
 import tessera.torch
-from tessera import _fused
+from tessera import _fused, _layouts, _rewrite
 
 DEVICE = "cpu" if os.environ.get("TESSERA_DEVICE", "").startswith("emulated") else "cuda"
 LAST = torch.channels_last
@@ -239,6 +240,50 @@ class CompileTest(unittest.TestCase):
         for one, other in zip((*mine.parameters(), *mine.buffers()), (*theirs.parameters(), *theirs.buffers())):
             if one.requires_grad:
                 one, other = one.grad, other.grad
+            torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-4)
+
+    # Maximum pooling keeps a byte for its gradient, ours and PyTorch's the same; poolings that are not ours beside it.
+    def test_training_pools(self):
+        for dims, kind in ((2, nn.MaxPool2d), (3, nn.MaxPool3d)):
+            for is_last in (True, False):
+                conv = {2: nn.Conv2d, 3: nn.Conv3d}[dims](3, 8, 3, padding=1)
+                mine = nn.Sequential(conv, kind(3, 2, 1, ceil_mode=True), kind(2, dilation=2), nn.Flatten()).to(DEVICE)
+                x = torch.randn(2, 3, *[9, 12, 8][:dims], device=DEVICE)
+                x = x.contiguous(memory_format=_layouts.LAST[dims + 2]) if is_last else x
+                theirs = copy.deepcopy(mine)
+                compiled = torch.compile(mine, backend="tessera", options=WITHOUT_INDUCTOR)
+                theirs(x).square().sum().backward()
+                compiled(torch.cat([x, x])).square().sum().backward()
+                mine.zero_grad()
+                count = self.count(lambda: compiled(x).square().sum().backward())
+                self.assertEqual((count["compiled_max_pool_mask"], count["compiled_max_pool_backward"]), (1, 1))
+                for one, other in zip(mine.parameters(), theirs.parameters()):
+                    torch.testing.assert_close(one.grad, other.grad, atol=1e-4, rtol=1e-4)
+                arguments = [3] * dims, [2] * dims, [1] * dims, True
+                y, mask = torch.ops.tessera_compiled.compiled_max_pool_mask(x, *arguments)
+                for one, other in zip((y, mask), _fused._pool_mask(x, *arguments)):
+                    torch.testing.assert_close(one, other)
+                rest = list(x.shape), *arguments, is_last, mask
+                torch.testing.assert_close(torch.ops.tessera_compiled.compiled_max_pool_backward(y, *rest),
+                                           _fused._pool_backward(y, *rest))
+
+    # A gradient that lies otherwise than the image is gathered once for both gradients of a convolution.
+    def test_gradient_layouts(self):
+        conv = nn.Conv2d(8, 4, 3).to(DEVICE, memory_format=LAST)
+        seen = []
+
+        def look(graph):
+            _replace(graph)
+            seen.extend(node.args[0].meta["val"] for node in graph.nodes if "convolution_backward" in str(node.target))
+        _replace = _rewrite.replace_gradients
+        with mock.patch.object(_rewrite, "replace_gradients", look):
+            compiled = torch.compile(lambda x: conv(x).contiguous(), backend="tessera", options=WITHOUT_INDUCTOR)
+            x, grad = make(2, 8, 6, 6).requires_grad_(), torch.randn(2, 4, 4, 4, device=DEVICE)
+            compiled(x).backward(grad)
+        self.assertTrue(seen and all(one.is_contiguous(memory_format=LAST) for one in seen))
+        mine, x.grad, conv.weight.grad = (x.grad, conv.weight.grad), None, None
+        conv(x).backward(grad)
+        for one, other in zip(mine, (x.grad, conv.weight.grad)):
             torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-4)
 
     # A type without kernels is PyTorch's, and so is what a kernel is refused for, which is counted.

@@ -240,7 +240,7 @@ def print_profile(name, step, count=5):
         torch.cuda.synchronize()
     kernels = sorted(profile.key_averages(), key=lambda one: -one.self_device_time_total)
     print(f"{name}: {sum(one.self_device_time_total for one in kernels) / count:.0f} us of kernels")
-    for one in kernels[:25]:
+    for one in kernels[:60]:
         print(f"  {one.self_device_time_total / count:8.1f} us {one.count / count:5.0f} x {one.key[:90]}", flush=True)
 
 

@@ -84,7 +84,8 @@ def _list_joint_options(options: Options) -> dict[str, Any]:
         from torch._inductor.decomposition import select_decomp_table
         table = select_decomp_table()
         split = functools.partial(min_cut_rematerialization_partition, compiler="inductor")
-        kept = _rewrite.KEPT if options.norm_relu else ()
+        kept = (_rewrite.KEPT if options.norm_relu else ()) + (
+            _rewrite.POOLS + _rewrite.POOL_GRADIENTS if options.max_pool else ())
         # Inductor writes running statistics in kernels that it has anyway.
         result["keep_inference_input_mutations"] = True
         result["decompositions"] = {op: function for op, function in table.items() if op not in kept}
@@ -92,7 +93,9 @@ def _list_joint_options(options: Options) -> dict[str, Any]:
     def partition(joint: torch.fx.GraphModule, inputs: Sequence[Any], **how: Any) -> Any:
         if options.norm_relu:
             _rewrite.fuse_norms(joint.graph, table)
-            joint.recompile()
+        if options.max_pool:
+            _rewrite.fuse_pools(joint.graph, table)
+        joint.recompile()
         return split(joint, inputs, **how)
     return {**result, "partition_fn": partition}
 

@@ -38,6 +38,9 @@ _SCHEMAS = [
     "compiled_convolution_backward(Tensor grad, Tensor x, Tensor w, int[]? bias_sizes, int[] stride, int[] padding, "
     "int[] dilation, bool transposed, int[] output_padding, int groups, bool[] mask) -> (Tensor, Tensor, Tensor)",
     "compiled_max_pool(Tensor x, int[] window, int[] stride, int[] padding, int[] dilation, bool ceil) -> Tensor",
+    "compiled_max_pool_mask(Tensor x, int[] window, int[] stride, int[] padding, bool ceil) -> (Tensor, Tensor)",
+    "compiled_max_pool_backward(Tensor grad, SymInt[] shape, int[] window, int[] stride, int[] padding, bool ceil, "
+    "bool is_last, Tensor mask) -> Tensor",
     "compiled_avg_pool(Tensor x, int[] window, int[] stride, int[] padding, bool ceil, bool counts_padding) -> Tensor",
     "compiled_norm_relu(Tensor x, Tensor weight, Tensor bias, Tensor mean, Tensor variance, float momentum, "
     "float epsilon) -> (Tensor, Tensor, Tensor, Tensor, Tensor)",
@@ -107,7 +110,7 @@ class _Pool(_pooling.Pool):
     """compiled_max_pool and compiled_avg_pool: no indices, which nothing reads."""
 
     def __init__(self, averages: bool):
-        super().__init__(_pool_average if averages else _pool_maximum, 0, averages, False, has_indices=False)
+        super().__init__(_pool_average if averages else _pool_maximum, 0, averages, False, index="none")
 
     def decide(self, x, *arguments) -> None:
         self.dims = x.dim() - 2
@@ -122,6 +125,82 @@ def _pool_maximum(x, window, stride, padding, dilation, ceil) -> torch.Tensor:
 def _pool_average(x, window, stride, padding, ceil, counts_padding) -> torch.Tensor:
     return (torch.ops.aten.avg_pool2d if x.dim() == 4 else torch.ops.aten.avg_pool3d)(
         x, window, stride, padding, ceil, counts_padding)
+
+
+class _PoolMask(_pooling.Pool):
+    """compiled_max_pool_mask: of each maximum also its number in the window, a byte."""
+
+    def __init__(self):
+        super().__init__(_pool_maximum, 0, False, False, "u8mask")
+
+    def decide(self, x, window, stride, padding, ceil) -> None:
+        self.dims = x.dim() - 2
+        super().decide(x, window, stride, padding, [1], ceil)
+
+
+class _PoolBackward(_pooling.Pool):
+    """compiled_max_pool_backward: its gradient, by the mask."""
+
+    def __init__(self):
+        super().__init__(lambda grad, x, *_: x, 0, False, True, "u8mask")
+
+    def decide(self, grad, shape, window, stride, padding, ceil, is_last, mask) -> None:
+        self.dims = len(shape) - 2
+        x = _make_image(grad, shape, is_last).to("meta")
+        # PyTorch's gradient has as many arguments, the indices last.
+        super().decide(grad, x, window, stride, padding, [1], ceil, mask)
+
+
+def _make_image(like: torch.Tensor, shape: Sequence[int], is_last: bool) -> torch.Tensor:
+    form = LAST[len(shape)] if is_last else torch.contiguous_format
+    return torch.empty(shape, dtype=like.dtype, device=like.device, memory_format=form)
+
+
+def _pool_mask(x, window, stride, padding, ceil) -> tuple:
+    """The same by PyTorch's operators."""
+    pool = torch.ops.aten.max_pool2d_with_indices if x.dim() == 4 else torch.ops.aten.max_pool3d_with_indices
+    y, indices = pool(x, window, stride, padding, 1, ceil)
+    places = zip(_split(indices, x.shape[2:]), _list_starts(y, stride, padding))
+    return y, _join([place - start for place, start in places], window).to(torch.uint8)
+
+
+def _pool_mask_meta(x, window, stride, padding, ceil) -> tuple:
+    y = _pool_maximum(x, window, stride, padding, [1], ceil)
+    return y, torch.empty_like(y, dtype=torch.uint8)
+
+
+def _pool_backward(grad, shape, window, stride, padding, ceil, is_last, mask) -> torch.Tensor:
+    """The same by PyTorch's operators."""
+    x = _make_image(grad, shape, is_last)
+    places = zip(_split(mask.long(), window), _list_starts(mask, stride, padding))
+    indices = _join([place + start for place, start in places], shape[2:])
+    aten = torch.ops.aten
+    pool = aten.max_pool2d_with_indices_backward if len(shape) == 4 else aten.max_pool3d_with_indices_backward
+    return x.copy_(pool(grad, x, window, stride, padding, [1] * len(window), ceil, indices))
+
+
+def _list_starts(y: torch.Tensor, stride: Sequence[int], padding: Sequence[int]) -> list[torch.Tensor]:
+    """Where the window of each element begins, along each dimension."""
+    starts = [torch.arange(length, device=y.device) * step - pad
+              for length, step, pad in zip(y.shape[2:], stride, padding)]
+    return [start.view(-1, *[1] * behind) for behind, start in zip(reversed(range(len(starts))), starts)]
+
+
+def _split(numbers: torch.Tensor, lengths: Sequence[int]) -> list[torch.Tensor]:
+    """Coordinates of elements, by their numbers."""
+    places = []
+    for length in reversed(lengths):
+        places.insert(0, numbers % length)
+        numbers = numbers // length
+    return places
+
+
+def _join(places: Sequence[torch.Tensor], lengths: Sequence[int]) -> torch.Tensor:
+    """Numbers of elements, by their coordinates."""
+    numbers = places[0]
+    for place, length in zip(places[1:], lengths[1:]):
+        numbers = numbers * length + place
+    return numbers
 
 
 # Of the modes of batch normalisation (docs/spec/row-wise.md): the activation; running statistics, saved ones.
@@ -199,6 +278,10 @@ _OPERATORS = {
         Operator(_convolution.Backward, _convolution.get_backward_key, torch.ops.aten.convolution_backward.default),
         torch.ops.aten.convolution_backward.default),
     "compiled_max_pool": (Operator(functools.partial(_Pool, False), describe, _pool_maximum), _pool_maximum),
+    "compiled_max_pool_mask": (Operator(_PoolMask, describe, _pool_mask), _pool_mask_meta),
+    "compiled_max_pool_backward": (
+        Operator(_PoolBackward, describe, _pool_backward),
+        lambda grad, shape, *arguments: _make_image(grad, shape, arguments[-2])),
     "compiled_avg_pool": (Operator(functools.partial(_Pool, True), describe, _pool_average), _pool_average),
     # Another momentum is not another kernel.
     "compiled_norm_relu": (Operator(_NormForward, lambda *arguments: describe(*arguments[:5], arguments[6]),

@@ -16,6 +16,10 @@ from tessera._launch import Entry, Kernel, Plan
 from tessera._layouts import Input, find_gathers, gather, get_layout, get_type
 
 
+# How a maximum is told: its number in the image, or in the window.
+INDICES = {"u64image": torch.int64, "u8mask": torch.uint8}
+
+
 def _to_meta(value: Any) -> Any:
     if isinstance(value, torch.Tensor):
         return torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device="meta")
@@ -37,20 +41,20 @@ def _get_max_mode(padding, dilation=(1,), *_) -> str:
 
 
 class Pool(Entry):
-    """An operator of PyTorch's: its dimensions, whether it averages, whether it is the gradient, and whether a maximum
-    is told with its index.
+    """An operator of PyTorch's: its dimensions, whether it averages, whether it is the gradient, and how a maximum is
+    told, if it is.
     """
 
-    def __init__(self, op: Any, dims: int, averages: bool, backward: bool, has_indices: bool = True):
+    def __init__(self, op: Any, dims: int, averages: bool, backward: bool, index: str = "u64image"):
         super().__init__()
         self.op, self.dims, self.averages, self.backward = op, dims, averages, backward
-        self.has_indices = has_indices and not averages
+        self.index = "none" if averages else index
 
     def decide(self, *arguments) -> None:
         # Forward is of (x, window, stride, padding, ...), backward of (gradient, x, window, ...[, indices]).
         tensors = [value for value in arguments if isinstance(value, torch.Tensor)]
         source, image = tensors[0], tensors[1 if self.backward else 0]
-        kind = get_type(*tensors[:2 if self.backward else 1])
+        kind = get_type(source)
         dims = self.dims
         if image.dim() != dims + 2 or not image.numel() or kind == "f64":
             raise Refusal("f64" if kind == "f64" else "an image without a batch" if image.numel() else "no elements")
@@ -65,11 +69,12 @@ class Pool(Entry):
                   f"-{','.join(reversed(layouts) if self.backward else layouts)}-n{image.shape[0]}c{image.shape[1]}"
                   f"{get_spatial(image.shape[2:], 'dhw')}-{get_spatial(window, 'zyx')}"
                   f"-p{self._get_pads(image.shape[2:], y[2:], window, stride, padding)}-s{join(stride)}"
-                  f"-i{'u64image' if self.has_indices else 'none'}")
-        names = ["x", "y"] + (["indices"] if self.has_indices else [])
-        kernel = Kernel(config, names, names[:1] if self.backward else names[1:], image.get_device())
-        new = [(self.shape, self.strides, kind) for kind in ([source.dtype, torch.int64]
-                                                             if self.has_indices and not self.backward
+                  f"-i{self.index}")
+        has_indices = self.index in INDICES
+        names = ["x", "y"] + (["indices"] if has_indices else [])
+        kernel = Kernel(config, names, names[:1] if self.backward else names[1:], source.get_device())
+        new = [(self.shape, self.strides, kind) for kind in ([source.dtype, INDICES[self.index]]
+                                                             if has_indices and not self.backward
                                                              else [source.dtype])]
         numbers = [~0, 0, len(arguments) - 1] if self.backward else [0, ~0, ~1]
         self.plan = Plan(new, [(kernel, numbers[:len(names)])],

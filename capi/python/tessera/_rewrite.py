@@ -6,6 +6,8 @@ Each function here keeps shapes, strides and types of what it replaces, which no
 from __future__ import annotations
 
 import contextlib
+import math
+import operator
 from typing import Any, Callable, Iterator, Sequence
 
 import torch
@@ -191,10 +193,20 @@ def fuse_convolutions(graph: Graph, fuses: bool = True) -> None:
 
 
 def replace_gradients(graph: Graph) -> None:
-    """The gradients of convolutions, by the operator that is ours."""
+    """The gradients of convolutions, by the operator that is ours. It is given the gradient of the result as images
+    lie: behind a mean it may lie otherwise, and so would all gradients on a residual stream.
+    """
     for node in _find(graph, aten.convolution_backward.default):
-        if _has_kernels(node.args[0].meta["val"]):
-            node.target = _get_operator("compiled_convolution_backward")
+        grad, x = node.args[:2]
+        if not _has_kernels(grad.meta["val"]):
+            continue
+        node.target = _get_operator("compiled_convolution_backward")
+        form = suggest_memory_format(x.meta["val"])
+        if form in LAST.values() and not grad.meta["val"].is_contiguous(memory_format=form):
+            with graph.inserting_before(node):
+                copy = graph.call_function(aten.clone.default, (grad,), {"memory_format": form})
+            copy.meta["val"] = torch.empty_like(grad.meta["val"], memory_format=form)
+            node.replace_input_with(grad, copy)
 
 
 def replace_pools(graph: Graph, max_pool: bool) -> None:
@@ -215,6 +227,64 @@ def replace_pools(graph: Graph, max_pool: bool) -> None:
             result.meta = dict(one.meta)
             one.replace_all_uses_with(result)
     graph.eliminate_dead_code()
+
+
+# Maximum poolings of graphs with gradients, when Inductor's decompositions leave them out, and their gradients.
+POOLS = (aten.max_pool2d_with_indices.default, aten.max_pool3d_with_indices.default)
+POOL_GRADIENTS = (aten.max_pool2d_with_indices_backward.default, aten.max_pool3d_with_indices_backward.default)
+
+
+def fuse_pools(graph: Graph, decompositions: dict) -> None:
+    """Maximum poolings whose indices nothing but the gradient reads: a byte tells as much. Others are decomposed, if
+    the operator has a decomposition here.
+    """
+    for pool in _find(graph, *POOLS):
+        x, window, stride, padding, dilation, ceil = _get_arguments(pool)
+        value, results = x.meta["val"], {user.args[1]: user for user in pool.users}
+        gradients = list(results[1].users) if 1 in results else []
+        if not gradients or not all(one.target in POOL_GRADIENTS and one.args[-1] is results[1] for one in gradients):
+            continue
+        dims = value.dim() - 2
+        window, stride, padding = (list(one) * (dims if len(one) == 1 else 1)
+                                   for one in (window, stride or window, padding))
+        is_odd = any(step != 1 for step in dilation) or math.prod(window) > 256
+        if is_odd or not _has_kernels(value) or value.dtype is torch.float64 or f"pool{dims}d" not in str(pool.target):
+            continue
+        is_last = suggest_memory_format(value) in LAST.values()
+        with graph.inserting_before(pool):
+            pool.replace_all_uses_with(graph.call_function(
+                _get_operator("compiled_max_pool_mask"), (x, window, stride, padding, ceil)))
+        for gradient in gradients:
+            with graph.inserting_before(gradient):
+                gradient.replace_all_uses_with(graph.call_function(
+                    _get_operator("compiled_max_pool_backward"),
+                    (gradient.args[0], _get_shape(pool, x), window, stride, padding, ceil, is_last, results[1])))
+    _finish_fusing(graph, POOLS + POOL_GRADIENTS, decompositions, "compiled_max_pool_mask",
+                   "compiled_max_pool_backward")
+
+
+def _get_shape(before: Node, x: Node) -> list[int | Node]:
+    """The lengths of a tensor as an operator's argument; those that change from call to call are nodes."""
+    shape: list[int | Node] = list(x.meta["val"].shape)
+    for dim, length in enumerate(shape):
+        if isinstance(length, torch.SymInt):
+            with before.graph.inserting_before(before):
+                shape[dim] = before.graph.call_function(aten.sym_size.int, (x, dim))
+            shape[dim].meta["val"] = length
+    return shape
+
+
+def _finish_fusing(graph: Graph, targets: Sequence[Any], decompositions: dict, *fused: str) -> None:
+    """Decomposes what is left of operators, and says what the results of new ones look like."""
+    graph.eliminate_dead_code()
+    for node in _find(graph, *(op for op in targets if op in decompositions)):
+        _decompose(node, decompositions)
+    graph.eliminate_dead_code()
+    for node in _find(graph, *map(_get_operator, fused)):
+        node.meta["val"] = node.target(*map_arg(node.args, lambda one: one.meta["val"]))
+        for user in node.users:
+            if user.target is operator.getitem:
+                user.meta["val"] = node.meta["val"][user.args[1]]
 
 
 # What batch normalisation and its ReLU are in graphs with gradients, when Inductor's decompositions leave them out.
@@ -252,19 +322,14 @@ def fuse_norms(graph: Graph, decompositions: dict) -> None:
             norm.replace_all_uses_with(graph.call_function(
                 _get_operator("compiled_norm_relu_backward"),
                 (source, x, weight, fused[y][1], mean, inverse, epsilon)))
-    graph.eliminate_dead_code()
-    for node in _find(graph, *(op for op in KEPT if op in decompositions)):
-        _decompose(node, decompositions)
-    graph.eliminate_dead_code()
-    for node in _find(graph, _get_operator("compiled_norm_relu"), _get_operator("compiled_norm_relu_backward")):
-        node.meta["val"] = node.target(*map_arg(node.args, lambda one: one.meta["val"]))
+    _finish_fusing(graph, KEPT, decompositions, "compiled_norm_relu", "compiled_norm_relu_backward")
 
 
 def _decompose(node: Node, decompositions: dict) -> None:
     inputs = node.all_input_nodes
 
     def function(*values: torch.Tensor) -> Any:
-        return decompositions[node.target](*map_arg(node.args, dict(zip(inputs, values)).__getitem__), **node.kwargs)
+        return node.target(*map_arg(node.args, dict(zip(inputs, values)).__getitem__), **node.kwargs)
     result = _inline(node, function, *inputs, decompositions=decompositions)
     for user, one in [(node, result)] if isinstance(result, Node) else [(user, result[user.args[1]])
                                                                        for user in list(node.users)]:
