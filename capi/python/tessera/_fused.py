@@ -160,8 +160,8 @@ def _pool_mask(x, window, stride, padding, ceil) -> tuple:
     """The same by PyTorch's operators."""
     pool = torch.ops.aten.max_pool2d_with_indices if x.dim() == 4 else torch.ops.aten.max_pool3d_with_indices
     y, indices = pool(x, window, stride, padding, 1, ceil)
-    places = zip(_split(indices, x.shape[2:]), _list_starts(y, stride, padding))
-    return y, _join([place - start for place, start in places], window).to(torch.uint8)
+    positions = zip(_split(indices, x.shape[2:]), _list_starts(y, stride, padding))
+    return y, _join([position - start for position, start in positions], window).to(torch.uint8)
 
 
 def _pool_mask_meta(x, window, stride, padding, ceil) -> tuple:
@@ -172,8 +172,8 @@ def _pool_mask_meta(x, window, stride, padding, ceil) -> tuple:
 def _pool_backward(grad, shape, window, stride, padding, ceil, is_last, mask) -> torch.Tensor:
     """The same by PyTorch's operators."""
     x = _make_image(grad, shape, is_last)
-    places = zip(_split(mask.long(), window), _list_starts(mask, stride, padding))
-    indices = _join([place + start for place, start in places], shape[2:])
+    positions = zip(_split(mask.long(), window), _list_starts(mask, stride, padding))
+    indices = _join([position + start for position, start in positions], shape[2:])
     aten = torch.ops.aten
     pool = aten.max_pool2d_with_indices_backward if len(shape) == 4 else aten.max_pool3d_with_indices_backward
     return x.copy_(pool(grad, x, window, stride, padding, [1] * len(window), ceil, indices))
@@ -188,18 +188,18 @@ def _list_starts(y: torch.Tensor, stride: Sequence[int], padding: Sequence[int])
 
 def _split(numbers: torch.Tensor, lengths: Sequence[int]) -> list[torch.Tensor]:
     """Coordinates of elements, by their numbers."""
-    places = []
+    positions = []
     for length in reversed(lengths):
-        places.insert(0, numbers % length)
+        positions.insert(0, numbers % length)
         numbers = numbers // length
-    return places
+    return positions
 
 
-def _join(places: Sequence[torch.Tensor], lengths: Sequence[int]) -> torch.Tensor:
+def _join(positions: Sequence[torch.Tensor], lengths: Sequence[int]) -> torch.Tensor:
     """Numbers of elements, by their coordinates."""
-    numbers = places[0]
-    for place, length in zip(places[1:], lengths[1:]):
-        numbers = numbers * length + place
+    numbers = positions[0]
+    for position, length in zip(positions[1:], lengths[1:]):
+        numbers = numbers * length + position
     return numbers
 
 
