@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""Times ResNet-50 in PyTorch with and without tessera.torch, on an NVIDIA GPU.
+"""Times networks in PyTorch with and without tessera.torch, on an NVIDIA GPU.
 
-  torch_resnet50.py [--inference 1,32,256] [--training 256] [--seconds 200] [--ways compile/torch.compile]
-                    [--profile compile]
-                    [--max-pool] [--pytorch-norm] [--out FILE]
+  torch_models.py [--network resnet50] [--inference 1,32,256] [--training 256] [--ways compile/torch.compile]
+                  [--seconds 200] [--profile compile] [--max-pool] [--pytorch-norm] [--out FILE]
 
-bf16, channels last, 224x224: inference, and training steps (autocast, SGD). Ways: eager, the whole step as one CUDA
+bf16, channels last: inference, and training steps (autocast, SGD). Ways: eager, the whole step as one CUDA
 graph, both with PyTorch's kernels and with ours, ours without the extension (eager, "in Python"), torch.compile as
 a peer (mode "reduce-overhead"), and the same with backend "tessera" (compile; with its normalisation in training,
 "compile, norms"). Eager is always there. All ways of a batch are timed alternately, and the median of their times is
@@ -25,81 +24,17 @@ from unittest import mock
 
 import torch
 import torch.nn.functional as F
-from torch import nn
 
+import models
 import tessera.compile
 import tessera.torch
 from tessera import _fused
 
-LAST = torch.channels_last
 WAYS = ["eager, ours", "eager, ours in Python", "graph", "graph, ours", "compile", "compile, norms", "torch.compile"]
 COMPILED = {"compile": {"backend": "tessera", "mode": "reduce-overhead"},
             "compile, norms": {"backend": "tessera", "options": {"cuda_graphs": True, "norm_relu": True}},
             "torch.compile": {"mode": "reduce-overhead"}}
 START = time.monotonic()
-
-
-class Bottleneck(nn.Module):
-    """Three convolutions beside an identity, or beside a fourth where shapes change."""
-
-    def __init__(self, channels, width, stride):
-        super().__init__()
-        self.convs = nn.ModuleList([nn.Conv2d(channels, width, 1, bias=False),
-                                    nn.Conv2d(width, width, 3, stride, 1, bias=False),
-                                    nn.Conv2d(width, 4 * width, 1, bias=False)])
-        self.norms = nn.ModuleList([nn.BatchNorm2d(width), nn.BatchNorm2d(width), nn.BatchNorm2d(4 * width)])
-        self.short = nn.Identity()
-        if channels != 4 * width:
-            self.short = nn.Sequential(nn.Conv2d(channels, 4 * width, 1, stride, bias=False), nn.BatchNorm2d(4 * width))
-
-    def forward(self, x):
-        y = F.relu(self.norms[0](self.convs[0](x)), inplace=True)
-        y = F.relu(self.norms[1](self.convs[1](y)), inplace=True)
-        return F.relu(self.norms[2](self.convs[2](y)) + self.short(x), inplace=True)
-
-
-class ResNet50(nn.Module):
-    """The network of torchvision, which may not be there."""
-
-    def __init__(self):
-        super().__init__()
-        layers, channels = [], 64
-        for width, count, stride in ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2)):
-            for number in range(count):
-                layers.append(Bottleneck(channels, width, stride if number == 0 else 1))
-                channels = 4 * width
-        self.stem = nn.Sequential(nn.Conv2d(3, 64, 7, 2, 3, bias=False), nn.BatchNorm2d(64), nn.ReLU(True),
-                                  nn.MaxPool2d(3, 2, 1))
-        self.layers, self.head = nn.Sequential(*layers), nn.Linear(2048, 1000)
-
-    def forward(self, x):
-        return self.head(self.layers(self.stem(x)).mean((2, 3)))
-
-
-def make_network():
-    """A network whose statistics are those of random images, so that logits have a size. What a block adds is small:
-    rounding errors would grow from block to block.
-    """
-    torch.manual_seed(0)
-    network = ResNet50().cuda().to(memory_format=LAST)
-    for module in network.modules():
-        if isinstance(module, nn.Conv2d):
-            nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
-        if isinstance(module, nn.BatchNorm2d):
-            module.momentum = 1.0
-        if isinstance(module, Bottleneck):
-            nn.init.constant_(module.norms[2].weight, 0.2)
-    with torch.no_grad():
-        network(make_images(16))
-    for module in network.modules():
-        if isinstance(module, nn.BatchNorm2d):
-            module.momentum = 0.1
-    return network
-
-
-def make_images(batch):
-    torch.manual_seed(1)
-    return torch.randn(batch, 3, 224, 224, device="cuda").contiguous(memory_format=LAST)
 
 
 def capture(workload, step):
@@ -126,8 +61,8 @@ class Inference:
     """The forward pass in bf16."""
     name = "inference"
 
-    def __init__(self, batch):
-        self.images, self.network = make_images(batch), make_network().eval()
+    def __init__(self, name, batch):
+        self.images, self.network = models.make_images(name, batch), models.make_network(name).eval()
         with torch.no_grad():
             self.wanted = torch.cat([self.network(part) for part in self.images.split(32)])
         self.network, self.images, self.result = self.network.bfloat16(), self.images.bfloat16(), None
@@ -149,8 +84,8 @@ class Training:
     """A step with autocast and SGD."""
     name = "training"
 
-    def __init__(self, batch):
-        self.images, self.network, self.result = make_images(batch), make_network(), None
+    def __init__(self, name, batch):
+        self.images, self.network, self.result = models.make_images(name, batch), models.make_network(name), None
         self.labels = torch.randint(0, 1000, (batch,), device="cuda")
         self.state = {name: value.clone() for name, value in self.network.state_dict().items()}
         self.sgd = torch.optim.SGD(self.network.parameters(), 0.01, fused=True)
@@ -285,6 +220,7 @@ def _enabled(extension, options):
 def read_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     numbers = lambda text: [int(number) for number in text.split(",") if number]
+    parser.add_argument("--network", choices=models.NETWORKS, default="resnet50")
     parser.add_argument("--inference", type=numbers, default=[1, 32, 256])
     parser.add_argument("--training", type=numbers, default=[256])
     parser.add_argument("--seconds", type=float, default=200)
@@ -303,12 +239,12 @@ def read_options():
 def main():
     options = read_options()
     torch.backends.cudnn.benchmark = True
-    title = f"# {torch.cuda.get_device_name()}, PyTorch {torch.__version__}, cuDNN {torch.backends.cudnn.version()}"
+    title = f"# {options.network}, {torch.cuda.get_device_name()}, PyTorch {torch.__version__}, cuDNN {torch.backends.cudnn.version()}"
     table, all_right = [(title,), ("what", "batch", "way", "images/s", "ms", "error")], True
     print(title, flush=True)
     workloads = [(Training, batch) for batch in options.training] + [(Inference, batch) for batch in options.inference]
     for kind, batch in workloads:
-        rows, is_right = compare(kind(batch), batch, options)
+        rows, is_right = compare(kind(options.network, batch), batch, options)
         table, all_right = table + rows, all_right and is_right
         torch._dynamo.reset()
         torch.cuda.empty_cache()
