@@ -55,6 +55,7 @@ static ErrorOr<RowWiseFormulas> getFormulas(const RowWiseProblem &problem) {
   case RowWiseKind::SoftMarginGradient:
   case RowWiseKind::MultiMargin:
     return getMarginFormulas(problem);
+  case RowWiseKind::Moments:
   case RowWiseKind::NormForward:
   case RowWiseKind::T5Backward:
   case RowWiseKind::T5BackwardWeight:

@@ -49,6 +49,7 @@ static std::string_view getLogName(RowWiseKind op) {
   case RowWiseKind::KthFind:
     return "LogCmdKthvalue";
   case RowWiseKind::Reduce:
+  case RowWiseKind::Moments:
     return "LogCmdRedux";
   case RowWiseKind::BatchNormInference:
   case RowWiseKind::BatchNormTraining:

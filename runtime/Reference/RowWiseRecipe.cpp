@@ -292,7 +292,7 @@ static std::vector<RowWiseRecipe> makeLrn() {
   return recipes;
 }
 
-/// Layer, group and T5 norms with every choice of tensors.
+/// Layer, group and T5 norms with every choice of tensors, and moments.
 static std::vector<RowWiseRecipe> makeNorm() {
   const Tensor parameter{.extent = Any};
   const Tensor statistic{.extent = RowExtent::Row, .types = Float};
@@ -327,6 +327,11 @@ static std::vector<RowWiseRecipe> makeNorm() {
       recipe.tensors.push_back(parameter);
     recipe.tensors.push_back({.role = Output});
   }
+  RowWiseRecipe &moments = recipes.emplace_back();
+  moments.op = RowWiseKind::Moments;
+  moments.reduces = true;
+  moments.modes = {0};
+  moments.tensors = {{}, result, result};
   RowWiseRecipe &weight = recipes.emplace_back();
   weight.op = RowWiseKind::T5BackwardWeight;
   weight.reduces = true;

@@ -107,6 +107,52 @@ class CompileTest(unittest.TestCase):
         self.compare(make_residual_network(), make(2, 3, 12, 12), inductor=True,
                      calls={"convolution": 3, "max_pool": 1, "avg_pool": 1})
 
+    # Group and instance normalisation: the statistics are ours, for every number of groups, with weights and without.
+    def test_image_norms(self):
+        for groups, affine, batch in ((2, True, 2), (8, False, 1), (1, True, 3)):
+            torch.compiler.reset()
+            network = make_network(nn.Conv2d(3, 8, 3), nn.GroupNorm(groups, 8, affine=affine), nn.SiLU(),
+                                   nn.Conv2d(8, 8, 3), nn.InstanceNorm2d(8, affine=affine), nn.ReLU(), nn.Conv2d(8, 4, 1))
+            self.compare(network, make(batch, 3, 9, 8), calls={"convolution": 3, "moments": 2})
+        volume = nn.Sequential(nn.Conv3d(2, 4, 2), nn.InstanceNorm3d(4), nn.LeakyReLU(), nn.Flatten())
+        volume = volume.to(DEVICE, memory_format=torch.channels_last_3d).eval()
+        x = torch.randn(2, 2, 4, 5, 6, device=DEVICE).contiguous(memory_format=torch.channels_last_3d)
+        self.compare(volume, x, calls={"convolution": 1, "moments": 1})
+
+    # A large mean costs no digits, and images of one pixel, with gaps, or in the other layout are PyTorch's.
+    def test_image_norms_that_differ(self):
+        norm, x = nn.GroupNorm(2, 4).to(DEVICE).eval(), make(2, 4, 5, 5) + 1000
+        with torch.no_grad():
+            result = torch.compile(norm, backend="tessera", options=WITHOUT_INDUCTOR)(x)
+            torch.testing.assert_close(result.double(), copy.deepcopy(norm).double()(x.double()), atol=2e-4, rtol=2e-4)
+        for x in (make(2, 4, 1, 1), make(2, 4, 5, 5)[..., 1:], torch.randn(2, 4, 5, 5, device=DEVICE)):
+            torch.compiler.reset()
+            self.compare(norm, x, calls={})
+
+    # An image that lies otherwise is brought to channels last once, before the convolutions that read it.
+    def test_lays_channels_last(self):
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.convs = nn.ModuleList([nn.Conv2d(3, 6, 3), nn.Conv2d(6, 4, 3), nn.Conv2d(6, 4, 3)])
+
+            def forward(self, x):
+                x = self.convs[0](x).contiguous() * 2
+                return self.convs[1](x) + self.convs[2](x), x.view(x.shape[0], -1)
+        seen = []
+        decide = _fused._Forward.decide
+
+        def watch(entry, x, *rest):
+            seen.append(x.is_contiguous(memory_format=LAST))
+            return decide(entry, x, *rest)
+        network, x = make_network(Net()), make(2, 3, 8, 8)
+        with mock.patch.object(_fused._Forward, "decide", watch), torch.no_grad():
+            results = torch.compile(network, backend="tessera", options=WITHOUT_INDUCTOR)(x)
+        self.assertEqual(set(seen), {True})
+        for mine, wanted in zip(results, network(x)):
+            torch.testing.assert_close(mine, wanted, atol=1e-5, rtol=1e-5)
+            self.assertEqual(mine.stride(), wanted.stride())
+
     # Each activation, alone and behind an addition; two results that are added; one that is read twice.
     def test_activations_and_additions(self):
         class Net(nn.Module):

@@ -127,6 +127,24 @@ class TorchTest(unittest.TestCase):
         self.compare(lambda x, w: F.conv2d(x.transpose(2, 3), w).sum((2, 3)), make(2, 4, 6, 7), w, calls=2)
         self.compare(lambda x, w: F.conv2d(x.flatten()[1:].view(1, 4, 5, 5), w), make(101), w, calls=2)
 
+    # A bias with gaps behind one without, of which nothing else differs.
+    def test_bias_with_gaps(self):
+        x, w = make(2, 4, 5, 5), make(3, 4, 3, 3)
+        for bias in (make(3), make(3, 2)):
+            self.compare(lambda x, w, b: F.conv2d(x, w, b.view(3, -1)[:, -1]), x, w, bias, calls=2)
+
+    # Volumes of one plane are images to the library.
+    def test_flat_volumes(self):
+        for last in (False, True):
+            x, w = make(2, 4, 1, 6, 7, last=last), make(3, 4, 1, 3, 2, last=last)
+            self.compare(lambda x, w: F.conv3d(x, w, stride=(1, 2, 1), padding=(0, 1, 0)), x, w, calls=2)
+            self.compare(lambda x: F.avg_pool3d(x, (1, 3, 2), (1, 2, 2)), x, calls=2)
+
+    # What PyTorch refuses, it refuses in its own words.
+    def test_bad_strides(self):
+        with tessera.torch.enabled(), self.assertRaisesRegex(RuntimeError, "non-positive stride"):
+            F.conv2d(make(1, 1, 4, 4), make(1, 1, 2, 2), stride=0)
+
     # Only the gradients that are asked for are computed.
     def test_masks(self):
         for frozen in (0, 1):

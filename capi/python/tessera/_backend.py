@@ -13,7 +13,7 @@ from torch._dispatch.python import enable_python_dispatcher
 from torch._dynamo.backends.common import aot_autograd
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from tessera import _fused, _rewrite
+from tessera import _fused, _rewrite, _statistics
 from tessera._step import Prepared, Step
 
 
@@ -41,6 +41,8 @@ def _compile_inference(options: Options) -> Callable:
     def compile_graph(module: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable:
         static = _get_static(inputs)
         _rewrite.fold_batch_norms(module.graph, static)
+        _statistics.fuse_image_norms(module.graph)
+        _rewrite.lay_channels_last(module.graph)
         _rewrite.fuse_convolutions(module.graph, options.fuse)
         _rewrite.replace_pools(module.graph, options.max_pool)
         split = _rewrite.Split(module, static)

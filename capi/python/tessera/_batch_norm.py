@@ -21,9 +21,10 @@ from tessera._layouts import TYPES, describe, gather, get_layout, get_strides
 _RUNNING, _SAVES, _SAVED = 16, 32, 16
 
 
-def _make_config(name: str, mode: int, shape: Sequence[int], is_last: bool,
-                 tensors: Sequence[tuple[str, torch.dtype, bool]]) -> str:
-    """The network config. Of each tensor: its role, its type, and whether it has an element for each pixel."""
+def make_config(name: str, mode: int, shape: Sequence[int], is_last: bool,
+                tensors: Sequence[tuple[str, torch.dtype, bool]], reduced: str = "0,2", rest: Sequence[str] = ()) -> str:
+    """The network config. Of each tensor: its role, its type, and whether it has an element for each pixel; tensors of
+    another kind are texts."""
     n, c, pixels = shape[0], shape[1], math.prod(shape[2:])
     strides = f"{c * pixels}:1:{c}" if is_last else f"{c * pixels}:{pixels}:1"
     texts = []
@@ -31,8 +32,8 @@ def _make_config(name: str, mode: int, shape: Sequence[int], is_last: bool,
         if dtype not in TYPES:
             raise Refusal(f"tensors of {dtype}")
         texts.append(f"{role}:{TYPES[dtype]}:{strides if is_image else '0:1:0'}")
-    reduced = "" if name == "bnorm_infer" else "0,2"
-    return f"rowwise-{name}-m{mode}-{n}x{c}x{pixels}-r{reduced}-{'-'.join(texts)}"
+    reduced = "" if name == "bnorm_infer" else reduced
+    return f"rowwise-{name}-m{mode}-{n}x{c}x{pixels}-r{reduced}-{'-'.join([*texts, *rest])}"
 
 
 class Norm(Entry):
@@ -54,7 +55,7 @@ class Norm(Entry):
         """`tensors`: role, type, whether it is an image. Scalars of the activation, which there is not, follow."""
         names = [str(number) for number in range(len(tensors))]
         written = [number for number, tensor in zip(names, tensors) if tensor[0] != "i"]
-        return Kernel(_make_config(name, mode, x.shape, self.is_last, tensors), names, written, x.get_device(),
+        return Kernel(make_config(name, mode, x.shape, self.is_last, tensors), names, written, x.get_device(),
                       [*scalars, 0, 0, 0])
 
     def find_gathers(self, numbers: Sequence[int], x: torch.Tensor, *others: torch.Tensor) -> dict[int, Callable]:

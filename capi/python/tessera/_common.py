@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from typing import Any, Sequence
 
 
@@ -34,3 +35,13 @@ def get_spatial(shape: Sequence[int], letters: str) -> str:
     """ "h5w7" of an image, "y3x3" of a window; a single dimension is a row."""
     lengths = [*shape] if len(shape) > 1 else [1, *shape]
     return "".join(letter + str(length) for letter, length in zip(letters[-len(lengths):], lengths))
+
+
+_FLAT = re.compile(r"(?<=\d)d1(?=h)|z1(?=y)|(?<=-p)0x|(?<=-s)1x|(?<=-d)1x")
+
+
+def drop_depth(config: str) -> str:
+    """A network config as the library writes it: volumes of one plane under one tap are images."""
+    words = 4 if config.startswith("pool") else 5
+    short, count = _FLAT.subn("", config)
+    return short.replace("ncdhw", "nchw").replace("ndhwc", "nhwc") if count == words else config

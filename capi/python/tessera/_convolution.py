@@ -6,11 +6,11 @@ input, `b` its output; the library's x and y are a and b, or for a transposed co
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from typing import Any, Callable, Sequence
 
 import torch
 
-from tessera._common import Refusal, get_spatial, join
+from tessera._common import Refusal, drop_depth, get_spatial, join
 from tessera._launch import Entry, Kernel, Plan, Sum
 from tessera._layouts import LAST, Input, find_gathers, get_layout, get_strides, get_type
 
@@ -29,7 +29,7 @@ def uses_tf32(tensor: torch.Tensor) -> bool:
 def get_forward_key(a, w, bias, stride, padding, dilation, transposed, output_padding, groups) -> tuple:
     """All that a decision depends on."""
     return (a.shape, a.stride(), a.dtype, a.get_device(), w.shape, w.stride(), w.dtype, w.get_device(),
-            bias if bias is None else (bias.dtype, bias.get_device()), tuple(stride), tuple(padding), tuple(dilation),
+            bias if bias is None else (bias.stride(), bias.dtype, bias.get_device()), tuple(stride), tuple(padding), tuple(dilation),
             transposed, tuple(output_padding), groups, uses_tf32(a))
 
 
@@ -53,6 +53,8 @@ class Convolution:
             list(v) * (dims if len(v) == 1 else 1) for v in (*lists, output_padding))
         if a.shape[1] != (w.shape[0] if self.transposed else w.shape[1] * self.groups):
             raise Refusal("filters for other channels")
+        if min(self.stride) < 1:
+            raise Refusal("a stride below 1")
         self.window = list(w.shape[2:])
         self.a, self.w = list(a.shape), list(w.shape)
         if not self.transposed:
@@ -95,7 +97,14 @@ class Convolution:
                   f"-s{join(stride)}-d{join(dilation)}-g{self.groups}{'-e' if epilogue else ''}{'+'.join(epilogue)}")
         written = {"bwd": "x", "wrw": "w", "fwd": "y"}[direction]
         names = ["x", "w", "y", *(name for name in ("bias", "residual") if name in epilogue)]
-        return Kernel(config, names, [written], of.get_device(), activation=activation)
+        return Kernel(drop_depth(config), names, [written], of.get_device(), activation=activation)
+
+
+def find_bias_gather(conv: Convolution, bias: torch.Tensor | None) -> dict[int, Callable]:
+    """What copies a bias, argument 2, whose elements do not lie together."""
+    if bias is not None and bias.shape != (conv.b[1],):
+        raise Refusal("a bias that is not one value for each channel")
+    return {} if bias is None or bias.is_contiguous() else {2: torch.Tensor.contiguous}
 
 
 class New:
@@ -112,13 +121,11 @@ class Forward(Entry):
     def decide(self, a, w, bias, *arguments) -> None:
         get_type(*(tensor for tensor in (a, w, bias) if tensor is not None))
         conv = Convolution(a, w, arguments)
-        if bias is not None and (bias.shape != (conv.b[1],) or not bias.is_contiguous()):
-            raise Refusal("a bias that is not one value for each channel, together in memory")
         inputs, b = {number: Input(x, conv.is_last) for number, x in enumerate((a, w))}, New(conv.b, conv.is_last, a)
         layouts = {"a": inputs[0].layout, "w": inputs[1].layout, "b": b.layout}
         kernel = conv.make_kernel("b", layouts, a, ["bias"] if bias is not None else [])
         numbers = [{"a": 0, "w": 1, "b": ~0}[letter] for letter in conv.letters] + ([] if bias is None else [2])
-        self.plan = Plan([b.tensor], [(kernel, numbers)], ~0, find_gathers(inputs))
+        self.plan = Plan([b.tensor], [(kernel, numbers)], ~0, find_gathers(inputs) | find_bias_gather(conv, bias))
 
 
 class Backward(Entry):

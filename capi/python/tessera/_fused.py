@@ -12,9 +12,9 @@ from typing import Any, Sequence
 import torch
 
 from tessera import _batch_norm, _convolution, _operators, _pooling
-from tessera._convolution import Convolution, New, uses_tf32
+from tessera._convolution import Convolution, New, find_bias_gather, uses_tf32
 from tessera._common import Refusal
-from tessera._launch import Entry, Plan
+from tessera._launch import Entry, Kernel, Plan
 from tessera._layouts import LAST, Input, describe, find_gathers, get_type
 from tessera._operators import Operator, Operators
 
@@ -42,6 +42,7 @@ _SCHEMAS = [
     "compiled_max_pool_backward(Tensor grad, SymInt[] shape, int[] window, int[] stride, int[] padding, bool ceil, "
     "bool is_last, Tensor mask) -> Tensor",
     "compiled_avg_pool(Tensor x, int[] window, int[] stride, int[] padding, bool ceil, bool counts_padding) -> Tensor",
+    "compiled_moments(Tensor x) -> (Tensor, Tensor)",
     "compiled_norm_relu(Tensor x, Tensor weight, Tensor bias, Tensor mean, Tensor variance, float momentum, "
     "float epsilon) -> (Tensor, Tensor, Tensor, Tensor, Tensor)",
     "compiled_norm_relu_backward(Tensor grad, Tensor x, Tensor weight, Tensor bias, Tensor saved_mean, "
@@ -61,11 +62,9 @@ class _Forward(Entry):
         numbers = [{"a": 0, "w": 1, "b": ~0}[letter] for letter in conv.letters]
         terms = []
         if bias is not None:
-            if bias.shape != (conv.b[1],) or not bias.is_contiguous():
-                raise Refusal("a bias that is not one value for each channel, together in memory")
             terms.append("bias")
             numbers.append(2)
-        gathers = find_gathers(inputs)
+        gathers = find_gathers(inputs) | find_bias_gather(conv, bias)
         if residual is not None:
             if list(residual.shape) != conv.b:
                 raise Refusal("a residual tensor of another shape")
@@ -207,6 +206,25 @@ def _join(positions: Sequence[torch.Tensor], lengths: Sequence[int]) -> torch.Te
 _RELU, _RUNNING, _SAVES, _SAVED = 3, 16, 32, 16
 
 
+class _Moments(_batch_norm.Norm):
+    """compiled_moments: the mean and the variance of each channel of each image, in f32."""
+
+    def decide(self, x) -> None:
+        self.lay_out(x, [])
+        batch, channels = x.shape[:2]
+        row = (f"r:f32:{channels}:1:0",) * 2
+        config = _batch_norm.make_config("moments", 0, x.shape, self.is_last, [("i", x.dtype, True)], "2", row)
+        kernel = Kernel(config, ["0", "1", "2"], ["1", "2"], x.get_device())
+        new = [((batch, channels), (channels, 1), torch.float32)] * 2
+        self.plan = Plan(new, [(kernel, [0, ~0, ~1])], (~0, ~1), self.find_gathers([0], x))
+
+
+def _measure(x) -> tuple:
+    """The same by PyTorch's operators."""
+    variance, mean = torch.var_mean(x.float().flatten(2), 2, correction=0)
+    return mean, variance
+
+
 class _NormForward(_batch_norm.Norm):
     """compiled_norm_relu: batch normalisation of a training step with ReLU, and the results of PyTorch's functional
     form: y, mean, one over the deviation, both running statistics.
@@ -283,6 +301,7 @@ _OPERATORS = {
         Operator(_PoolBackward, describe, _pool_backward),
         lambda grad, shape, *arguments: _make_image(grad, shape, arguments[-2])),
     "compiled_avg_pool": (Operator(functools.partial(_Pool, True), describe, _pool_average), _pool_average),
+    "compiled_moments": (Operator(_Moments, describe, _measure), _measure),
     # Another momentum is not another kernel.
     "compiled_norm_relu": (Operator(_NormForward, lambda *arguments: describe(*arguments[:5], arguments[6]),
                                     _normalize), _normalize_meta),

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from tessera import _jax_calls
-from tessera._common import Refusal, get_spatial, join
+from tessera._common import Refusal, drop_depth, get_spatial, join
 
 _DIRECTIONS = {"x": "bwd", "w": "wrw", "y": "fwd"}  # By what is computed.
 
@@ -63,9 +63,10 @@ class Convolution:
         layouts = ",".join(words[letter in self.last] for letter in "xwy")
         kind = "tf32" if self.allows_tf32 and _jax_calls.start() != "cpu" else _jax_calls.TYPES[self.dtype.name]
         pads = ["0"] * len(row) + [f"{low}:{high}" if low != high else str(low) for low, high in self.pads]
-        return (f"conv-{_DIRECTIONS[wanted]}-{kind}-{layouts}-n{self.n}c{self.c}{get_spatial(self.image, 'dhw')}"
-                f"-k{self.k}{get_spatial(self.window, 'zyx')}-p{join(pads)}-s{join(row + [*self.strides])}"
-                f"-d{join(row + [*self.dilations])}-g{self.groups}")
+        return drop_depth(
+            f"conv-{_DIRECTIONS[wanted]}-{kind}-{layouts}-n{self.n}c{self.c}{get_spatial(self.image, 'dhw')}"
+            f"-k{self.k}{get_spatial(self.window, 'zyx')}-p{join(pads)}-s{join(row + [*self.strides])}"
+            f"-d{join(row + [*self.dilations])}-g{self.groups}")
 
     def compute_by_jax(self, wanted: str, a: jax.Array, b: jax.Array) -> tuple[jax.Array]:
         """The same as the kernel."""

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from tessera import _jax_calls
-from tessera._common import Refusal, get_spatial, join
+from tessera._common import Refusal, drop_depth, get_spatial, join
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,9 +46,10 @@ class Pooling:
         row = [1] if len(self.image) == 1 else []
         layout = ("ndhwc" if self.is_last else "ncdhw").replace("d", "" if len(self.image) < 3 else "d")
         pads = ["0"] * len(row) + [f"{low}:{high}" if low != high else str(low) for low, high in self.pads]
-        return (f"pool-{direction}-{self.mode}-{_jax_calls.TYPES[self.dtype.name]}-{layout},{layout}-n{self.n}c{self.c}"
-                f"{get_spatial(self.image, 'dhw')}-{get_spatial(self.window, 'zyx')}-p{join(pads)}"
-                f"-s{join(row + [*self.strides])}-i{indices}")
+        return drop_depth(
+            f"pool-{direction}-{self.mode}-{_jax_calls.TYPES[self.dtype.name]}-{layout},{layout}-n{self.n}c{self.c}"
+            f"{get_spatial(self.image, 'dhw')}-{get_spatial(self.window, 'zyx')}-p{join(pads)}"
+            f"-s{join(row + [*self.strides])}-i{indices}")
 
     def compute_by_jax(self, x: jax.Array) -> jax.Array:
         """y."""

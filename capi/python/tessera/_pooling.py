@@ -11,7 +11,7 @@ from typing import Any, Sequence
 
 import torch
 
-from tessera._common import Refusal, get_spatial, join
+from tessera._common import Refusal, drop_depth, get_spatial, join
 from tessera._launch import Entry, Kernel, Plan
 from tessera._layouts import Input, find_gathers, gather, get_layout, get_type
 
@@ -72,7 +72,7 @@ class Pool(Entry):
                   f"-i{self.index}")
         has_indices = self.index in INDICES
         names = ["x", "y"] + (["indices"] if has_indices else [])
-        kernel = Kernel(config, names, names[:1] if self.backward else names[1:], source.get_device())
+        kernel = Kernel(drop_depth(config), names, names[:1] if self.backward else names[1:], source.get_device())
         new = [(self.shape, self.strides, kind) for kind in ([source.dtype, INDICES[self.index]]
                                                              if has_indices and not self.backward
                                                              else [source.dtype])]

@@ -6,6 +6,7 @@ Each function here keeps shapes, strides and types of what it replaces, which no
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import operator
 from typing import Any, Callable, Iterator, Sequence
@@ -26,22 +27,22 @@ _BATCH_NORMS = (aten._native_batch_norm_legit_no_training.default, aten.native_b
                 aten.cudnn_batch_norm.default)
 
 
-def _get_operator(name: str) -> Any:
+def get_operator(name: str) -> Any:
     return getattr(getattr(torch.ops, SPACE), name).default
 
 
-def _find(graph: Graph, *targets: Any) -> Iterator[Node]:
+def find(graph: Graph, *targets: Any) -> Iterator[Node]:
     return (node for node in list(graph.nodes) if node.op == "call_function" and node.target in targets)
 
 
-def _get_arguments(node: Node) -> list[Any]:
+def get_arguments(node: Node) -> list[Any]:
     """All of a call's arguments, with defaults, in their order."""
     arguments = node.target._schema.arguments
     return [node.args[number] if number < len(node.args) else node.kwargs.get(argument.name, argument.default_value)
             for number, argument in enumerate(arguments)]
 
 
-def _inline(before: Node, function: Callable, *inputs: Node, decompositions: dict | None = None) -> Any:
+def inline(before: Node, function: Callable, *inputs: Node, decompositions: dict | None = None) -> Any:
     """Nodes that compute what `function` does."""
     values = [node.meta["val"] for node in inputs]
     with detect_fake_mode(values) or contextlib.nullcontext():
@@ -84,21 +85,21 @@ def fold_batch_norms(graph: Graph, static: Sequence[int]) -> None:
     they are those of its weights and its bias, which are rounded once.
     """
     constants = _Constants(graph, static).nodes
-    for node in _find(graph, *_BATCH_NORMS):
-        x, weight, bias, mean, variance, *rest = _get_arguments(node)
+    for node in find(graph, *_BATCH_NORMS):
+        x, weight, bias, mean, variance, *rest = get_arguments(node)
         if len(rest) == 3 and rest[0] or mean is None or variance is None:
             continue  # It trains, or has nothing fixed.
         wide = torch.promote_types(x.meta["val"].dtype, torch.float32)
-        scale = _multiply(node, wide, _inline(node, lambda v: (v.to(wide) + rest[-1]).rsqrt(), variance), weight)
-        shift = _inline(node, lambda m, s: -m.to(wide) * s, mean, scale)
-        shift = shift if bias is None else _inline(node, lambda a, b: a + b.to(wide), shift, bias)
+        scale = _multiply(node, wide, inline(node, lambda v: (v.to(wide) + rest[-1]).rsqrt(), variance), weight)
+        shift = inline(node, lambda m, s: -m.to(wide) * s, mean, scale)
+        shift = shift if bias is None else inline(node, lambda a, b: a + b.to(wide), shift, bias)
         is_fixed = all(one is None or one in constants for one in (weight, bias, mean, variance))
         results = [user for user in node.users if user.args[1] == 0]
         if is_fixed and (folded := _fold(node, x, scale, shift, constants, wide)):
             result = folded
         else:
             dims = x.meta["val"].dim() - 2
-            result = _inline(node, lambda x, a, b: (x.to(wide) * _spread(a, dims) + _spread(b, dims)).to(x.dtype),
+            result = inline(node, lambda x, a, b: (x.to(wide) * _spread(a, dims) + _spread(b, dims)).to(x.dtype),
                              x, scale, shift)
         for user in results:
             user.replace_all_uses_with(result)
@@ -111,7 +112,7 @@ def _spread(values: torch.Tensor, dims: int) -> torch.Tensor:
 
 
 def _multiply(before: Node, wide: torch.dtype, one: Node, other: Node | None) -> Node:
-    return one if other is None else _inline(before, lambda a, b: a * b.to(wide), one, other)
+    return one if other is None else inline(before, lambda a, b: a * b.to(wide), one, other)
 
 
 def _fold(norm: Node, conv: Node, scale: Node, shift: Node, constants: set[Node], wide: torch.dtype) -> Node | None:
@@ -124,10 +125,10 @@ def _fold(norm: Node, conv: Node, scale: Node, shift: Node, constants: set[Node]
     dtype, dims = w.meta["val"].dtype, w.meta["val"].dim() - 2
     # Its output channels are the first dimension, or the second.
     dims += not transposed
-    w = _inline(norm, lambda w, s: (w.to(wide) * _spread(s, dims)).to(dtype), _look_through_casts(w), scale)
+    w = inline(norm, lambda w, s: (w.to(wide) * _spread(s, dims)).to(dtype), _look_through_casts(w), scale)
     if bias is not None:
-        shift = _inline(norm, lambda a, b, s: a + b.to(wide) * s, shift, _look_through_casts(bias), scale)
-    bias = _inline(norm, lambda b: b.to(dtype), shift)
+        shift = inline(norm, lambda a, b, s: a + b.to(wide) * s, shift, _look_through_casts(bias), scale)
+    bias = inline(norm, lambda b: b.to(dtype), shift)
     with norm.graph.inserting_before(norm):
         result = norm.graph.call_function(
             aten.convolution.default, (x, w, bias, stride, padding, dilation, transposed, extra, groups))
@@ -143,7 +144,7 @@ def _read_activation(node: Node) -> tuple[int, float, float, float] | None:
               aten.abs.default: "abs"}
     if node.target in simple:
         return NUMBERS[simple[node.target]], 0.0, 0.0, 0.0
-    _, *numbers = _get_arguments(node) if node.target in (
+    _, *numbers = get_arguments(node) if node.target in (
         aten.leaky_relu.default, aten.elu.default, aten.hardtanh.default, aten.clamp.default) else [None]
     if not numbers or not all(isinstance(number, (int, float)) for number in numbers):
         return None
@@ -169,12 +170,27 @@ def _has_kernels(value: Any) -> bool:
     return isinstance(value, torch.Tensor) and value.dtype in TYPES and value.dim() in (3, 4, 5)
 
 
+def lay_channels_last(graph: Graph) -> None:
+    """Convolutions whose results have their channels last are given images that have, too. Whoever computes an image
+    for one, such as a normalisation that is not ours, then writes it so; else the library would transpose it.
+    """
+    copies: dict[Node, Node] = {}
+    for conv in find(graph, aten.convolution.default):
+        x, value = conv.args[0], conv.meta["val"]
+        form = suggest_memory_format(value)
+        if form not in LAST.values() or x.meta["val"].is_contiguous(memory_format=form):
+            continue
+        if x not in copies:
+            copies[x] = inline(conv, functools.partial(torch.clone, memory_format=form), x)
+        conv.replace_input_with(x, copies[x])
+
+
 def fuse_convolutions(graph: Graph, fuses: bool = True) -> None:
     """Makes one operator of each convolution and, if nothing else reads what is between, of the addition and the
     activation behind it.
     """
     # From the end, so that of two convolutions that are added the later one adds.
-    for conv in reversed(list(_find(graph, aten.convolution.default))):
+    for conv in reversed(list(find(graph, aten.convolution.default))):
         x, w, bias, *arguments = conv.args
         if not _has_kernels(conv.meta["val"]):
             continue
@@ -185,7 +201,7 @@ def fuse_convolutions(graph: Graph, fuses: bool = True) -> None:
             last, activation = next(iter(last.users)), found
         is_last = suggest_memory_format(last.meta["val"]) in LAST.values()
         with graph.inserting_before(last):
-            result = graph.call_function(_get_operator("compiled_convolution"),
+            result = graph.call_function(get_operator("compiled_convolution"),
                                          (x, w, bias, residual, *arguments, is_last, *activation))
         result.meta = dict(last.meta)
         last.replace_all_uses_with(result)
@@ -196,11 +212,11 @@ def replace_gradients(graph: Graph) -> None:
     """The gradients of convolutions, by the operator that is ours. It is given the gradient of the result as images
     lie: behind a mean it may lie otherwise, and so would all gradients on a residual stream.
     """
-    for node in _find(graph, aten.convolution_backward.default):
+    for node in find(graph, aten.convolution_backward.default):
         grad, x = node.args[:2]
         if not _has_kernels(grad.meta["val"]):
             continue
-        node.target = _get_operator("compiled_convolution_backward")
+        node.target = get_operator("compiled_convolution_backward")
         form = suggest_memory_format(x.meta["val"])
         if form in LAST.values() and not grad.meta["val"].is_contiguous(memory_format=form):
             with graph.inserting_before(node):
@@ -211,10 +227,10 @@ def replace_gradients(graph: Graph) -> None:
 
 def replace_pools(graph: Graph, max_pool: bool) -> None:
     """Poolings of which no index is read."""
-    for node in _find(graph, aten.max_pool2d_with_indices.default, aten.max_pool3d_with_indices.default,
+    for node in find(graph, aten.max_pool2d_with_indices.default, aten.max_pool3d_with_indices.default,
                       aten.avg_pool2d.default, aten.avg_pool3d.default):
         averages = "avg" in node.target.name()
-        x, window, stride, *rest = _get_arguments(node)
+        x, window, stride, *rest = get_arguments(node)
         results = [node] if averages else [user for user in node.users if user.args[1] == 0]
         if not averages and (not max_pool or len(results) != len(node.users)) or averages and rest.pop() is not None:
             continue
@@ -222,7 +238,7 @@ def replace_pools(graph: Graph, max_pool: bool) -> None:
             continue
         name = "compiled_avg_pool" if averages else "compiled_max_pool"
         with graph.inserting_before(node):
-            result = graph.call_function(_get_operator(name), (x, window, stride or window, *rest))
+            result = graph.call_function(get_operator(name), (x, window, stride or window, *rest))
         for one in results:
             result.meta = dict(one.meta)
             one.replace_all_uses_with(result)
@@ -238,8 +254,8 @@ def fuse_pools(graph: Graph, decompositions: dict) -> None:
     """Maximum poolings whose indices nothing but the gradient reads: a byte tells as much. Others are decomposed, if
     the operator has a decomposition here.
     """
-    for pool in _find(graph, *POOLS):
-        x, window, stride, padding, dilation, ceil = _get_arguments(pool)
+    for pool in find(graph, *POOLS):
+        x, window, stride, padding, dilation, ceil = get_arguments(pool)
         value, results = x.meta["val"], {user.args[1]: user for user in pool.users}
         gradients = list(results[1].users) if 1 in results else []
         if not gradients or not all(one.target in POOL_GRADIENTS and one.args[-1] is results[1] for one in gradients):
@@ -253,11 +269,11 @@ def fuse_pools(graph: Graph, decompositions: dict) -> None:
         is_last = suggest_memory_format(value) in LAST.values()
         with graph.inserting_before(pool):
             pool.replace_all_uses_with(graph.call_function(
-                _get_operator("compiled_max_pool_mask"), (x, window, stride, padding, ceil)))
+                get_operator("compiled_max_pool_mask"), (x, window, stride, padding, ceil)))
         for gradient in gradients:
             with graph.inserting_before(gradient):
                 gradient.replace_all_uses_with(graph.call_function(
-                    _get_operator("compiled_max_pool_backward"),
+                    get_operator("compiled_max_pool_backward"),
                     (gradient.args[0], _get_shape(pool, x), window, stride, padding, ceil, is_last, results[1])))
     _finish_fusing(graph, POOLS + POOL_GRADIENTS, decompositions, "compiled_max_pool_mask",
                    "compiled_max_pool_backward")
@@ -277,10 +293,10 @@ def _get_shape(before: Node, x: Node) -> list[int | Node]:
 def _finish_fusing(graph: Graph, targets: Sequence[Any], decompositions: dict, *fused: str) -> None:
     """Decomposes what is left of operators, and says what the results of new ones look like."""
     graph.eliminate_dead_code()
-    for node in _find(graph, *(op for op in targets if op in decompositions)):
+    for node in find(graph, *(op for op in targets if op in decompositions)):
         _decompose(node, decompositions)
     graph.eliminate_dead_code()
-    for node in _find(graph, *map(_get_operator, fused)):
+    for node in find(graph, *map(get_operator, fused)):
         node.meta["val"] = node.target(*map_arg(node.args, lambda one: one.meta["val"]))
         for user in node.users:
             if user.target is operator.getitem:
@@ -297,7 +313,7 @@ def fuse_norms(graph: Graph, decompositions: dict) -> None:
     gradients. What else there is of KEPT is decomposed, if the operator has a decomposition here.
     """
     fused = {}  # By the ReLU's results: normalisation and bias.
-    for norm in _find(graph, KEPT[0]):
+    for norm in find(graph, KEPT[0]):
         x, weight, bias, mean, variance, trains, momentum, epsilon = norm.args
         results = {user.args[1]: user for user in norm.users}
         relu = next(iter(results[0].users)) if 0 in results and len(results[0].users) == 1 else None
@@ -305,11 +321,11 @@ def fuse_norms(graph: Graph, decompositions: dict) -> None:
             continue
         with graph.inserting_before(norm):
             norm.replace_all_uses_with(graph.call_function(
-                _get_operator("compiled_norm_relu"), (x, weight, bias, mean, variance, momentum, epsilon)))
+                get_operator("compiled_norm_relu"), (x, weight, bias, mean, variance, momentum, epsilon)))
         relu.replace_all_uses_with(results[0])
         results[0].meta = dict(relu.meta)
         fused[results[0]] = x, bias
-    for norm in _find(graph, KEPT[1]):
+    for norm in find(graph, KEPT[1]):
         grad, x, weight, _, _, mean, inverse, trains, epsilon, _ = norm.args
         if not trains or grad.target is not KEPT[2] or not _is_only_user(norm, grad) or grad.args[2] != 0:
             continue
@@ -320,7 +336,7 @@ def fuse_norms(graph: Graph, decompositions: dict) -> None:
             continue
         with graph.inserting_before(norm):
             norm.replace_all_uses_with(graph.call_function(
-                _get_operator("compiled_norm_relu_backward"),
+                get_operator("compiled_norm_relu_backward"),
                 (source, x, weight, fused[y][1], mean, inverse, epsilon)))
     _finish_fusing(graph, KEPT, decompositions, "compiled_norm_relu", "compiled_norm_relu_backward")
 
@@ -330,7 +346,7 @@ def _decompose(node: Node, decompositions: dict) -> None:
 
     def function(*values: torch.Tensor) -> Any:
         return node.target(*map_arg(node.args, dict(zip(inputs, values)).__getitem__), **node.kwargs)
-    result = _inline(node, function, *inputs, decompositions=decompositions)
+    result = inline(node, function, *inputs, decompositions=decompositions)
     for user, one in [(node, result)] if isinstance(result, Node) else [(user, result[user.args[1]])
                                                                        for user in list(node.users)]:
         user.replace_all_uses_with(one)
@@ -340,7 +356,7 @@ def copy_without_writes(module: GraphModule) -> GraphModule:
     """The same graph in a module of its own; arguments that it writes at its end stay as they are."""
     graph = Graph()
     graph.output(graph.graph_copy(module.graph, {}))
-    for node in _find(graph, aten.copy_.default):
+    for node in find(graph, aten.copy_.default):
         node.replace_all_uses_with(node.args[1])
         graph.erase_node(node)
     return GraphModule(module, graph)

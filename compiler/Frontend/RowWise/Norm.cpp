@@ -1,7 +1,7 @@
 //===- Norm.cpp - Normalisations with the statistics of each row ----------===//
 //
-// These are layer and group normalisation, and T5's layer normalisation, which
-// subtracts no mean.
+// These are layer and group normalisation, T5's layer normalisation, which
+// subtracts no mean, and the statistics alone.
 //
 //===----------------------------------------------------------------------===//
 
@@ -56,6 +56,24 @@ struct NormTensors {
   int other, weight, bias, mean, inverse, y;
 };
 } // namespace
+
+/// The tensors are x, mean and variance.
+static ErrorOr<RowWiseFormulas> getMoments(const RowWiseProblem &problem) {
+  if (Status status = expectMode(problem, 1); !status.isOk())
+    return status;
+  if (Status status = expectTensors(problem, "irr"); !status.isOk())
+    return status;
+  const auto count = static_cast<double>(problem.getRowLength());
+  RowWiseFormulas formulas;
+  formulas.reductions.push_back(
+      {{dnn::ReduceKind::Moments},
+       [](RowRegion &r) -> Values { return {r.get(0)}; }});
+  formulas.row = [=](RowRegion &r) -> Values {
+    Value variance = r.mul(r.result(1), r.constant(1 / count));
+    return {r.toTensor(1, r.result(0)), r.toTensor(2, variance)};
+  };
+  return formulas;
+}
 
 static ErrorOr<RowWiseFormulas>
 getForwardFormulas(const RowWiseProblem &problem) {
@@ -147,6 +165,8 @@ getT5BackwardWeight(const RowWiseProblem &problem) {
 ErrorOr<RowWiseFormulas>
 tessera::getNormFormulas(const RowWiseProblem &problem) {
   switch (problem.op) {
+  case RowWiseKind::Moments:
+    return getMoments(problem);
   case RowWiseKind::NormForward:
     return getForwardFormulas(problem);
   case RowWiseKind::T5Backward:

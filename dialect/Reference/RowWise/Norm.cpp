@@ -1,7 +1,7 @@
 //===- Norm.cpp - Rows that are normalised independently ------------------===//
 //
-// These are layer norm, group norm, and the layer norm of T5, which does not
-// subtract the mean.
+// These are layer norm, group norm, the layer norm of T5, which does not
+// subtract the mean, and the statistics alone.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,6 +21,14 @@ enum : uint32_t {
   kIsT5 = 32, ///< Divides by the root of the mean square.
 };
 } // namespace
+
+/// The tensors are x, mean and variance.
+void tessera::reference::evaluateMoments(Row &row) {
+  const ApproxMoments moments = ApproxMoments::of(
+      row.getLength(), [&](int64_t i) { return Approx(row.get(0, i)); });
+  row.set(1, moments.mean);
+  row.set(2, moments.squares / static_cast<double>(row.getLength()));
+}
 
 void tessera::reference::evaluateNormForward(Row &row) {
   const uint32_t mode = row.getMode();
