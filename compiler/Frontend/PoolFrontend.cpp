@@ -19,6 +19,8 @@ dnn::PoolMode tessera::getPoolMode(PoolMode mode) {
     return dnn::PoolMode::Average;
   case PoolMode::AverageInclusive:
     return dnn::PoolMode::AverageInclusive;
+  case PoolMode::MaxNan:
+    return dnn::PoolMode::MaxNan;
   }
   llvm_unreachable("every mode has a case");
 }

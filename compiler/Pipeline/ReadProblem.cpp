@@ -134,6 +134,8 @@ static PoolMode getMode(dnn::PoolMode mode) {
     return PoolMode::Average;
   case dnn::PoolMode::AverageInclusive:
     return PoolMode::AverageInclusive;
+  case dnn::PoolMode::MaxNan:
+    return PoolMode::MaxNan;
   }
   llvm_unreachable("every mode has a case");
 }

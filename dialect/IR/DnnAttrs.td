@@ -50,6 +50,7 @@ def Dnn_PoolModeEnum : I32Enum<"PoolMode", "a pooling mode", [
   I32EnumCase<"Max", 0, "max">,
   I32EnumCase<"Average", 1, "average">,
   I32EnumCase<"AverageInclusive", 2, "average_inclusive">,
+  I32EnumCase<"MaxNan", 3, "max_nan">,
 ]> {
   let cppNamespace = "::tessera::dnn";
 }

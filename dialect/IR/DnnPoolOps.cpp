@@ -201,10 +201,12 @@ static LogicalResult verifyIndexRange(PoolOp op, unsigned bits) {
 
 /// Checks pool_c15 to pool_c20, which restrict the indices.
 static LogicalResult verifyIndices(PoolOp op) {
-  if (op.getIndices() && op.getMode() != PoolMode::Max) /*pool_c15*/
-    return op.emitOpError() << "needs mode max for indices, but has "
+  const bool isMax =
+      op.getMode() == PoolMode::Max || op.getMode() == PoolMode::MaxNan;
+  if (op.getIndices() && !isMax) /*pool_c15*/
+    return op.emitOpError() << "needs mode max or max_nan for indices, but has "
                             << stringifyEnum(op.getMode());
-  if (!op.getIndices() && op.getMode() == PoolMode::Max &&
+  if (!op.getIndices() && isMax &&
       op.getDirection() == PoolDirection::Backward) /*pool_c16*/
     return op.emitOpError("needs the indices of the maxima to go backward");
   if (!op.getIndices() != !op.getIndexMode()) /*pool_c17*/

@@ -185,11 +185,13 @@ PoolOutputs tessera::reference::poolForward(const PoolShape &shape,
   PoolOutputs result;
   result.y = startExpected(shape.getOutputSizes(), shape.getWindowSize(),
                            std::move(elements));
-  const bool isMax = shape.mode == PoolMode::Max;
+  const bool isMax = isMaximum(shape.mode);
+  const bool choosesNan = shape.mode == PoolMode::MaxNan;
+  const double lowest = choosesNan ? -INFINITY : getLowest(x.type);
   if (isMax)
     result.indices.resize(result.y.values.size());
   visitElements(result.y, [&](size_t number, const Coord &out) {
-    double value = isMax ? getLowest(x.type) : 0;
+    double value = isMax ? lowest : 0;
     double magnitude = 0;
     uint64_t index = 0;
     visitWindow(shape, out, [&](std::optional<Position> position) {
@@ -199,7 +201,7 @@ PoolOutputs tessera::reference::poolForward(const PoolShape &shape,
       if (!isMax) {
         value += element;
         magnitude += std::fabs(element);
-      } else if (element > value) {
+      } else if (element > value || (choosesNan && std::isnan(element))) {
         value = element;
         index = getIndex(shape, *position);
       }
@@ -255,7 +257,7 @@ Expected tessera::reference::poolBackward(const PoolShape &shape,
                                           const TensorView &dy,
                                           const IndexView &indices,
                                           std::vector<int64_t> elements) {
-  const bool isMax = shape.mode == PoolMode::Max;
+  const bool isMax = isMaximum(shape.mode);
   Expected result = startExpected(
       shape.getInputSizes(), shape.getBackwardLength(), std::move(elements));
   visitElements(result, [&](size_t number, const Coord &at) {

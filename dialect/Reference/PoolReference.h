@@ -18,7 +18,12 @@
 
 namespace tessera::reference {
 
-enum class PoolMode { Max, Average, AverageInclusive };
+enum class PoolMode { Max, Average, AverageInclusive, MaxNan };
+
+/// Whether a mode chooses an element, which has an index.
+constexpr bool isMaximum(PoolMode mode) {
+  return mode == PoolMode::Max || mode == PoolMode::MaxNan;
+}
 enum class IndexMode { Mask, Image };
 
 /// A pooling in logical terms; the letters are those of the spec. Without its

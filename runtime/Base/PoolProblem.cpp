@@ -95,9 +95,9 @@ static std::string getText(double count) {
 
 Status PoolProblem::verifyIndices() const {
   bool hasIndices = indexType != IndexType::None;
-  if (mode != PoolMode::Max && hasIndices)
+  if (!isMaximum(mode) && hasIndices)
     return invalidArgument("only max pooling has indices");
-  if (mode == PoolMode::Max && !hasIndices &&
+  if (isMaximum(mode) && !hasIndices &&
       direction == Direction::BackwardData)
     return invalidArgument("max pooling backward needs the indices of the "
                            "forward pass");

@@ -10,7 +10,12 @@
 
 namespace tessera {
 
-enum class PoolMode : uint8_t { Max, Average, AverageInclusive };
+enum class PoolMode : uint8_t { Max, Average, AverageInclusive, MaxNan };
+
+/// Whether a mode chooses an element, which has an index.
+constexpr bool isMaximum(PoolMode mode) {
+  return mode == PoolMode::Max || mode == PoolMode::MaxNan;
+}
 
 /// The unsigned type that forward max writes and backward max reads for each
 /// element of y. None: forward without indices, and averages.

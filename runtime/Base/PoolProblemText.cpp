@@ -5,7 +5,7 @@
 using namespace tessera;
 
 static constexpr PoolMode kModes[] = {PoolMode::Max, PoolMode::Average,
-                                      PoolMode::AverageInclusive};
+                                      PoolMode::AverageInclusive, PoolMode::MaxNan};
 
 std::string_view tessera::getName(PoolMode mode) {
   switch (mode) {
@@ -15,6 +15,8 @@ std::string_view tessera::getName(PoolMode mode) {
     return "avg";
   case PoolMode::AverageInclusive:
     return "avgin";
+  case PoolMode::MaxNan:
+    return "maxnan";
   }
   __builtin_unreachable();
 }

@@ -31,7 +31,8 @@ static constexpr DriverFlag kFlags[] = {
      "0 indices of the window, 1 of the image; 0 in 2-D, 1 in 3-D"},
     {'I', "index_type", "miopenIndexUint8",
      "miopenIndexUint8, 16, 32 or 64: type of an index"},
-    {'m', "mode", "max", "max, avg or avg_in (average, padding included)"},
+    {'m', "mode", "max", "max, avg, avg_in (average, padding included) or max_nan (a NaN wins; not "
+     "MIOpen's)"},
     {'z', "pad_mode", "default", "valid or default"},
     {'i', "iter", "10", "iterations"},
     {'V', "verify", "1", "compare with a reference"},
@@ -55,7 +56,8 @@ std::span<const DriverFlag> tessera::getPoolDriverFlags() { return kFlags; }
 static constexpr std::pair<std::string_view, PoolMode> kModes[] = {
     {"max", PoolMode::Max},
     {"avg", PoolMode::Average},
-    {"avg_in", PoolMode::AverageInclusive}};
+    {"avg_in", PoolMode::AverageInclusive},
+    {"max_nan", PoolMode::MaxNan}};
 
 static constexpr std::pair<std::string_view, IndexType> kIndexTypes[] = {
     {"miopenIndexUint8", IndexType::U8},
@@ -232,7 +234,7 @@ static ErrorOr<PoolProblem> readProblem(FlagValues &flags, DataType dataType,
     status = parseWord(flags, "index_type", kIndexTypes, p.indexType);
   if (status.isOk())
     status = applyPadMode(flags.getText("pad_mode"), p);
-  if (p.mode != PoolMode::Max)
+  if (!isMaximum(p.mode))
     p.indexType = IndexType::None;
   if (status.isOk())
     status = verifyShape(p);

@@ -50,7 +50,7 @@ struct PoolArguments {
   Extents xStrides, yStrides, indexStrides;
   Spatials window, pad, stride;
   /// Booleans
-  long long isMax, countsPadding, indexesImage;
+  long long isMax, choosesNan, countsPadding, indexesImage;
 };
 
 } // namespace tessera::ondevice

@@ -193,7 +193,7 @@ ErrorOr<ReferenceSums> DeviceReference::evaluate(
     const PoolProblem &problem, const std::vector<char> &x,
     const std::vector<char> &y, const std::vector<char> &indices) {
   const bool isForward = problem.direction == Direction::Forward;
-  const bool isMax = problem.mode == PoolMode::Max;
+  const bool isMax = isMaximum(problem.mode);
   auto deviceX = copyInput(gpu, !isForward, x);
   auto deviceY = copyInput(gpu, isForward, y);
   auto deviceIndices = copyInput(gpu, isForward || !isMax, indices);
@@ -218,6 +218,7 @@ ErrorOr<ReferenceSums> DeviceReference::evaluate(
   arguments.pad = toSpatials(problem.pad);
   arguments.stride = toSpatials(problem.stride);
   arguments.isMax = isMax;
+  arguments.choosesNan = problem.mode == PoolMode::MaxNan;
   arguments.countsPadding = problem.mode == PoolMode::AverageInclusive;
   arguments.indexesImage = problem.indexMode == IndexMode::Image;
   return run(

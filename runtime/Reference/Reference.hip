@@ -308,7 +308,7 @@ KERNEL poolForward(PoolArguments a) {
     const Extents out = getCoords(i, a.yLengths);
     const long long number = getNumber(out, a.yLengths);
     Sum sum = {0, 0};
-    double largest = LOWEST;
+    double largest = a.choosesNan ? -__builtin_inf() : LOWEST;
     unsigned long long index = 0;
     Spatials position;
     for (position.d = 0; position.d < a.window.d; ++position.d)
@@ -319,7 +319,7 @@ KERNEL poolForward(PoolArguments a) {
             continue;
           const double element = load(a.x, getOffset(pixel, a.xStrides));
           add(sum, element);
-          if (element > largest) {
+          if (element > largest || (a.choosesNan && element != element)) {
             largest = element;
             index = getIndex(a, pixel, position);
           }

@@ -55,7 +55,7 @@ class TorchTest(unittest.TestCase):
         environment.start()
         self.addCleanup(environment.stop)
 
-    def compare(self, function, *leaves, calls, max_pool=False, tolerance=None):
+    def compare(self, function, *leaves, calls, tolerance=None):
         """Result and gradients of `function`, ours against PyTorch's in double on the CPU; strides against PyTorch's.
         Every call must be ours, and `calls` says how many operators there are, forward and backward. The second time
         the extension answers, if it is there.
@@ -68,7 +68,7 @@ class TorchTest(unittest.TestCase):
         inputs, of_double = ([leaf for leaf in all_ if leaf.requires_grad] for all_ in (leaves, double))
         exact = [wanted, *differentiate(wanted, of_double, seed.cpu().double())]
         ours = []
-        with tessera.torch.enabled(max_pool=max_pool):
+        with tessera.torch.enabled():
             for _ in range(2):
                 result = function(*leaves)
                 ours.append([result, *differentiate(result, inputs, seed)])
@@ -145,6 +145,20 @@ class TorchTest(unittest.TestCase):
         with tessera.torch.enabled(), self.assertRaisesRegex(RuntimeError, "non-positive stride"):
             F.conv2d(make(1, 1, 4, 4), make(1, 1, 2, 2), stride=0)
 
+    # A NaN is beyond every number, and a maximum may be minus infinity; indices are PyTorch's.
+    def test_special_maxima(self):
+        nan, inf = float("nan"), float("inf")
+        x = torch.tensor([[1, nan, 3, nan], [-inf, -inf, -inf, 0], [-inf, -inf, inf, nan], [2, 2, 1, 1]])
+        for x in (x.view(1, 1, 4, 4), x.view(1, 1, 4, 4).expand(2, 3, 4, 4).contiguous(memory_format=LAST[4])):
+            for window, padding in ((2, 1), (3, 1), ((1, 2), 0)):
+                wanted = F.max_pool2d(x.cpu(), window, 1, padding, return_indices=True)
+                with tessera.torch.enabled():
+                    results = F.max_pool2d(x, window, 1, padding, return_indices=True)
+                    self.assertEqual(tessera.torch.report().fallbacks, {})
+                torch.testing.assert_close(results[0].cpu(), wanted[0], equal_nan=True)
+                chosen = wanted[0] != -inf
+                self.assertTrue(torch.equal(results[1].cpu()[chosen], wanted[1][chosen]))
+
     # Only the gradients that are asked for are computed.
     def test_masks(self):
         for frozen in (0, 1):
@@ -169,11 +183,10 @@ class TorchTest(unittest.TestCase):
             with self.subTest(last=last, ceil=ceil):
                 self.compare(lambda x: F.avg_pool2d(x, 3, 2, 1, ceil, count_include_pad=False), image, calls=2)
                 self.compare(lambda x: F.avg_pool3d(x, 2, ceil_mode=ceil, count_include_pad=False), volume, calls=2)
-                self.compare(lambda x: F.max_pool2d(x, 3, 2, 1, ceil_mode=ceil), image, calls=2, max_pool=True)
-                self.compare(lambda x: F.max_pool3d(x, (2, 3, 2), ceil_mode=ceil), volume, calls=2, max_pool=True)
+                self.compare(lambda x: F.max_pool2d(x, 3, 2, 1, ceil_mode=ceil), image, calls=2)
+                self.compare(lambda x: F.max_pool3d(x, (2, 3, 2), ceil_mode=ceil), volume, calls=2)
         self.compare(lambda x: F.avg_pool2d(x, (3, 2), 2, 1), make(2, 3, 7, 8), calls=2)
-        self.compare(lambda x: F.max_pool2d(x, 3, 2, 1).sum((2, 3)), make(2, 4, 6, 6, last=True), calls=2,
-                     max_pool=True)
+        self.compare(lambda x: F.max_pool2d(x, 3, 2, 1).sum((2, 3)), make(2, 4, 6, 6, last=True), calls=2)
 
     # Batch normalisation: statistics of the batch and running ones, which are updated, and both of their gradients;
     # parameters in f32 beside halves. With fixed statistics the gradient is PyTorch's.

@@ -68,7 +68,7 @@ static Outcome runOne(Engine &engine, const Problem &problem, int64_t index,
   const PoolProblem &pool = *problem.getPool();
   // NaNs and infinities test a maximum; sums of them would hide errors.
   bool isChoice =
-      pool.mode == PoolMode::Max && pool.direction == Direction::Forward;
+      isMaximum(pool.mode) && pool.direction == Direction::Forward;
   return summarize(test::runPool(
       engine, pool, isChoice ? PoolData::Specials : PoolData::Uniform, seed,
       /*sample=*/0, placement));

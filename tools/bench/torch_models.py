@@ -2,7 +2,7 @@
 """Times networks in PyTorch with and without tessera.torch, on an NVIDIA GPU.
 
   torch_models.py [--network resnet50] [--inference 1,32,256] [--training 256] [--ways compile/torch.compile]
-                  [--seconds 200] [--profile compile] [--max-pool] [--pytorch-norm] [--out FILE]
+                  [--seconds 200] [--profile compile] [--pytorch-norm] [--out FILE]
 
 bf16, channels last: inference, and training steps (autocast, SGD). Ways: eager, the whole step as one CUDA
 graph, both with PyTorch's kernels and with ours, ours without the extension (eager, "in Python"), torch.compile as
@@ -228,11 +228,10 @@ def read_options():
     parser.add_argument("--ways", type=names, default=WAYS, help=f"which, with / between them: {' / '.join(WAYS)}")
     parser.add_argument("--profile", type=names, default=[], help="ways whose kernels are listed")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--max-pool", action="store_true", help="maximum pooling by ours too")
     parser.add_argument("--pytorch-norm", action="store_true", help="batch normalisation by PyTorch")
     parser.add_argument("--out", type=pathlib.Path)
     options = parser.parse_args()
-    options.ours = {"max_pool": options.max_pool, "batch_norm": not options.pytorch_norm}
+    options.ours = {"batch_norm": not options.pytorch_norm}
     return options
 
 

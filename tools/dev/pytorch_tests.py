@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs PyTorch's own tests with tessera.torch under them, and tells which of them end otherwise than without.
 
-  pytorch_tests.py FILE... [-k EXPRESSION] [--max-pool] [--seconds 600] [--out FILE]
+  pytorch_tests.py FILE... [-k EXPRESSION] [--seconds 600] [--out FILE]
 
 FILEs are tests of PyTorch's source tree (test/nn/test_convolution.py, test/nn/test_pooling.py, test/test_nn.py), which
 its wheel does not have. pytest runs them twice, each time in a process of its own: on PyTorch's kernels, then with
@@ -45,7 +45,7 @@ def run_here(options, result):
 
     if options.here == "ours":
         import tessera.torch
-        tessera.torch.enable(max_pool=options.max_pool)
+        tessera.torch.enable()
     arguments = ["-q", "--no-header", "-p", "no:cacheprovider", "--tb=short", *map(str, options.files)]
     pytest.main(arguments + (["-k", options.keyword] if options.keyword else []), plugins=[Recorder()])
     if options.here == "ours":
@@ -72,7 +72,6 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", type=pathlib.Path)
     parser.add_argument("-k", dest="keyword", help="which tests, in pytest's words")
-    parser.add_argument("--max-pool", action="store_true", help="maximum pooling by ours too")
     parser.add_argument("--seconds", type=float, default=600, help="for each of the two runs")
     parser.add_argument("--out", type=pathlib.Path)
     parser.add_argument("--here", choices=("pytorch", "ours"), help=argparse.SUPPRESS)

@@ -12,6 +12,7 @@ using namespace tessera::driver;
 static miopenPoolingMode_t getApiMode(PoolMode mode) {
   switch (mode) {
   case PoolMode::Max:
+  case PoolMode::MaxNan: // run by tesseraRunProblem()
     return miopenPoolingMax;
   case PoolMode::Average:
     return miopenPoolingAverage;
@@ -74,10 +75,11 @@ ErrorOr<PoolRun> PoolRun::create(const GpuApi &gpu,
   PoolRun run(gpu, options, problem,
               {std::move(*x), std::move(*y), std::move(*indices)});
   Status status = run.setDescriptors();
-  // MIOpen's descriptors have the same padding at both ends.
+  // MIOpen's descriptors have the same padding at both ends, and other modes.
+  const bool isOurs =
+      problem.hasUnequalPads() || problem.mode == PoolMode::MaxNan;
   if (status.isOk())
-    status =
-        problem.hasUnequalPads() ? run.allocateWorkspace() : run.checkSizes();
+    status = isOurs ? run.allocateWorkspace() : run.checkSizes();
   if (!status.isOk())
     return status;
   return run;

@@ -24,7 +24,6 @@ class Options:
     fuse: bool = True  #: Additions and activations in the kernels of convolutions.
     inductor: bool = True  #: What is not ours is compiled by Inductor; otherwise it is PyTorch's, operator by operator.
     norm_relu: bool = False  #: Batch normalisation of a training step with a ReLU behind it is ours.
-    max_pool: bool = True  #: Maximum pooling is ours, which passes over a NaN.
 
 
 def _read_options(mode: str | None, options: dict[str, Any] | None) -> Options:
@@ -44,7 +43,7 @@ def _compile_inference(options: Options) -> Callable:
         _statistics.fuse_image_norms(module.graph)
         _rewrite.lay_channels_last(module.graph)
         _rewrite.fuse_convolutions(module.graph, options.fuse)
-        _rewrite.replace_pools(module.graph, options.max_pool)
+        _rewrite.replace_pools(module.graph)
         split = _rewrite.Split(module, static)
         rest = split.rest
         split.rest = _rewrite.copy_without_writes(rest)
@@ -86,8 +85,7 @@ def _list_joint_options(options: Options) -> dict[str, Any]:
         from torch._inductor.decomposition import select_decomp_table
         table = select_decomp_table()
         split = functools.partial(min_cut_rematerialization_partition, compiler="inductor")
-        kept = (_rewrite.KEPT if options.norm_relu else ()) + (
-            _rewrite.POOLS + _rewrite.POOL_GRADIENTS if options.max_pool else ())
+        kept = (_rewrite.KEPT if options.norm_relu else ()) + _rewrite.POOLS + _rewrite.POOL_GRADIENTS
         # Inductor writes running statistics in kernels that it has anyway.
         result["keep_inference_input_mutations"] = True
         result["decompositions"] = {op: function for op, function in table.items() if op not in kept}
@@ -95,8 +93,7 @@ def _list_joint_options(options: Options) -> dict[str, Any]:
     def partition(joint: torch.fx.GraphModule, inputs: Sequence[Any], **how: Any) -> Any:
         if options.norm_relu:
             _rewrite.fuse_norms(joint.graph, table)
-        if options.max_pool:
-            _rewrite.fuse_pools(joint.graph, table)
+        _rewrite.fuse_pools(joint.graph, table)
         joint.recompile()
         return split(joint, inputs, **how)
     return {**result, "partition_fn": partition}

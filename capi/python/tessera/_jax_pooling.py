@@ -18,7 +18,7 @@ from tessera._common import Refusal, drop_depth, get_spatial, join
 @dataclasses.dataclass(frozen=True)
 class Pooling:
     """A problem without its direction. Arrays begin with the batch, and have channels next or last."""
-    mode: str  #: "max", "avg" or "avgin": averages that count padding.
+    mode: str  #: "maxnan", "avg" or "avgin": averages that count padding.
     dtype: Any
     is_last: bool
     n: int
@@ -62,7 +62,7 @@ class Pooling:
 
 def pool_by_jax(mode: str, x: jax.Array, window, strides, pads) -> jax.Array:
     """What JAX's libraries make of lax.reduce_window; all dimensions are named."""
-    if mode == "max":
+    if mode == "maxnan":
         return lax.reduce_window(x, -jnp.inf, lax.max, window, strides, pads)
     add = lambda values: lax.reduce_window(values, 0.0, lax.add, window, strides, pads)
     counts = math.prod(window) if mode == "avgin" else add(jnp.ones(x.shape, x.dtype))
@@ -189,5 +189,5 @@ def pool(mode: str, x: jax.Array, window, strides, pads) -> jax.Array:
     if min(map(min, pads)) < 0 or min(result) < 1:
         raise Refusal("a negative padding, or an array without elements")
     x = x.reshape(description.get_shape("x").shape)
-    y = _max(description, x) if mode == "max" else _average(description, _forward, x)
+    y = _max(description, x) if mode == "maxnan" else _average(description, _forward, x)
     return y.reshape(*given[:first], *(result[1:] if is_last else result[2:]))

@@ -37,7 +37,7 @@ def _get_average_mode(padding, ceil_mode=False, count_include_pad=True, divisor_
 def _get_max_mode(padding, dilation=(1,), *_) -> str:
     if any(step != 1 for step in dilation):
         raise Refusal("a dilation")
-    return "max"
+    return "maxnan"
 
 
 class Pool(Entry):
@@ -106,11 +106,10 @@ class Pool(Entry):
         return join(f"{pad}:{end}" if end != pad else pad for pad, end in zip(padding, after))
 
 
-def list_operators(with_max: bool) -> dict[str, Any]:
+def list_operators() -> dict[str, Any]:
     """What makes the entries of each operator."""
-    kinds = {"avg_pool": True} | ({"max_pool": False} if with_max else {})
     operators = {}
-    for kind, averages in kinds.items():
+    for kind, averages in (("avg_pool", True), ("max_pool", False)):
         for dims in (2, 3):
             for suffix in ("", "_backward"):
                 name = f"{kind}{dims}d{'' if averages else '_with_indices'}{suffix}"

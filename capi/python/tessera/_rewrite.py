@@ -225,14 +225,14 @@ def replace_gradients(graph: Graph) -> None:
             node.replace_input_with(grad, copy)
 
 
-def replace_pools(graph: Graph, max_pool: bool) -> None:
+def replace_pools(graph: Graph) -> None:
     """Poolings of which no index is read."""
     for node in find(graph, aten.max_pool2d_with_indices.default, aten.max_pool3d_with_indices.default,
                       aten.avg_pool2d.default, aten.avg_pool3d.default):
         averages = "avg" in node.target.name()
         x, window, stride, *rest = get_arguments(node)
         results = [node] if averages else [user for user in node.users if user.args[1] == 0]
-        if not averages and (not max_pool or len(results) != len(node.users)) or averages and rest.pop() is not None:
+        if len(results) != len(node.users) and not averages or averages and rest.pop() is not None:
             continue
         if not _has_kernels(x.meta["val"]) or x.meta["val"].dtype is torch.float64:
             continue

@@ -53,10 +53,9 @@ def _pool(mode: str, x: jax.Array, window: Sequence[int], strides: Sequence[int]
 def max_pool(x: jax.Array, window: Sequence[int], strides: Sequence[int] | None = None,
              padding: Any = "VALID") -> jax.Array:
     """The maximum of each window, as of `flax.linen.max_pool`. `window` and `strides` are of the dimensions in front of
-    the last one, or of all dimensions as in `jax.lax.reduce_window`; strides are 1 unless given. A NaN is passed over,
-    where JAX's result is a NaN.
+    the last one, or of all dimensions as in `jax.lax.reduce_window`; strides are 1 unless given.
     """
-    return _pool("max", x, window, strides, padding)
+    return _pool("maxnan", x, window, strides, padding)
 
 
 def avg_pool(x: jax.Array, window: Sequence[int], strides: Sequence[int] | None = None, padding: Any = "VALID",

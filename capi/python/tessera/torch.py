@@ -39,12 +39,12 @@ def _get_original(name: str, key: str) -> Callable | None:
     return functools.partial(torch.library.get_kernel(op, key).call_boxed, keys)
 
 
-def _list_operators(key: str, batch_norm: bool, max_pool: bool) -> dict[str, Operator]:
+def _list_operators(key: str, batch_norm: bool) -> dict[str, Operator]:
     """PyTorch's operators that are to be ours."""
     operators = {"convolution": (_convolution.Forward, _convolution.get_forward_key),
                  "convolution_backward": (_convolution.Backward, _convolution.get_backward_key)}
     operators |= _batch_norm.OPERATORS if batch_norm else {}
-    operators |= {name: (make, describe) for name, make in _pooling.list_operators(max_pool).items()}
+    operators |= {name: (make, describe) for name, make in _pooling.list_operators().items()}
     originals = {name: _get_original(name, key) for name in operators}
     if originals.get("native_batch_norm_backward"):
         originals["cudnn_batch_norm_backward"] = _batch_norm.compute_cudnn_gradient
@@ -54,20 +54,19 @@ def _list_operators(key: str, batch_norm: bool, max_pool: bool) -> dict[str, Ope
 _override: Operators | None = None
 
 
-def enable(*, batch_norm: bool = True, max_pool: bool = False) -> None:
+def enable(*, batch_norm: bool = True) -> None:
     """Answers PyTorch's operators by Tessera's kernels until disable() is called. Does nothing if it is on already.
 
     The first call of each shape compiles its kernel, or loads it from the user's database. Without `batch_norm`, batch
-    normalisation stays PyTorch's. `max_pool` takes maximum pooling too: there a NaN is passed over, where PyTorch's
-    result is a NaN.
+    normalisation stays PyTorch's.
     """
     if not _override:
-        _start(*_operators.start_device(), batch_norm, max_pool)
+        _start(*_operators.start_device(), batch_norm)
 
 
-def _start(key: str, launcher: Direct | Emulated, batch_norm: bool = True, max_pool: bool = False) -> None:
+def _start(key: str, launcher: Direct | Emulated, batch_norm: bool = True) -> None:
     global _override
-    _override = Operators(key, launcher, _list_operators(key, batch_norm, max_pool))
+    _override = Operators(key, launcher, _list_operators(key, batch_norm))
 
 
 def disable() -> None:

@@ -5,6 +5,15 @@
 using namespace mlir;
 using namespace tessera;
 
+static Value compare(PoolBuilder &p, arith::CmpFPredicate predicate, Value lhs,
+                     Value rhs) {
+  return arith::CmpFOp::create(p.b, p.loc, predicate, lhs, rhs);
+}
+
+static Value isNan(PoolBuilder &p, Value value) {
+  return compare(p, arith::CmpFPredicate::UNO, value, value);
+}
+
 PoolFold::PoolFold(dnn::PoolOp op, const PoolGeometry &geometry,
                    int64_t channels, bool inF32)
     : g(geometry), y(op.getY(), op.getYLayout(), g.y, channels),
@@ -20,17 +29,23 @@ PoolReduction PoolFold::start(PoolBuilder &p) const {
   return result;
 }
 
+Value PoolFold::getMaximum(PoolBuilder &p, Value lhs, Value rhs) const {
+  if (g.choosesNan())
+    return arith::MaximumFOp::create(p.b, p.loc, lhs, rhs);
+  return arith::MaxNumFOp::create(p.b, p.loc, lhs, rhs);
+}
+
 PoolReduction PoolFold::fold(PoolBuilder &p, PoolReduction partial, Value pixel,
                              Value index) const {
   if (!g.isMax())
     return {arith::AddFOp::create(p.b, p.loc, partial.value, pixel), nullptr};
   if (!g.hasIndices())
-    return {arith::MaxNumFOp::create(p.b, p.loc, partial.value, pixel),
-            nullptr};
-  Value isGreater = arith::CmpFOp::create(p.b, p.loc, arith::CmpFPredicate::OGT,
-                                          pixel, partial.value);
-  return {arith::SelectOp::create(p.b, p.loc, isGreater, pixel, partial.value),
-          arith::SelectOp::create(p.b, p.loc, isGreater, index, partial.index)};
+    return {getMaximum(p, partial.value, pixel), nullptr};
+  Value wins = compare(p, arith::CmpFPredicate::OGT, pixel, partial.value);
+  if (g.choosesNan())
+    wins = arith::OrIOp::create(p.b, p.loc, wins, isNan(p, pixel));
+  return {arith::SelectOp::create(p.b, p.loc, wins, pixel, partial.value),
+          arith::SelectOp::create(p.b, p.loc, wins, index, partial.index)};
 }
 
 Value PoolFold::getIndex(PoolBuilder &p, const PoolCoordinates &at,
@@ -85,15 +100,28 @@ PoolReduction PoolFold::merge(PoolBuilder &p, PoolReduction one,
                               PoolReduction other) const {
   if (!g.hasIndices())
     return fold(p, one, other.value, nullptr);
-  Value isGreater = arith::CmpFOp::create(p.b, p.loc, arith::CmpFPredicate::OGT,
-                                          other.value, one.value);
-  Value isEqual = arith::CmpFOp::create(p.b, p.loc, arith::CmpFPredicate::OEQ,
-                                        other.value, one.value);
-  Value isEarlier = arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::ult,
-                                          other.index, one.index);
-  Value wins = arith::OrIOp::create(
-      p.b, p.loc, isGreater,
-      arith::AndIOp::create(p.b, p.loc, isEqual, isEarlier));
+  auto both = [&](Value lhs, Value rhs) {
+    return arith::AndIOp::create(p.b, p.loc, lhs, rhs);
+  };
+  auto either = [&](Value lhs, Value rhs) {
+    return arith::OrIOp::create(p.b, p.loc, lhs, rhs);
+  };
+  auto isBefore = [&](const PoolReduction &lhs, const PoolReduction &rhs) {
+    return arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::ult,
+                                 lhs.index, rhs.index);
+  };
+  Value isGreater =
+      compare(p, arith::CmpFPredicate::OGT, other.value, one.value);
+  Value isEqual = compare(p, arith::CmpFPredicate::OEQ, other.value, one.value);
+  Value wins = either(isGreater, both(isEqual, isBefore(other, one)));
+  if (g.choosesNan()) {
+    // Of NaNs the last one wins, as in fold().
+    Value isNumber =
+        compare(p, arith::CmpFPredicate::ORD, one.value, one.value);
+    Value isNanThatWins =
+        both(isNan(p, other.value), either(isNumber, isBefore(one, other)));
+    wins = either(wins, isNanThatWins);
+  }
   return {arith::SelectOp::create(p.b, p.loc, wins, other.value, one.value),
           arith::SelectOp::create(p.b, p.loc, wins, other.index, one.index)};
 }

@@ -28,7 +28,7 @@ public:
   /// The reduction of no pixels.
   PoolReduction start(PoolBuilder &p) const;
   /// Adds a pixel that is later in the window than all pixels before: of equal
-  /// maxima the first one wins.
+  /// maxima the first one wins, and of NaNs that do the last.
   PoolReduction fold(PoolBuilder &p, PoolReduction partial, mlir::Value pixel,
                      mlir::Value index) const;
   /// Combines partial results of one window, in any order: of equal maxima the
@@ -51,6 +51,9 @@ public:
              const PoolCoordinates &at) const;
 
 private:
+  /// The larger of two values, of which no index is kept.
+  mlir::Value getMaximum(PoolBuilder &p, mlir::Value lhs,
+                         mlir::Value rhs) const;
   mlir::Value finish(PoolBuilder &p, PoolReduction result,
                      const std::array<mlir::Value, 3> &output) const;
 

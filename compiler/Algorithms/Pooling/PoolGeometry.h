@@ -52,7 +52,9 @@ struct PoolGeometry {
   explicit PoolGeometry(const PoolProblem &problem);
   explicit PoolGeometry(dnn::PoolOp op);
 
-  bool isMax() const { return mode == dnn::PoolMode::Max; }
+  bool isMax() const { return mode == dnn::PoolMode::Max || choosesNan(); }
+  /// Whether a NaN is beyond every number.
+  bool choosesNan() const { return mode == dnn::PoolMode::MaxNan; }
   bool hasIndices() const { return indices.elementBytes != 0; }
 
   /// The number of positions in a window; inexact beyond 2^53.

@@ -338,11 +338,12 @@ Type PoolMath::getIndexType() const {
 Value PoolMath::getStart(PoolBuilder &p) const {
   if (!geometry.isMax())
     return p.splat(getComputeType(), 0.0);
-  // The lowest value of the element type is exact in the compute type.
+  // The lowest value of the element type, or infinity, is exact in the compute type.
   auto semantics = &cast<FloatType>(element).getFloatSemantics();
-  return p.splat(
-      getComputeType(),
-      APFloat::getLargest(*semantics, /*Negative=*/true).convertToDouble());
+  const APFloat lowest =
+      geometry.choosesNan() ? APFloat::getInf(*semantics, /*Negative=*/true)
+                            : APFloat::getLargest(*semantics, /*Negative=*/true);
+  return p.splat(getComputeType(), lowest.convertToDouble());
 }
 
 Value PoolMath::extend(PoolBuilder &p, PoolTensor::Loaded loaded,

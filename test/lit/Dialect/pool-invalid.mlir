@@ -214,7 +214,7 @@ func.func @pool_c14(%x: memref<2x9x11x8xf16>, %y: memref<2x8x6x8xf16>, %i: memre
 
 // An average has no index.
 func.func @pool_c15(%x: memref<2x9x11x8xf16>, %y: memref<2x5x6x8xf16>, %i: memref<2x5x6x8xi8>) {
-  // expected-error @below {{'dnn.pool' op needs mode max for indices, but has average}}
+  // expected-error @below {{'dnn.pool' op needs mode max or max_nan for indices, but has average}}
   dnn.pool forward average x(%x) y(%y) indices(%i mask) layouts(nhwc, nhwc)
       window [3, 3] pads [1, 1] strides [2, 2]
       : memref<2x9x11x8xf16>, memref<2x5x6x8xf16>, memref<2x5x6x8xi8>
@@ -304,7 +304,7 @@ func.func @pool_c20_image(%x: memref<1x256x256x8xf16>, %y: memref<1x128x128x8xf1
 
 // The message about a word that is no mode lists the modes.
 func.func @unknown_mode(%x: memref<1x1x1x1xf16>, %y: memref<1x1x1x1xf16>) {
-  // expected-error @below {{expected one of [max, average, average_inclusive] for a pooling mode, got: min}}
+  // expected-error @below {{expected one of [max, average, average_inclusive, max_nan] for a pooling mode, got: min}}
   dnn.pool forward min x(%x) y(%y) layouts(nchw, nchw)
       window [1, 1] pads [0, 0] strides [1, 1] : memref<1x1x1x1xf16>, memref<1x1x1x1xf16>
   return

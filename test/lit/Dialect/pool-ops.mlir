@@ -64,6 +64,19 @@ func.func @pool(%x: memref<1x4x4x1xf32>, %y: memref<1x3x3x1xf32>,
 }
 // EXAMPLE-END
 
+// A maximum in which a NaN wins has indices like the other one.
+// CHECK-LABEL: func.func @max_nan
+// CHECK:         dnn.pool forward max_nan x
+// CHECK:         dnn.pool backward max_nan x
+func.func @max_nan(%x: memref<1x1x4x4xf32>, %y: memref<1x1x2x2xf32>, %i: memref<1x1x2x2xi8>) {
+  dnn.pool forward max_nan x(%x) y(%y) layouts(nchw, nchw)
+      window [2, 2] pads [0, 0] strides [2, 2] : memref<1x1x4x4xf32>, memref<1x1x2x2xf32>
+  dnn.pool backward max_nan x(%x) y(%y) indices(%i mask) layouts(nchw, nchw)
+      window [2, 2] pads [0, 0] strides [2, 2]
+      : memref<1x1x4x4xf32>, memref<1x1x2x2xf32>, memref<1x1x2x2xi8>
+  return
+}
+
 // Averages have no indices in either direction. If the window is larger than the
 // padded input there is still one output. A window that covers only padding is
 // empty.

@@ -89,7 +89,7 @@ public:
   /// depth or gaps.
   PoolProblem nextPool() {
     PoolProblem p;
-    p.mode = static_cast<PoolMode>(pick(0, 2));
+    p.mode = static_cast<PoolMode>(pick(0, 3));
     p.direction = pick(0, 1) ? Direction::Forward : Direction::BackwardData;
     p.dataType = static_cast<DataType>(pick(0, 2));
     p.xLayout = static_cast<Layout>(pick(0, 1));
@@ -108,7 +108,7 @@ public:
     }
     if (pick(0, 3) == 0)
       p.setPadAfter({pick(0, 3), pick(0, 3), p.hasDepth() ? pick(0, 1) : 0});
-    if (p.mode == PoolMode::Max &&
+    if (isMaximum(p.mode) &&
         (p.direction == Direction::BackwardData || pick(0, 1))) {
       p.indexType = pick(0, 1) ? IndexType::U32 : IndexType::U64;
       p.indexMode = static_cast<IndexMode>(pick(0, 1));

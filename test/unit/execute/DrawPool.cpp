@@ -31,7 +31,7 @@ static void drawWindow(Draw &draw, PoolProblem &p, bool deep) {
 
 /// Draws an index type that is large enough, and sometimes larger than needed.
 static void drawIndices(Draw &draw, PoolProblem &p) {
-  if (p.mode != PoolMode::Max ||
+  if (!isMaximum(p.mode) ||
       (p.direction == Direction::Forward && draw.chance(40)))
     return;
   p.indexMode = draw.chance(50) ? IndexMode::Mask : IndexMode::Image;
@@ -51,8 +51,8 @@ PoolProblem tessera::drawPool(uint64_t seed, int64_t index) {
     index /= count;
     return value;
   };
-  p.mode = take(
-      std::array{PoolMode::Max, PoolMode::Average, PoolMode::AverageInclusive});
+  p.mode = take(std::array{PoolMode::Max, PoolMode::Average,
+                           PoolMode::AverageInclusive, PoolMode::MaxNan});
   p.direction = take(std::array{Direction::Forward, Direction::BackwardData});
   p.dataType = take(std::array{DataType::F16, DataType::F32, DataType::BF16});
   p.xLayout = p.yLayout = take(std::array{Layout::NHWC, Layout::NCHW});

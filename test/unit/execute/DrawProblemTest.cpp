@@ -65,7 +65,7 @@ TEST(DrawProblem, DrawsPoolings) {
     modes.insert({p.mode, p.direction});
   }
   EXPECT_EQ(indices.size(), 5u);
-  EXPECT_EQ(modes.size(), 6u);
+  EXPECT_EQ(modes.size(), 8u);
   EXPECT_GT(longerAfter, 30);
   EXPECT_GT(longerBefore, 30);
 }

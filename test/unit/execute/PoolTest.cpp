@@ -40,7 +40,7 @@ static void checkWithTile(const PoolProblem &problem, std::string_view text,
 /// Returns the gradient of the same pooling.
 static PoolProblem getBackward(PoolProblem problem) {
   problem.direction = Direction::BackwardData;
-  if (problem.mode == PoolMode::Max && problem.indexType == IndexType::None)
+  if (isMaximum(problem.mode) && problem.indexType == IndexType::None)
     problem.indexType = IndexType::U32;
   return problem;
 }
@@ -61,13 +61,16 @@ static void checkModes(PoolProblem problem, std::string_view tile = {}) {
     problem.indexType = IndexType::None;
     checkBoth(problem, tile, PoolData::Uniform);
   }
-  problem.mode = PoolMode::Max;
-  checkWithTile(problem, tile, PoolData::Specials);
-  problem.indexType = IndexType::U16;
-  for (IndexMode mode : {IndexMode::Mask, IndexMode::Image}) {
-    problem.indexMode = mode;
-    checkBoth(problem, tile,
-              mode == IndexMode::Mask ? PoolData::Specials : PoolData::Ties);
+  for (PoolMode maximum : {PoolMode::Max, PoolMode::MaxNan}) {
+    problem.mode = maximum;
+    problem.indexType = IndexType::None;
+    checkWithTile(problem, tile, PoolData::Specials);
+    problem.indexType = IndexType::U16;
+    for (IndexMode mode : {IndexMode::Mask, IndexMode::Image}) {
+      problem.indexMode = mode;
+      checkBoth(problem, tile,
+                mode == IndexMode::Mask ? PoolData::Specials : PoolData::Ties);
+    }
   }
 }
 
@@ -353,8 +356,8 @@ static void checkOrCompile(const PoolProblem &problem) {
 static PoolProblem vary(PoolProblem problem, int number) {
   problem.dataType = number % 3 == 0 ? DataType::F32 : DataType::F16;
   problem.xLayout = problem.yLayout = number % 2 ? Layout::NHWC : Layout::NCHW;
-  problem.mode = static_cast<PoolMode>(number / 2 % 3);
-  if (problem.mode == PoolMode::Max) {
+  problem.mode = static_cast<PoolMode>(number / 2 % 4);
+  if (isMaximum(problem.mode)) {
     problem.indexType = IndexType::U32;
     problem.indexMode = number % 4 < 2 ? IndexMode::Mask : IndexMode::Image;
   }
