@@ -157,7 +157,7 @@ class JaxTest(unittest.TestCase):
                 return (y ** 3).sum()
             return lambda x, w: sum((g ** 2).sum() for g in jax.grad(run, (0, 1))(x, w))
         ours = network((tessera.jax.conv_general_dilated, (tessera.jax.max_pool, tessera.jax.avg_pool)))
-        pools = [functools.partial(pool_by_jax, mode) for mode in ("max", "avgin")]
+        pools = [functools.partial(pool_by_jax, mode) for mode in ("maxnan", "avgin")]
         jaxs = network((lax.conv_general_dilated, pools))
         double = x.astype("float64"), w.astype("float64")
         self.assert_close(jax.jit(jax.grad(ours, (0, 1)))(x, w), jax.grad(jaxs, (0, 1))(*double), 1e-4)
@@ -252,7 +252,7 @@ class JaxTest(unittest.TestCase):
                 y = convolve(x, w, (1, 1), "VALID", dimension_numbers=LAST[2])
                 return sum((pool(y, (2, 3)) ** 2).sum() for pool in pools)
             return jax.grad(get_loss, (0, 1))
-        wanted = run(lax.conv_general_dilated, *(functools.partial(pool_by_jax, mode) for mode in ("max", "avgin")))(
+        wanted = run(lax.conv_general_dilated, *(functools.partial(pool_by_jax, mode) for mode in ("maxnan", "avgin")))(
             x.astype("float64"), w.astype("float64"))
         ours = run(tessera.jax.conv_general_dilated, tessera.jax.max_pool, tessera.jax.avg_pool)
         get_info = _library.get_info
@@ -285,7 +285,7 @@ class JaxTest(unittest.TestCase):
                 losses.append(float(loss))
             return losses
         ours = train(tessera.jax.conv_general_dilated, tessera.jax.max_pool)
-        wanted = train(lax.conv_general_dilated, lambda *a: pool_by_jax("max", *a))
+        wanted = train(lax.conv_general_dilated, lambda *a: pool_by_jax("maxnan", *a))
         for mine, other in zip(ours, wanted):
             self.assertLess(abs(mine - other), 1e-4)
 
