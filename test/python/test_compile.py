@@ -129,6 +129,17 @@ class CompileTest(unittest.TestCase):
             torch.compiler.reset()
             self.compare(norm, x, calls={})
 
+    # On GPUs PyTorch brings images to NCHW in front of the normalisation of groups; so does this network by itself.
+    def test_image_norms_of_gpus(self):
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.conv, self.norm = nn.Conv2d(3, 8, 3), nn.GroupNorm(4, 8)
+
+            def forward(self, x):
+                return self.norm(self.conv(x).contiguous())
+        self.compare(make_network(Net()), make(2, 3, 6, 6), calls={"convolution": 1, "moments": 1})
+
     # An image that lies otherwise is brought to channels last once, before the convolutions that read it.
     def test_lays_channels_last(self):
         class Net(nn.Module):

@@ -45,8 +45,6 @@ def _fuse_instance_norm(norm: Node) -> None:
     if any(user.args[1] != 0 for user in norm.users) or any(
             user.target is not aten.view.default or user.meta["val"].shape != shape for user in results):
         return
-    if image.target is aten.clone.default:
-        image = image.args[0]
     parameters = [one if one is None or one.target is not aten.repeat.default else one.args[0]
                   for one in (weight, bias)]
     if all(one is None or tuple(one.meta["val"].shape) == (shape[1],) for one in parameters):
@@ -61,7 +59,9 @@ def _is_suitable(x: torch.Tensor) -> bool:
 
 
 def _replace(result: Node, x: Node, weight: Node | None, bias: Node | None, groups: int, epsilon: float) -> None:
-    """What takes the place of the result has its strides, too."""
+    """What takes the place of the result has its strides, too. On GPUs PyTorch brings images to NCHW first."""
+    if x.target is aten.clone.default:
+        x = x.args[0]
     if not _is_suitable(x.meta["val"]):
         return
     parameters = [one for one in (weight, bias) if one is not None]
