@@ -1,0 +1,144 @@
+//===- Execution.cpp - Plans on a device ----------------------------------===//
+
+#include "capi/hipdnn/Execution.h"
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+
+using namespace tessera;
+using namespace tessera::hipdnn;
+
+/// As memory from hipMalloc, so that kernels find the vectors they want.
+static constexpr size_t kAlignment = 256;
+
+static size_t align(size_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+/// A failure of the library as a status, with its sentence.
+static Status convert(const Library &library, miopenStatus_t status) {
+  const std::string message = library.getMessage();
+  switch (status) {
+  case miopenStatusSuccess:
+    return Status::ok();
+  case miopenStatusBadParm:
+    return invalidArgument(message);
+  case miopenStatusNotImplemented:
+    return notSupported(message);
+  case miopenStatusAllocFailed:
+    return {StatusCode::ResourceExhausted, message};
+  default:
+    return internalError(message);
+  }
+}
+
+Handle::~Handle() {
+  if (handle)
+    (*getLibrary()).destroy(handle);
+}
+
+ErrorOr<miopenHandle_t> Handle::get() {
+  const ErrorOr<Library> &library = getLibrary();
+  if (!library)
+    return library.getStatus();
+  if (!handle)
+    if (Status status =
+            convert(*library,
+                    library->create(&handle, static_cast<hipStream_t>(stream)));
+        !status.isOk())
+      return status;
+  return handle;
+}
+
+Status Handle::setStream(void *newStream) {
+  stream = newStream;
+  if (!handle)
+    return Status::ok();
+  const Library &library = *getLibrary();
+  return convert(
+      library, library.setStream(handle, static_cast<hipStream_t>(newStream)));
+}
+
+ErrorOr<std::unique_ptr<Context>> tessera::hipdnn::prepare(Handle &handle,
+                                                           Plan plan) {
+  const ErrorOr<miopenHandle_t> own = handle.get();
+  if (!own)
+    return own.getStatus();
+  auto context = std::make_unique<Context>();
+  for (const PlanTensor &tensor : plan.tensors) {
+    context->offsets.push_back(context->scratchOffset);
+    context->scratchOffset += align(tensor.bytes);
+  }
+  uint64_t scratchBytes = 0;
+  for (const Step &step : plan.steps) {
+    tesseraKernelInfo info = {};
+    info.structSize = sizeof info;
+    const Library &library = *getLibrary();
+    if (Status status = convert(
+            library, library.getInfo(*own, step.problem.c_str(), &info));
+        !status.isOk())
+      return status.withContext(step.problem);
+    scratchBytes = std::max(scratchBytes, info.workspaceBytes);
+  }
+  context->workspaceBytes = context->scratchOffset + scratchBytes;
+  context->plan = std::move(plan);
+  return context;
+}
+
+/// Where an address belongs; the structs are C's, and results are not const
+/// for whoever writes them.
+static const void **find(tesseraProblemArguments &arguments, Slot slot) {
+  switch (slot) {
+  case Slot::X:
+    return &arguments.x;
+  case Slot::W:
+    return &arguments.w;
+  case Slot::Y:
+    return &arguments.y;
+  case Slot::Bias:
+    return &arguments.bias;
+  case Slot::Residual:
+    return &arguments.residual;
+  case Slot::FirstTensor:
+    break;
+  }
+  return &arguments.tensors[static_cast<int>(slot) -
+                            static_cast<int>(Slot::FirstTensor)];
+}
+
+Status Context::run(Handle &handle, void *workspace,
+                    std::span<const DeviceBuffer> buffers) const {
+  if (workspaceBytes && !workspace)
+    return invalidArgument("the graph needs a workspace of " +
+                           std::to_string(workspaceBytes) +
+                           " bytes, but has none");
+  std::unordered_map<int64_t, void *> memories;
+  for (const DeviceBuffer &buffer : buffers)
+    memories[buffer.uid] = buffer.memory;
+  auto *own = static_cast<char *>(workspace);
+  const ErrorOr<miopenHandle_t> device = handle.get();
+  if (!device)
+    return device.getStatus();
+  for (const Step &step : plan.steps) {
+    tesseraProblemArguments arguments = step.arguments;
+    for (const auto &[slot, number] : step.addresses) {
+      const PlanTensor &tensor = plan.tensors[number];
+      const void *memory =
+          tensor.isVirtual ? own + offsets[number] : memories[tensor.uid];
+      if (!memory)
+        return invalidArgument("tensor " + std::to_string(tensor.uid) +
+                               " has no memory");
+      *find(arguments, slot) = memory;
+    }
+    arguments.workSpaceSize = workspaceBytes - scratchOffset;
+    arguments.workSpace =
+        arguments.workSpaceSize ? own + scratchOffset : nullptr;
+    const Library &library = *getLibrary();
+    if (Status status = convert(
+            library, library.run(*device, step.problem.c_str(), &arguments));
+        !status.isOk())
+      return status.withContext(step.problem);
+  }
+  return Status::ok();
+}

@@ -1,0 +1,48 @@
+//===- Execution.h - Plans on a device -------------------------*- C++ -*--===//
+
+#ifndef TESSERA_CAPI_HIPDNN_EXECUTION_H
+#define TESSERA_CAPI_HIPDNN_EXECUTION_H
+
+#include "capi/hipdnn/Library.h"
+#include "capi/hipdnn/Plan.h"
+#include "capi/hipdnn/PluginApi.h"
+
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace tessera::hipdnn {
+
+/// What hipDNN holds for a device and a stream. One thread at a time uses it.
+/// The library's handle is made when the first kernel is wanted, so that graphs
+/// can be judged without a device.
+struct Handle {
+  ~Handle();
+
+  /// The library's handle, made on the stream that was set.
+  ErrorOr<miopenHandle_t> get();
+  Status setStream(void *newStream);
+
+  void *stream = nullptr;
+  miopenHandle_t handle = nullptr;
+};
+
+/// A plan whose kernels are compiled. Owns what it needs to be run.
+struct Context {
+  Plan plan;
+  /// Where each virtual tensor begins in the workspace; scratch memory of the
+  /// kernels is behind them.
+  std::vector<size_t> offsets;
+  size_t scratchOffset = 0;
+  size_t workspaceBytes = 0;
+
+  Status run(Handle &handle, void *workspace,
+             std::span<const DeviceBuffer> buffers) const;
+};
+
+/// Compiles the kernels of a plan, or finds them in the database.
+ErrorOr<std::unique_ptr<Context>> prepare(Handle &handle, Plan plan);
+
+} // namespace tessera::hipdnn
+
+#endif // TESSERA_CAPI_HIPDNN_EXECUTION_H

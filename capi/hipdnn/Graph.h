@@ -1,0 +1,110 @@
+//===- Graph.h - What hipDNN asks to compute -------------------*- C++ -*--===//
+//
+// A graph has tensors, known by a number of hipDNN's (their uid), and nodes in
+// an order in which they can be computed. This file has the shape of its
+// FlatBuffer: which field of which table is what, as the schemas number them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_CAPI_HIPDNN_GRAPH_H
+#define TESSERA_CAPI_HIPDNN_GRAPH_H
+
+#include "capi/hipdnn/FlatBuffer.h"
+#include "runtime/Base/ErrorOr.h"
+#include "runtime/Base/ProblemTypes.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace tessera::hipdnn {
+
+/// The operation of a node: the number of its table in the schema's union.
+enum class NodeKind : uint8_t {
+  BatchNormInference = 1,
+  Pointwise = 2,
+  BatchNormBackward = 3,
+  BatchNorm = 4,
+  ConvolutionForward = 5,
+  ConvolutionBackward = 6,
+  ConvolutionWeights = 7,
+  BatchNormInferenceVariance = 8,
+  RmsNorm = 10,
+  LayerNorm = 11,
+  RmsNormBackward = 17,
+  Reduction = 18,
+  ResampleForward = 19,
+  ResampleBackward = 21,
+};
+
+/// The schema's numbers of data types that have a meaning beyond a tensor's
+/// elements.
+enum : uint8_t { kFloatCode = 1, kDoubleCode = 4, kInt32Code = 6 };
+
+/// The word of any kind, also of those without an enumerator, for messages.
+std::string getName(NodeKind kind);
+
+/// A tensor, or a number that is passed by its value. Plain data.
+struct Tensor {
+  int64_t uid = 0;
+  std::string name;
+  uint8_t typeCode = 0; ///< The schema's number.
+  std::vector<int64_t> lengths;
+  std::vector<int64_t> strides;
+  bool isVirtual = false; ///< Its memory is ours: nobody else sees it.
+  std::optional<double> value;
+  bool isRuntimeValue = false; ///< The value comes with each execution.
+  bool isRagged = false;       ///< The images of a batch differ in length.
+
+  int getRank() const { return static_cast<int>(lengths.size()); }
+  /// NotSupported, with the tensor's name, for types that no kernel has.
+  ErrorOr<DataType> getType() const;
+  /// From the first element to the last one, both included.
+  int64_t getSpan() const;
+  /// How messages call it.
+  std::string describe() const;
+};
+
+/// A node; its table is read by who serves its kind.
+struct Node {
+  std::string name;
+  NodeKind kind{};
+  uint8_t computeTypeCode = 0;
+  FlatTable attributes;
+
+  std::string describe() const;
+};
+
+/// A graph that has been read. Its nodes refer to the bytes that it was read
+/// from, which are borrowed.
+class Graph {
+public:
+  /// InvalidArgument unless the bytes are a graph.
+  static ErrorOr<Graph> read(std::span<const uint8_t> bytes);
+
+  const std::vector<Tensor> &getTensors() const { return tensors; }
+  const std::vector<Node> &getNodes() const { return nodes; }
+  /// The number of a tensor in getTensors(), or -1.
+  int find(int64_t uid) const;
+  /// Whether a table that was read since then left the buffer.
+  bool isDamaged() const { return buffer->isDamaged(); }
+
+private:
+  std::unique_ptr<FlatBuffer> buffer;
+  std::vector<Tensor> tensors;
+  std::vector<Node> nodes;
+  std::unordered_map<int64_t, int> numbers;
+};
+
+/// The engine that a FlatBuffer of an engine's configuration names.
+ErrorOr<int64_t> readEngine(std::span<const uint8_t> config);
+
+/// The FlatBuffer that describes an engine without settings.
+std::vector<uint8_t> describeEngine(int64_t engine);
+
+} // namespace tessera::hipdnn
+
+#endif // TESSERA_CAPI_HIPDNN_GRAPH_H

@@ -1,0 +1,280 @@
+//===- RefusalTest.cpp - What the plugin leaves to others -----------------===//
+
+#include "test/unit/capi/hipdnn/PluginHost.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <random>
+
+using namespace tessera::test;
+using tessera::hipdnn::ConstData;
+using tessera::hipdnn::PluginStatus;
+
+static std::string loggedText;
+
+/// The plugin's sentence about a graph that it declines.
+static std::string getRefusal(const TestGraph &graph) {
+  loggedText.clear();
+  getPlugin().setLogging(
+      [](tessera::hipdnn::Severity, const char *text) { loggedText = text; });
+  const Applicable answer = askPlugin(graph.write());
+  getPlugin().setLogging(nullptr);
+  EXPECT_EQ(answer.status, PluginStatus::Success);
+  EXPECT_EQ(answer.count, 0u);
+  return loggedText;
+}
+
+static void expectRefusal(const TestGraph &graph, const std::string &reason) {
+  const std::string text = getRefusal(graph);
+  EXPECT_NE(text.find(reason), std::string::npos) << text;
+}
+
+/// A convolution with fused bias and activation, and a gradient: the graph that
+/// damage is done to.
+static TestGraph makeSample() {
+  TestGraph g;
+  const Lengths lengths = {1, 4, 5, 5};
+  const int64_t x = g.tensor(GraphType::F32, lengths);
+  const int64_t w = g.tensor(GraphType::F32, {4, 4, 3, 3});
+  const int64_t sum = g.internal(GraphType::F32, lengths);
+  const int64_t bias = g.tensor(GraphType::F32, {1, 4, 1, 1});
+  const int64_t biased = g.internal(GraphType::F32, lengths);
+  const int64_t y = g.tensor(GraphType::F32, lengths);
+  const int64_t scaled = g.tensor(GraphType::F32, lengths);
+  const Window window = {{1, 1}, {1, 1}, {1, 1}, {1, 1}};
+  g.node(GraphNode::ConvolutionForward, makeConvolution(x, w, sum, window));
+  g.node(GraphNode::Pointwise, makePointwise(2, sum, bias, biased));
+  g.node(GraphNode::Pointwise, makePointwise(34, biased, -1, y).number(2, 6.f));
+  g.node(GraphNode::Pointwise, makePointwise(30, y, g.number(2), scaled));
+  return g;
+}
+
+// What hipDNN asks before it lists a plugin.
+TEST(HipdnnPlugin, SaysWhatItIs) {
+  const char *name = nullptr, *version = nullptr, *api = nullptr;
+  tessera::hipdnn::PluginType type{};
+  EXPECT_EQ(getPlugin().getName(&name), PluginStatus::Success);
+  EXPECT_STREQ(name, "tessera_plugin");
+  EXPECT_EQ(getPlugin().getVersion(&version), PluginStatus::Success);
+  EXPECT_STRNE(version, "");
+  EXPECT_EQ(getPlugin().getApiVersion(&api), PluginStatus::Success);
+  EXPECT_STREQ(api, "1.0.0");
+  EXPECT_EQ(getPlugin().getType(&type), PluginStatus::Success);
+  EXPECT_EQ(type, tessera::hipdnn::PluginType::Engine);
+}
+
+// The identifier is the hash that hipDNN makes of the name, and is counted
+// before it is asked for.
+TEST(HipdnnPlugin, NamesItsEngine) {
+  uint32_t count = 0;
+  EXPECT_EQ(getPlugin().getAllEngines(nullptr, 0, &count),
+            PluginStatus::Success);
+  ASSERT_EQ(count, 1u);
+  int64_t engine = 0;
+  EXPECT_EQ(getPlugin().getAllEngines(&engine, 1, &count),
+            PluginStatus::Success);
+  const char *name = nullptr;
+  ASSERT_EQ(getPlugin().getEngineName(engine, &name), PluginStatus::Success);
+  uint64_t hash = 14695981039346656037u;
+  for (const char *letter = name; *letter; ++letter)
+    hash = (hash ^ static_cast<unsigned char>(*letter)) * 1099511628211u;
+  EXPECT_EQ(engine, static_cast<int64_t>(hash));
+  EXPECT_EQ(getPlugin().getEngineName(engine + 1, &name),
+            PluginStatus::NotApplicable);
+}
+
+// The engine's details are a FlatBuffer with the engine in its first field.
+TEST(HipdnnPlugin, DescribesItsEngine) {
+  const std::vector<uint8_t> bytes = makeSample().write();
+  const ConstData graph = {bytes.data(), bytes.size()};
+  const int64_t engine = askPlugin(bytes).engine;
+  tessera::hipdnn::Handle *handle = nullptr;
+  ASSERT_EQ(getPlugin().create(&handle), PluginStatus::Success);
+  ConstData details{};
+  EXPECT_EQ(getPlugin().getDetails(handle, engine + 1, &graph, &details),
+            PluginStatus::InvalidValue);
+  ASSERT_EQ(getPlugin().getDetails(handle, engine, &graph, &details),
+            PluginStatus::Success);
+  const auto *first = static_cast<const uint8_t *>(details.data);
+  const auto read = [&]<typename T>(size_t at, T value) {
+    EXPECT_LE(at + sizeof value, details.size);
+    std::memcpy(&value, first + at, sizeof value);
+    return value;
+  };
+  const uint32_t table = read(0, uint32_t());
+  const size_t list = table - read(table, int32_t());
+  EXPECT_EQ(read(list, uint16_t()), 6); // One field.
+  const size_t field = table + read(list + 4, uint16_t());
+  EXPECT_EQ(field % sizeof engine, 0u);
+  EXPECT_EQ(read(field, int64_t()), engine);
+  EXPECT_EQ(getPlugin().destroyDetails(handle, &details),
+            PluginStatus::Success);
+  EXPECT_EQ(details.data, nullptr);
+  EXPECT_EQ(getPlugin().destroy(handle), PluginStatus::Success);
+}
+
+TEST(HipdnnPlugin, RefusesNullPointers) {
+  EXPECT_EQ(getPlugin().getName(nullptr), PluginStatus::BadParameter);
+  EXPECT_EQ(getPlugin().create(nullptr), PluginStatus::BadParameter);
+  EXPECT_EQ(getPlugin().execute(nullptr, nullptr, nullptr, nullptr, 0),
+            PluginStatus::BadParameter);
+  EXPECT_EQ(getPluginError(), "a pointer is null");
+}
+
+// Everything else is declined, and the log says by what name.
+TEST(HipdnnPlugin, DeclinesByName) {
+  TestGraph matmul;
+  matmul.node(GraphNode::Matmul,
+              makeTable({matmul.tensor(GraphType::F16, {1, 8, 8}),
+                         matmul.tensor(GraphType::F16, {1, 8, 8}),
+                         matmul.tensor(GraphType::F16, {1, 8, 8})}));
+  expectRefusal(matmul, "matrix multiplication (node): no kernel of ours");
+
+  TestGraph layer;
+  layer.node(GraphNode::LayerNormBackward, makeTable({}));
+  expectRefusal(layer, "layer normalisation backward (node)");
+
+  TestGraph exp;
+  const int64_t x = exp.tensor(GraphType::F16, {8, 8});
+  const int64_t y = exp.tensor(GraphType::F16, {8, 8});
+  exp.node(GraphNode::Pointwise, makePointwise(16, x, -1, y));
+  expectRefusal(exp, "pointwise operation (node): no kernel has its mode 16");
+}
+
+/// Changes of the sample graph, and what is said of each.
+TEST(HipdnnPlugin, SaysWhatIsWrong) {
+  const Window window = {{1, 1}, {1, 1}, {1, 1}, {1, 1}};
+  const auto check = [&](const std::string &reason,
+                         const std::function<void(TestGraph &)> &change,
+                         const std::function<void(FlatFields &)> &edit,
+                         uint8_t computeType = 1) {
+    TestGraph g;
+    const int64_t x = g.tensor(GraphType::F32, {1, 4, 5, 5});
+    const int64_t w = g.tensor(GraphType::F32, {4, 4, 3, 3});
+    const int64_t y = g.tensor(GraphType::F32, {1, 4, 5, 5});
+    FlatFields table = makeConvolution(x, w, y, window);
+    if (edit)
+      edit(table);
+    g.node(GraphNode::ConvolutionForward, table, computeType);
+    if (change)
+      change(g);
+    expectRefusal(g, reason);
+  };
+  check("its mode is not cross-correlation", {},
+        [](FlatFields &table) { table.number(7, uint8_t(1)); });
+  check("types that no kernel combines",
+        [](TestGraph &g) { g.get(1).type = GraphType::F16; }, {});
+  check("data type 9, which no kernel has",
+        [](TestGraph &g) { g.get(0).type = GraphType{9}; }, {});
+  check("are not those of its output",
+        [](TestGraph &g) {
+          g.get(2).lengths = {1, 4, 5, 6};
+        },
+        {});
+  check("do not divide those of its input",
+        [](TestGraph &g) {
+          g.get(1).lengths = {4, 3, 3, 3};
+        },
+        {});
+  check("has not one number for each spatial dimension", {},
+        [](FlatFields &table) { table.set(5, Lengths{1}); });
+  check("the graph has no tensor 77", {},
+        [](FlatFields &table) { table.number(1, int64_t(77)); });
+  check("its compute type is wider than its tensors", {}, {}, 4);
+  check("is a number and has no memory",
+        [](TestGraph &g) { g.get(0).value = 1; }, {});
+}
+
+// Maxima whose indices are asked for, or that zeros could win.
+TEST(HipdnnPlugin, DeclinesIndicesOfMaxima) {
+  const auto make = [](uint8_t padding, bool hasIndex) {
+    TestGraph g;
+    const int64_t x = g.tensor(GraphType::F32, {1, 2, 4, 4});
+    const int64_t y = g.tensor(GraphType::F32, {1, 2, 2, 2});
+    FlatFields table = makeTable({x, y})
+                           .set(3, Lengths{0, 0})
+                           .set(4, Lengths{0, 0})
+                           .set(5, Lengths{2, 2})
+                           .set(6, Lengths{2, 2})
+                           .number(7, uint8_t(1))
+                           .number(8, padding);
+    if (hasIndex)
+      table.number(9, uint8_t(1));
+    g.node(GraphNode::ResampleForward, table);
+    return g;
+  };
+  expectRefusal(make(2, false), "zeros take part in its maximum");
+  expectRefusal(make(1, true), "the indices of maxima");
+}
+
+// A virtual tensor that nobody writes has no memory to read.
+TEST(HipdnnPlugin, RefusesToReadWhatNobodyWrites) {
+  TestGraph g;
+  const int64_t x = g.internal(GraphType::F32, {4, 4});
+  const int64_t y = g.tensor(GraphType::F32, {4, 4});
+  g.node(GraphNode::Pointwise, makePointwise(31, x, -1, y));
+  expectRefusal(g, "before another writes it");
+}
+
+// A graph that is declined cannot be made a plan of either.
+TEST(HipdnnPlugin, MakesNoContextOfADeclinedGraph) {
+  TestGraph g;
+  g.node(GraphNode::Matmul, makeTable({}));
+  const std::vector<uint8_t> bytes = g.write(), config = makeEngineConfig();
+  const ConstData graph = {bytes.data(), bytes.size()};
+  const ConstData engine = {config.data(), config.size()};
+  tessera::hipdnn::Handle *handle = nullptr;
+  tessera::hipdnn::Context *context = nullptr;
+  ASSERT_EQ(getPlugin().create(&handle), PluginStatus::Success);
+  EXPECT_EQ(getPlugin().createContext(handle, &engine, &graph, &context),
+            PluginStatus::NotApplicable);
+  EXPECT_EQ(context, nullptr);
+  const std::vector<uint8_t> other =
+      writeFlatBuffer(FlatFields().number(0, int64_t(5)));
+  const ConstData otherEngine = {other.data(), other.size()};
+  EXPECT_EQ(getPlugin().createContext(handle, &otherEngine, &graph, &context),
+            PluginStatus::InvalidValue);
+  EXPECT_EQ(getPluginError(), "the plugin has no engine 5");
+  EXPECT_EQ(getPlugin().destroy(handle), PluginStatus::Success);
+}
+
+// Every beginning of a graph is damaged or complete, and never a crash. The
+// bytes lie at the end of their memory, so that a sanitizer sees a read behind
+// them.
+TEST(HipdnnPlugin, SurvivesTruncation) {
+  const std::vector<uint8_t> whole = makeSample().write();
+  ASSERT_EQ(askPlugin(whole).count, 1u);
+  size_t refused = 0;
+  for (size_t size = 0; size < whole.size(); ++size) {
+    const std::vector<uint8_t> part(whole.begin(), whole.begin() + size);
+    const Applicable answer = askPlugin(part);
+    EXPECT_TRUE(answer.status == PluginStatus::Success ||
+                answer.status == PluginStatus::InvalidValue);
+    refused += answer.count == 0;
+  }
+  EXPECT_GT(refused, whole.size() / 2);
+}
+
+// The same with bits that have flipped, one and many at once.
+TEST(HipdnnPlugin, SurvivesFlippedBits) {
+  const std::vector<uint8_t> whole = makeSample().write();
+  const auto check = [](const std::vector<uint8_t> &bytes) {
+    const Applicable answer = askPlugin(bytes);
+    EXPECT_TRUE(answer.status == PluginStatus::Success ||
+                answer.status == PluginStatus::InvalidValue)
+        << getPluginError();
+  };
+  for (size_t bit = 0; bit < 8 * whole.size(); ++bit) {
+    std::vector<uint8_t> bytes = whole;
+    bytes[bit / 8] ^= 1 << bit % 8;
+    check(bytes);
+  }
+  std::mt19937 random(2026);
+  for (int i = 0; i < 20000; ++i) {
+    std::vector<uint8_t> bytes = whole;
+    for (unsigned flips = random() % 12 + 1; flips > 0; --flips)
+      bytes[random() % bytes.size()] = static_cast<uint8_t>(random());
+    check(bytes);
+  }
+}
