@@ -101,6 +101,10 @@ RULES = [
      "PyTorch's extension knows public headers, and no header of PyTorch"),
     (r"capi/jax/", r"compiler/|runtime/|capi/(?!jax/)|xla/",
      "XLA's handler knows public headers, and no header of XLA"),
+    (r"capi/hipdnn/", r"compiler/|runtime/(?!Base/)|capi/(?!hipdnn/)|hipdnn_|"
+     r"flatbuffers/",
+     "hipDNN's plugin knows plain data and public headers, and no header of "
+     "hipDNN"),
     (r"capi/include/", r"compiler/|runtime/|capi/|hip/(?!hip_runtime_api\.h$)",
      "public headers need nothing of ours and one header of HIP"),
     # C++ headers have no suffix: <string>, <vector>.
@@ -181,6 +185,8 @@ FORBIDDEN = [
     ("capi/torch/A.cpp", "torch/csrc/stable/c/shim.h"),
     ("capi/jax/A.cpp", "capi/torch/Call.h"),
     ("capi/jax/A.cpp", "xla/ffi/api/ffi.h"),
+    ("capi/hipdnn/A.cpp", "runtime/Engine/Engine.h"),
+    ("capi/hipdnn/A.cpp", "flatbuffers/flatbuffers.h"),
     ("capi/include/miopen/a.h", "runtime/Base/Status.h"),
     ("capi/include/miopen/a.h", "hip/hip_fp16.h"),
     ("capi/include/miopen/a.h", "string"),
@@ -217,6 +223,7 @@ ALLOWED = [
     ("capi/torch/A.cpp", "capi/torch/Call.h"),
     ("capi/torch/A.cpp", "tessera/problem.h"),
     ("capi/jax/A.cpp", "capi/jax/XlaFfi.h"),
+    ("capi/hipdnn/A.cpp", "runtime/Base/Problem.h"),
     ("capi/include/miopen/a.h", "hip/hip_runtime_api.h"),
     ("capi/include/miopen/a.h", "stddef.h"),
     ("capi/include/miopen/a.h", "miopen/version.h"),
