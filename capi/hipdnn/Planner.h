@@ -11,7 +11,9 @@
 #include "capi/hipdnn/Plan.h"
 #include "runtime/Base/RowWiseKind.h"
 
+#include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace tessera::hipdnn {
@@ -110,16 +112,21 @@ void setSpatial(T &spatial, std::span<const int64_t> values) {
     spatial.d = values[count - 3];
 }
 
-/// Reads such a list of a node. Returns false if it has not as many numbers as
-/// images of `tensor` have dimensions.
+/// Reads such a list of a node: one number for each dimension of the images of
+/// `tensor`, none longer than what a problem can hold.
 template <typename T>
-bool readSpatial(const Node &node, int field, const Tensor &tensor,
-                 T &spatial) {
+Status readSpatial(const Node &node, int field, const Tensor &tensor,
+                   T &spatial) {
   const std::vector<int64_t> values = node.attributes.getNumbers(field);
   if (values.size() + 2 != tensor.lengths.size())
-    return false;
+    return invalidArgument("a list of its window has not one number for each "
+                           "spatial dimension");
+  for (int64_t value : values)
+    if (value < 0 || value > INT32_MAX)
+      return invalidArgument("a list of its window has the number " +
+                             std::to_string(value));
   setSpatial(spatial, values);
-  return true;
+  return Status::ok();
 }
 
 /// The strides of a tensor of images or filters.

@@ -53,14 +53,15 @@ static ErrorOr<Operands> findOperands(const Planner &planner,
 /// The lists of pads and the like, one number for each spatial dimension.
 static Status setWindow(ConvProblem &p, const Node &node, const Tensor &x) {
   Pads after;
-  if (!readSpatial(node, field::PadBefore, x, p.pad) ||
-      !readSpatial(node, field::PadAfter, x, after) ||
-      !readSpatial(node, field::Stride, x, p.stride) ||
-      !readSpatial(node, field::Dilation, x, p.dilation))
-    return invalidArgument("a list of its pads, strides or dilations has not "
-                           "one number for each spatial dimension");
+  Status status = readSpatial(node, field::PadBefore, x, p.pad);
+  if (status.isOk())
+    status = readSpatial(node, field::PadAfter, x, after);
+  if (status.isOk())
+    status = readSpatial(node, field::Stride, x, p.stride);
+  if (status.isOk())
+    status = readSpatial(node, field::Dilation, x, p.dilation);
   p.setPadAfter(after);
-  return Status::ok();
+  return status;
 }
 
 static Status setTypes(ConvProblem &p, const Tensor &x, const Tensor &w,

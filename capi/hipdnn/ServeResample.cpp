@@ -46,6 +46,19 @@ static Status checkMode(const Node &node, bool isForward) {
   return Status::ok();
 }
 
+static Status setWindow(PoolProblem &p, const Node &node, const Tensor &x) {
+  Pads after;
+  Status status = readSpatial(node, kWindow, x, p.pad);
+  if (status.isOk())
+    status = readSpatial(node, kWindow + 1, x, after);
+  if (status.isOk())
+    status = readSpatial(node, kWindow + 2, x, p.stride);
+  if (status.isOk())
+    status = readSpatial(node, kWindow + 3, x, p.window);
+  p.setPadAfter(after);
+  return status;
+}
+
 ErrorOr<size_t> tessera::hipdnn::serveResample(Planner &planner,
                                                size_t number) {
   const Node &node = planner.graph.getNodes()[number];
@@ -75,14 +88,8 @@ ErrorOr<size_t> tessera::hipdnn::serveResample(Planner &planner,
   p.xLayout = p.yLayout = Layout::Strided;
   p.xStrides = getStrides(in);
   p.yStrides = getStrides(out);
-  Pads after;
-  if (!readSpatial(node, kWindow, in, p.pad) ||
-      !readSpatial(node, kWindow + 1, in, after) ||
-      !readSpatial(node, kWindow + 2, in, p.stride) ||
-      !readSpatial(node, kWindow + 3, in, p.window))
-    return invalidArgument("a list of its window has not one number for each "
-                           "spatial dimension");
-  p.setPadAfter(after);
+  if (Status status = setWindow(p, node, in); !status.isOk())
+    return status;
   if (Status status = p.verify(); !status.isOk())
     return status;
   Spatial lengths;
