@@ -2,12 +2,15 @@
 /**
  * @file
  * A plan is a list of operations. It is built, compiled for a handle, and
- * executed with arguments. Two kinds of plans are implemented; for every other
+ * executed with arguments. Three kinds of plans are implemented; for every other
  * plan miopenCompileFusionPlan() returns miopenStatusUnsupportedOp, on which
  * clients run the operations one by one:
  *
  * - a forward convolution of half, bfloat16 or float, then optionally a bias,
  *   then optionally an activation;
+ * - the same with a batch normalisation by given statistics before the
+ *   activation, as two launches: the convolution's result is rounded to the
+ *   type of the output between them;
  * - a batch normalisation, then optionally an activation, or the gradients of
  *   both.
  */

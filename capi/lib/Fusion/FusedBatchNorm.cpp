@@ -22,10 +22,10 @@ static const FusionOp *findNorm(const miopenFusionPlanDescriptor &plan) {
   return nullptr;
 }
 
-/// Finds the operation that is no normalisation; null if there is none.
+/// Finds the activation or its gradient; null if there is none.
 static const FusionOp *findActivation(const miopenFusionPlanDescriptor &plan) {
   for (const ObjectPtr<FusionOp> &op : plan.ops)
-    if (!isNorm(*op))
+    if (op->kind == Kind::Activation || op->kind == Kind::ActivationBackward)
       return op.get();
   return nullptr;
 }

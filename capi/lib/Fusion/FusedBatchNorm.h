@@ -11,7 +11,8 @@ namespace tessera::capi {
 /// activation, or the gradients of both, in either order.
 bool isFusedBatchNorm(const miopenFusionPlanDescriptor &plan);
 
-/// Runs such a plan. Compiles its kernel at the first call.
+/// Runs the normalisation of a plan, with its activation, on `data`. Compiles
+/// its kernel at the first call.
 ApiResult executeBatchNorm(miopenHandle &handle,
                            const miopenFusionPlanDescriptor &plan,
                            const PlanData &data,

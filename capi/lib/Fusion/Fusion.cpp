@@ -10,8 +10,8 @@
 
 #include <miopen/fusion.h>
 
-#include "capi/lib/Fusion/FusionPlan.h"
 #include "capi/lib/Common/Objects.h"
+#include "capi/lib/Fusion/FusionPlan.h"
 
 #include <utility>
 

@@ -31,6 +31,22 @@ bool capi::isFusedConvolution(const miopenFusionPlanDescriptor &plan) {
   return true;
 }
 
+bool capi::isNormalizedConvolution(const miopenFusionPlanDescriptor &plan) {
+  size_t next = 0;
+  const auto take = [&](Kind kind) {
+    const bool isNext = next < plan.ops.size() && plan.ops[next]->kind == kind;
+    next += isNext;
+    return isNext;
+  };
+  if (!take(Kind::Convolution))
+    return false;
+  take(Kind::Bias);
+  if (!take(Kind::BatchNormInference))
+    return false;
+  take(Kind::Activation);
+  return next == plan.ops.size();
+}
+
 /// The output that a plan is compiled for: packed, with its dimensions in the
 /// order of the strides of the input. The client passes its own output when it
 /// executes the plan.
@@ -74,7 +90,9 @@ preparePlan(miopenHandle &handle, const miopenFusionPlanDescriptor &plan,
       return status;
     epilogue.bias = true;
   }
-  if (const FusionOp *activation = find(plan, Kind::Activation))
+  // An activation behind a normalisation is in the kernel of that.
+  if (const FusionOp *activation = find(plan, Kind::Activation);
+      activation && isFusedConvolution(plan))
     epilogue.activation = getActivation(activation->mode);
   return prepareFused(handle, operands, epilogue);
 }
@@ -87,7 +105,7 @@ ApiResult capi::compilePlan(miopenHandle &handle,
     plan.isCompiled = true;
     return Status::ok();
   }
-  if (!isFusedConvolution(plan))
+  if (!isFusedConvolution(plan) && !isNormalizedConvolution(plan))
     return {miopenStatusUnsupportedOp, "no kernel fuses the " +
                                            std::to_string(plan.ops.size()) +
                                            " operations of the plan"};
@@ -115,7 +133,7 @@ static ErrorOr<LaunchArgs> getArgs(const miopenFusionPlanDescriptor &plan,
       launch.w = values.memory;
     } else if (op->kind == Kind::Bias) {
       launch.bias = values.memory;
-    } else {
+    } else if (op->kind == Kind::Activation) {
       launch.activAlpha = values.alpha;
       launch.activBeta = values.beta;
       launch.activGamma = values.gamma;
@@ -146,7 +164,14 @@ ApiResult capi::executePlan(miopenHandle &handle,
   launch->x = data.input;
   launch->y = data.output;
   launch->workspace = data.workspace;
-  return launchFused(handle, **kernel, *launch, data.workspaceBytes);
+  Status status = launchFused(handle, **kernel, *launch, data.workspaceBytes);
+  if (!status.isOk() || isFusedConvolution(plan))
+    return status;
+  // The normalisation replaces the convolution's result, element by element.
+  return executeBatchNorm(
+      handle, plan,
+      {data.outputDesc, data.output, data.outputDesc, data.output, nullptr, 0},
+      args);
 }
 
 /// NotSupported unless the scale factors of an operation are 1 and 0. Clients

@@ -3,8 +3,8 @@
 #ifndef TESSERA_CAPI_LIB_FUSION_FUSIONPLAN_H
 #define TESSERA_CAPI_LIB_FUSION_FUSIONPLAN_H
 
-#include "capi/lib/Convolution/ConvolutionDescriptor.h"
 #include "capi/lib/Common/ErrorGuard.h"
+#include "capi/lib/Convolution/ConvolutionDescriptor.h"
 #include "capi/lib/Handle/HandleState.h"
 
 #include <miopen/fusion.h>
@@ -73,6 +73,11 @@ using FusionOp = miopenFusionOpDescriptor;
 /// Whether the plan is a convolution, then an optional bias, then an optional
 /// activation.
 bool isFusedConvolution(const miopenFusionPlanDescriptor &plan);
+
+/// Whether the plan is a convolution, then an optional bias, then a batch
+/// normalisation by given statistics, then an optional activation. It is two
+/// launches, the second of which replaces the result of the first.
+bool isNormalizedConvolution(const miopenFusionPlanDescriptor &plan);
 
 /// Prepares the kernel of a plan; UnsupportedOp if there is none.
 ApiResult compilePlan(miopenHandle &handle, miopenFusionPlanDescriptor &plan);

@@ -86,6 +86,44 @@ TEST_F(Fusion, ConvolutionBiasActivationIsOneProblem) {
   EXPECT_EQ(execute(y), miopenStatusBadParm); // The input differs.
 }
 
+// A batch normalisation behind the convolution is a launch of its own, which
+// takes the activation along and works on the convolution's result.
+TEST_F(Fusion, ConvolutionBatchNormActivationIsTwoLaunches) {
+  miopenFusionOpDescriptor_t normOp = nullptr;
+  const TensorDesc channels(miopenTensorNCHW, {1, 16, 1, 1}, miopenFloat);
+  ASSERT_EQ(miopenCreateOpBiasForward(plan, &biasOp, bias),
+            miopenStatusSuccess);
+  ASSERT_EQ(miopenCreateOpBatchNormInference(plan, &normOp, miopenBNSpatial,
+                                             channels),
+            miopenStatusSuccess);
+  ASSERT_EQ(miopenCreateOpActivationForward(plan, &activationOp,
+                                            miopenActivationRELU),
+            miopenStatusSuccess);
+  ASSERT_EQ(miopenCompileFusionPlan(handle, plan), miopenStatusSuccess);
+  ASSERT_EQ(miopenSetOpArgsConvForward(args, convOp, &kOne, &kZero, &dataW),
+            miopenStatusSuccess);
+  ASSERT_EQ(
+      miopenSetOpArgsBiasForward(args, biasOp, nullptr, nullptr, &dataBias),
+      miopenStatusSuccess);
+  ASSERT_EQ(
+      miopenSetOpArgsActivForward(args, activationOp, &kOne, &kZero, 0, 0, 0),
+      miopenStatusSuccess);
+  int scale = 0, shift = 0, mean = 0, variance = 0;
+  ASSERT_EQ(miopenSetOpArgsBatchNormInference(args, normOp, &kOne, &kZero,
+                                              &scale, &shift, &mean, &variance,
+                                              1e-5),
+            miopenStatusSuccess);
+  ASSERT_EQ(execute(x), miopenStatusSuccess);
+  ASSERT_EQ(engine->launches.size(), 2u);
+  const std::string conv = engine->problems[0].toNetworkConfig();
+  EXPECT_TRUE(conv.ends_with("-ebias")) << conv;
+  const std::string norm = engine->problems.back().toNetworkConfig();
+  EXPECT_NE(norm.find("bnorm_infer-m3-"), std::string::npos) << norm;
+  const LaunchArgs &second = engine->launches[1].args;
+  EXPECT_EQ(second.tensors[0], &dataY);
+  EXPECT_EQ(second.tensors[5], &dataY);
+}
+
 // Operations in another order are unsupported, and so are plans for which the
 // engine has no kernel.
 TEST_F(Fusion, OtherPlansAreUnsupported) {

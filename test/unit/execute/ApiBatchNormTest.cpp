@@ -245,6 +245,46 @@ TEST_F(ApiBatchNormPlan, Inference) {
               {kEpsilon, 0, 0, 0});
 }
 
+// Tests inference behind a convolution in one plan: the same as of the
+// convolution's result.
+TEST_F(ApiBatchNorm, ConvolutionPlan) {
+  ApiTensor x(miopenFloat, {2, 6, 5, 3}), w(miopenFloat, {4, 6, 3, 3});
+  Batch b(miopenFloat, miopenBNSpatial, {2, 4, 5, 3});
+  miopenConvolutionDescriptor_t conv;
+  ASSERT_OK(miopenCreateConvolutionDescriptor(&conv));
+  ASSERT_OK(miopenInitConvolutionDescriptor(conv, miopenConvolution, 1, 1, 1, 1,
+                                            1, 1));
+  miopenFusionPlanDescriptor_t plan;
+  miopenFusionOpDescriptor_t convOp, norm, relu;
+  miopenOperatorArgs_t args;
+  ASSERT_OK(miopenCreateFusionPlan(&plan, miopenVerticalFusion, x.getDesc()));
+  ASSERT_OK(miopenCreateOpConvForward(plan, &convOp, conv, w.getDesc()));
+  ASSERT_OK(
+      miopenCreateOpBatchNormInference(plan, &norm, b.mode, b.scale.getDesc()));
+  ASSERT_OK(miopenCreateOpActivationForward(plan, &relu, miopenActivationRELU));
+  ASSERT_OK(miopenCompileFusionPlan(handle, plan));
+  ASSERT_OK(miopenCreateOperatorArgs(&args));
+  ASSERT_OK(miopenSetOpArgsConvForward(args, convOp, &one, &zero, w.getData()));
+  ASSERT_OK(miopenSetOpArgsBatchNormInference(
+      args, norm, &one, &zero, b.scale.getData(), b.bias.getData(),
+      b.mean.getData(), b.variance.getData(), kEpsilon));
+  ASSERT_OK(miopenSetOpArgsActivForward(args, relu, &one, &zero, 0, 0, 0));
+  b.y.poison();
+  ASSERT_OK(miopenExecuteFusionPlan(handle, plan, x.getDesc(), x.getData(),
+                                    b.y.getDesc(), b.y.getData(), args));
+  ASSERT_OK(miopenConvolutionForward(
+      handle, &one, x.getDesc(), x.getData(), w.getDesc(), w.getData(), conv,
+      miopenConvolutionFwdAlgoImplicitGEMM, &zero, b.x.getDesc(), b.x.getData(),
+      nullptr, 0));
+  b.x.setBytes(b.x.read());
+  expectRight("bnorm_infer", kRelu,
+              {&b.x, &b.mean, &b.variance, &b.scale, &b.bias}, {&b.y},
+              {kEpsilon, 0, 0, 0});
+  EXPECT_OK(miopenDestroyOperatorArgs(args));
+  EXPECT_OK(miopenDestroyFusionPlan(plan));
+  EXPECT_OK(miopenDestroyConvolutionDescriptor(conv));
+}
+
 // Tests training through a fusion plan, with running and saved statistics.
 TEST_F(ApiBatchNormPlan, Training) {
   ASSERT_OK(miopenCreateOpBatchNormForward(plan, &norm, b.mode, true));
