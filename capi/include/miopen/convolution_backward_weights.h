@@ -171,8 +171,8 @@ MIOPEN_EXPORT miopenStatus_t miopenConvolutionBackwardWeights(
 /*===-- Immediate mode ----------------------------------------------------===*/
 
 /**
- * Counts the solutions of a problem: 1. The kernel is made ready before it is
- * counted, so that it can be run.
+ * Counts the solutions of a problem: 1 or 2. Kernels are made ready before they
+ * are counted, so that they can be run.
  *
  * @param[in]  handle         Supplies the device.
  * @param[in]  dyDesc         Gradient of the output: N, K, [[D,] H,] W; any
@@ -214,12 +214,12 @@ MIOPEN_EXPORT miopenStatus_t miopenConvolutionBackwardWeightsGetSolutionCount(
  * @param[in]  dwDesc            Gradient of the filter: K, C / groups, [[Z,]
  *                               Y,] X; any strides.
  * @param[in]  maxSolutionCount  Capacity of `solutions`, at least 1.
- * @param[out] solutionCount     Number of solutions that are set: 1.
+ * @param[out] solutionCount     Number of solutions that are set.
  * @param[out] solutions         Id, algorithm and workspace in bytes of each,
  *                               the best first; `time` is 0, which means not
  *                               measured.
  *
- * @retval miopenStatusSuccess         One solution is set.
+ * @retval miopenStatusSuccess         The solutions are set.
  * @retval miopenStatusBadParm         A pointer is NULL, `maxSolutionCount` is
  *                                     0, or the problem is inconsistent.
  * @retval miopenStatusNotImplemented  No kernel covers the problem.

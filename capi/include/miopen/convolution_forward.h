@@ -9,7 +9,8 @@
  * - Find 1.0: ask for the workspace, let Find measure, execute. Execution does
  *   not depend on Find: a kernel that is missing is compiled.
  * - Immediate mode: count and list the solutions, compile one, execute it.
- *   There is one solution for each problem.
+ *   There is one solution for each problem, and where it needs a workspace a
+ *   second one that needs none, if a kernel can do without.
  *
  * Convolutions over 1, 2 or 3 dimensions are implemented for miopenHalf,
  * miopenBFloat16, miopenFloat and miopenDouble, and forward ones also for
@@ -186,8 +187,8 @@ MIOPEN_EXPORT miopenStatus_t miopenConvolutionForward(
 /*===-- Immediate mode ----------------------------------------------------===*/
 
 /**
- * Counts the solutions of a problem: 1. The kernel is made ready before it is
- * counted, so that it can be run.
+ * Counts the solutions of a problem: 1 or 2. Kernels are made ready before they
+ * are counted, so that they can be run.
  *
  * @param[in]  handle         Supplies the device.
  * @param[in]  wDesc          Filter: K, C / groups, [[Z,] Y,] X; any strides.
@@ -226,12 +227,12 @@ MIOPEN_EXPORT miopenStatus_t miopenConvolutionForwardGetSolutionCount(
  * @param[in]  convDesc          The convolution.
  * @param[in]  yDesc             Output: N, K, [[D,] H,] W; any strides.
  * @param[in]  maxSolutionCount  Capacity of `solutions`, at least 1.
- * @param[out] solutionCount     Number of solutions that are set: 1.
+ * @param[out] solutionCount     Number of solutions that are set.
  * @param[out] solutions         Id, algorithm and workspace in bytes of each,
  *                               the best first; `time` is 0, which means not
  *                               measured.
  *
- * @retval miopenStatusSuccess         One solution is set.
+ * @retval miopenStatusSuccess         The solutions are set.
  * @retval miopenStatusBadParm         A pointer is NULL, `maxSolutionCount` is
  *                                     0, or the problem is inconsistent.
  * @retval miopenStatusNotImplemented  No kernel covers the problem.

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 using namespace tessera;
 using namespace tessera::capi;
@@ -209,9 +210,9 @@ ApiResult capi::runAlgorithm(const ConvolutionCall &call,
 // Immediate mode
 //===----------------------------------------------------------------------===//
 
-/// Each direction has one solution: the kernel that the compiler chooses for
-/// the problem. The ids are far from those of MIOpen, which are indices in its
-/// registry, and are never used for anything else, so that they are stable.
+/// Each direction has a solution that is the kernel which the compiler chooses
+/// for the problem. The ids are far from those of MIOpen, which are indices in
+/// its registry, and are never used for anything else, so that they are stable.
 uint64_t capi::getSolution(Direction direction) {
   switch (direction) {
   case Direction::Forward:
@@ -224,17 +225,65 @@ uint64_t capi::getSolution(Direction direction) {
   __builtin_unreachable();
 }
 
-static Status checkSolution(const ConvolutionCall &call, uint64_t solution) {
-  if (solution != getSolution(call.direction))
+/// The id of the kernel for callers without a workspace. It is listed where the
+/// best kernel has one.
+static uint64_t getWorkspaceFreeSolution(Direction direction) {
+  return getSolution(direction) + 10;
+}
+
+/// The problem whose kernel a solution is.
+static ErrorOr<Problem> makeProblem(const ConvolutionCall &call,
+                                    uint64_t solution) {
+  const bool isFree = solution == getWorkspaceFreeSolution(call.direction);
+  if (!isFree && solution != getSolution(call.direction))
     return invalidArgument("there is no solution " + std::to_string(solution));
-  return Status::ok();
+  const ErrorOr<ConvProblem> conv =
+      makeConvProblem(call.direction, call.operands);
+  if (!conv)
+    return conv.getStatus();
+  const Problem problem = *conv;
+  return isFree ? problem.asWithoutWorkspace() : problem;
+}
+
+static ErrorOr<const LoadedKernel *>
+prepareSolution(const ConvolutionCall &call, uint64_t solution) {
+  const ErrorOr<Problem> problem = makeProblem(call, solution);
+  if (!problem)
+    return problem.getStatus();
+  return prepareProblem(call, *problem);
+}
+
+/// At most `maxCount` solutions, the best first. The second one, which costs a
+/// compilation, is prepared only if it is wanted.
+static ErrorOr<std::vector<miopenConvSolution_t>>
+listSolutions(const ConvolutionCall &call, size_t maxCount) {
+  std::vector<miopenConvSolution_t> solutions;
+  const auto add = [&](uint64_t id, uint64_t workspaceBytes) {
+    miopenConvSolution_t &solution = solutions.emplace_back();
+    solution.time = 0;
+    solution.workspace_size = workspaceBytes;
+    solution.solution_id = id;
+    solution.algorithm = miopenConvolutionAlgoDirect;
+  };
+  const ErrorOr<const LoadedKernel *> best = prepareKernel(call);
+  if (!best)
+    return best.getStatus();
+  const uint64_t bytes = (*best)->getKernel().workspaceBytes;
+  add(getSolution(call.direction), bytes);
+  if (bytes == 0 || maxCount < 2)
+    return solutions;
+  const uint64_t freeId = getWorkspaceFreeSolution(call.direction);
+  const ErrorOr<const LoadedKernel *> other = prepareSolution(call, freeId);
+  if (other && (*other)->getKernel().workspaceBytes == 0)
+    add(freeId, 0);
+  return solutions;
 }
 
 ApiResult capi::countSolutions(const ConvolutionCall &call, size_t &count) {
-  const ErrorOr<const LoadedKernel *> kernel = prepareKernel(call);
-  if (!kernel)
-    return kernel.getStatus();
-  count = 1;
+  const auto solutions = listSolutions(call, SIZE_MAX);
+  if (!solutions)
+    return solutions.getStatus();
+  count = solutions->size();
   return Status::ok();
 }
 
@@ -242,34 +291,35 @@ ApiResult capi::getSolutions(const ConvolutionCall &call, size_t maxCount,
                              size_t &count, miopenConvSolution_t *solutions) {
   if (maxCount < 1)
     return invalidArgument("maxSolutionCount is 0");
-  const ErrorOr<const LoadedKernel *> kernel = prepareKernel(call);
-  if (!kernel)
-    return kernel.getStatus();
-  solutions->time = 0;
-  solutions->workspace_size = (*kernel)->getKernel().workspaceBytes;
-  solutions->solution_id = getSolution(call.direction);
-  solutions->algorithm = miopenConvolutionAlgoDirect;
-  count = 1;
+  const auto list = listSolutions(call, maxCount);
+  if (!list)
+    return list.getStatus();
+  std::ranges::copy(*list, solutions);
+  count = list->size();
   return Status::ok();
 }
 
 ApiResult capi::getSolutionWorkspaceSize(const ConvolutionCall &call,
                                          uint64_t solution, size_t &bytes) {
-  if (Status status = checkSolution(call, solution); !status.isOk())
-    return status;
-  return getWorkspaceSize(call, bytes);
+  const ErrorOr<const LoadedKernel *> kernel = prepareSolution(call, solution);
+  if (!kernel)
+    return kernel.getStatus();
+  bytes = (*kernel)->getKernel().workspaceBytes;
+  return Status::ok();
 }
 
 ApiResult capi::compileSolution(const ConvolutionCall &call,
                                 uint64_t solution) {
-  if (Status status = checkSolution(call, solution); !status.isOk())
-    return status;
-  return prepareKernel(call).getStatus();
+  return prepareSolution(call, solution).getStatus();
 }
 
 ApiResult capi::runSolution(const ConvolutionCall &call,
                             const ConvolutionData &data, uint64_t solution) {
-  if (Status status = checkSolution(call, solution); !status.isOk())
-    return status;
+  const ErrorOr<Problem> problem = makeProblem(call, solution);
+  if (!problem)
+    return problem.getStatus();
+  // A call that brings no workspace gets the kernel that needs none.
+  if (problem->isWithoutWorkspace())
+    return run(call, {data.x, data.w, data.y, nullptr, 0});
   return run(call, data);
 }

@@ -253,6 +253,45 @@ TEST_F(ConvolutionForward, ImmediateModeRunsItsSolution) {
   EXPECT_EQ(engine->launches[0].args.w, wData);
 }
 
+// Where the kernel needs a workspace, a second solution does without. Its id
+// runs that kernel, whatever workspace the caller brings.
+TEST_F(ConvolutionForward, ASecondSolutionNeedsNoWorkspace) {
+  FakeKernel small;
+  engine->withoutWorkspace = &small;
+  engine->kernel.kernel.workspaceBytes = 4096;
+  size_t count = 0;
+  ASSERT_EQ(
+      miopenConvolutionForwardGetSolutionCount(handle, w, x, conv, y, &count),
+      miopenStatusSuccess);
+  EXPECT_EQ(count, 2u);
+  miopenConvSolution_t solutions[3];
+  ASSERT_EQ(miopenConvolutionForwardGetSolution(handle, w, x, conv, y, 3,
+                                                &count, solutions),
+            miopenStatusSuccess);
+  ASSERT_EQ(count, 2u);
+  EXPECT_EQ(solutions[0].workspace_size, 4096u);
+  EXPECT_EQ(solutions[1].workspace_size, 0u);
+  const uint64_t id = solutions[1].solution_id;
+  EXPECT_NE(id, solutions[0].solution_id);
+  size_t size = 1;
+  ASSERT_EQ(miopenConvolutionForwardGetSolutionWorkspaceSize(handle, w, x, conv,
+                                                             y, id, &size),
+            miopenStatusSuccess);
+  EXPECT_EQ(size, 0u);
+  ASSERT_EQ(immediate(id), miopenStatusSuccess);
+  EXPECT_TRUE(engine->problems.back().isWithoutWorkspace());
+  ASSERT_EQ(miopenConvolutionForwardGetSolution(handle, w, x, conv, y, 1,
+                                                &count, solutions),
+            miopenStatusSuccess);
+  EXPECT_EQ(count, 1u);
+  // It is not listed if its kernel needs a workspace, too.
+  small.kernel.workspaceBytes = 64;
+  ASSERT_EQ(
+      miopenConvolutionForwardGetSolutionCount(handle, w, x, conv, y, &count),
+      miopenStatusSuccess);
+  EXPECT_EQ(count, 1u);
+}
+
 // An id that no solution has is BadParm, in all three functions that take one.
 TEST_F(ConvolutionForward, UnknownSolutionIsBadParm) {
   const uint64_t id = getSolution() + 1;
