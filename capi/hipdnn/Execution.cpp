@@ -120,8 +120,10 @@ Status Context::run(Handle &handle, void *workspace,
   const ErrorOr<miopenHandle_t> device = handle.get();
   if (!device)
     return device.getStatus();
+  // All steps have their memory before the first one runs.
+  std::vector<tesseraProblemArguments> arguments;
   for (const Step &step : plan.steps) {
-    tesseraProblemArguments arguments = step.arguments;
+    tesseraProblemArguments &next = arguments.emplace_back(step.arguments);
     for (const auto &[slot, number] : step.addresses) {
       const PlanTensor &tensor = plan.tensors[number];
       const void *memory =
@@ -129,16 +131,18 @@ Status Context::run(Handle &handle, void *workspace,
       if (!memory)
         return invalidArgument("tensor " + std::to_string(tensor.uid) +
                                " has no memory");
-      *find(arguments, slot) = memory;
+      *find(next, slot) = memory;
     }
-    arguments.workSpaceSize = workspaceBytes - scratchOffset;
-    arguments.workSpace =
-        arguments.workSpaceSize ? own + scratchOffset : nullptr;
-    const Library &library = *getLibrary();
+    next.workSpaceSize = workspaceBytes - scratchOffset;
+    next.workSpace = next.workSpaceSize ? own + scratchOffset : nullptr;
+  }
+  const Library &library = *getLibrary();
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    const std::string &problem = plan.steps[i].problem;
     if (Status status = convert(
-            library, library.run(*device, step.problem.c_str(), &arguments));
+            library, library.run(*device, problem.c_str(), &arguments[i]));
         !status.isOk())
-      return status.withContext(step.problem);
+      return status.withContext(problem);
   }
   return Status::ok();
 }

@@ -66,8 +66,10 @@ static PluginStatus guard(std::initializer_list<const void *> required,
     lastError = status.getMessage();
   return convert(status.getCode());
 } catch (const std::bad_alloc &) {
+  lastError = "memory ran out"; // Short enough to need none itself.
   return PluginStatus::AllocationFailed;
 } catch (const std::exception &) {
+  lastError = "an exception";
   return PluginStatus::InternalError;
 }
 

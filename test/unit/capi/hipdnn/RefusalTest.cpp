@@ -274,6 +274,35 @@ TEST(HipdnnPlugin, MakesNoContextOfADeclinedGraph) {
   EXPECT_EQ(getPlugin().destroy(handle), PluginStatus::Success);
 }
 
+// An execution without a workspace or without a tensor's memory launches
+// nothing and says what is missing.
+TEST(HipdnnPlugin, RefusesExecutionsWithoutMemory) {
+  const std::vector<uint8_t> bytes = makeSample().write();
+  const std::vector<uint8_t> config = makeEngineConfig();
+  const ConstData graph = {bytes.data(), bytes.size()};
+  const ConstData engine = {config.data(), config.size()};
+  tessera::hipdnn::Handle *handle = nullptr;
+  tessera::hipdnn::Context *context = nullptr;
+  ASSERT_EQ(getPlugin().create(&handle), PluginStatus::Success);
+  ASSERT_EQ(getPlugin().createContext(handle, &engine, &graph, &context),
+            PluginStatus::Success)
+      << getPluginError();
+  size_t size = 0;
+  ASSERT_EQ(getPlugin().getContextWorkspaceSize(handle, context, &size),
+            PluginStatus::Success);
+  ASSERT_GT(size, 0u);
+  int memory = 0;
+  const tessera::hipdnn::DeviceBuffer buffer = {0, &memory};
+  EXPECT_EQ(getPlugin().execute(handle, context, nullptr, &buffer, 1),
+            PluginStatus::InvalidValue);
+  EXPECT_NE(getPluginError().find("but has none"), std::string::npos);
+  EXPECT_EQ(getPlugin().execute(handle, context, &memory, &buffer, 1),
+            PluginStatus::InvalidValue);
+  EXPECT_EQ(getPluginError(), "tensor 1 has no memory");
+  EXPECT_EQ(getPlugin().destroyContext(handle, context), PluginStatus::Success);
+  EXPECT_EQ(getPlugin().destroy(handle), PluginStatus::Success);
+}
+
 static void expectAnswer(const std::vector<uint8_t> &bytes) {
   const Applicable answer = askPlugin(bytes);
   EXPECT_TRUE(answer.status == PluginStatus::Success ||
