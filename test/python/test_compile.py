@@ -18,7 +18,7 @@ except ImportError as error:
 
 import tessera.compile
 import tessera.torch
-from tessera import _fused, _layouts, _rewrite
+from tessera import _convolution, _fused, _layouts, _rewrite
 
 DEVICE = "cpu" if os.environ.get("TESSERA_DEVICE", "").startswith("emulated") else "cuda"
 LAST = torch.channels_last
@@ -139,6 +139,18 @@ class CompileTest(unittest.TestCase):
             def forward(self, x):
                 return self.norm(self.conv(x).contiguous())
         self.compare(make_network(Net()), make(2, 3, 6, 6), calls={"convolution": 1, "moments": 1})
+
+    # Inductor hands over gradients as they lie in the graph, behind a mean, too.
+    def test_strides_of_gradients(self):
+        seen, decide = [], _convolution.Backward.decide
+
+        def watch(entry, grad, *rest):
+            seen.append(grad.is_contiguous(memory_format=LAST))
+            return decide(entry, grad, *rest)
+        network = nn.Sequential(nn.Conv2d(3, 8, 1), Block(8), Block(8)).to(DEVICE, memory_format=LAST)
+        with mock.patch.object(_convolution.Backward, "decide", watch):
+            torch.compile(network, backend="tessera")(make(2, 3, 6, 6)).mean((2, 3)).sum().backward()
+        self.assertEqual(set(seen), {True})
 
     # An image that lies otherwise is brought to channels last once, before the convolutions that read it.
     def test_lays_channels_last(self):

@@ -116,6 +116,7 @@ def _compile_rest(module: torch.fx.GraphModule, options: Options, **how: Any) ->
     if not options.inductor:
         return lambda arguments: module(*arguments)
     from torch._inductor.compile_fx import compile_fx_inner
+    _rewrite.fix_strides(module.graph)
     output = module.graph.output_node()
     output.meta["user_visible_output_idxs"] = [
         number for number, one in enumerate(output.args[0]) if isinstance(one, torch.fx.Node)]

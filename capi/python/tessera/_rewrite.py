@@ -352,6 +352,15 @@ def _decompose(node: Node, decompositions: dict) -> None:
         user.replace_all_uses_with(one)
 
 
+def fix_strides(graph: Graph) -> None:
+    """Notes for Inductor how the arguments of our operators lie. For an operator that a trace has not met it does not
+    ask the graph, and may hand over another layout.
+    """
+    for node in graph.nodes:
+        if getattr(node.target, "namespace", None) == SPACE:
+            node.meta["eager_input_vals"] = map_arg((node.args, node.kwargs), lambda one: one.meta["val"])
+
+
 def copy_without_writes(module: GraphModule) -> GraphModule:
     """The same graph in a module of its own; arguments that it writes at its end stay as they are."""
     graph = Graph()
