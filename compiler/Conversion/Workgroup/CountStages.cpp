@@ -241,8 +241,7 @@ LogicalResult tessera::checkStageCounts(WorkgroupPlan &plan) {
           if (count != *filled[i])
             return role.emitOpError()
                    << (use.fills ? "fills " : "reads ") << count
-                   << " stages, of which roles before it fill "
-                   << *filled[i];
+                   << " stages, of which roles before it fill " << *filled[i];
         }
       }
     }
