@@ -66,9 +66,8 @@ RingPlace FragmentFeed::prepareTile(const ResultTile &tile,
 }
 
 /// While a consumer loads its fragments, the products of the others run.
-SmallVector<Value>
-FragmentFeed::emitSteps(Wgmma &wgmma, Value steps, RingPlace &place,
-                        llvm::function_ref<void()> onIssued) {
+SmallVector<Value> FragmentFeed::emitSteps(Wgmma &wgmma, Value steps,
+                                           RingPlace &place) {
   auto multiplyStep = [&](const RingPlace &at, ArrayRef<Value> sums,
                           bool isFirst) {
     ring.awaitFull(at);
@@ -81,7 +80,6 @@ FragmentFeed::emitSteps(Wgmma &wgmma, Value steps, RingPlace &place,
       multiplyStep(place, wgmma.makeSums(), /*isFirst=*/true);
   RingPlace second = ring.advance(place);
   if (getConstantIntValue(steps) == 1) {
-    onIssued();
     place = second;
     return sums;
   }
@@ -101,16 +99,14 @@ FragmentFeed::emitSteps(Wgmma &wgmma, Value steps, RingPlace &place,
     llvm::append_range(yielded, carried);
     scf::YieldOp::create(e.b, e.loc, yielded);
   }
-  onIssued();
   place = {loop.getResult(0), loop.getResult(1)};
   return SmallVector<Value>(llvm::drop_begin(loop.getResults(), 2));
 }
 
 /// Accumulators begin anew after some steps, and what they have summed up until
 /// then is added to sums that start as zeros.
-SmallVector<Value>
-FragmentFeed::emitPromoted(Wgmma &wgmma, Value steps, RingPlace &place,
-                           llvm::function_ref<void()> onIssued) {
+SmallVector<Value> FragmentFeed::emitPromoted(Wgmma &wgmma, Value steps,
+                                              RingPlace &place) {
   Value zeros = LLVM::ZeroOp::create(e.b, e.loc, wgmma.getAccType());
   SmallVector<Value> state = {place.stage, place.parity};
   state.append(shape.blocks, zeros);
@@ -125,28 +121,25 @@ FragmentFeed::emitPromoted(Wgmma &wgmma, Value steps, RingPlace &place,
     if (shape.promote > 1)
       count = arith::MinUIOp::create(e.b, e.loc, left, count);
     RingPlace at{loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
-    SmallVector<Value> added = emitSteps(wgmma, count, at, [] {});
+    SmallVector<Value> added = emitSteps(wgmma, count, at);
     SmallVector<Value> yielded = {at.stage, at.parity};
     for (auto [sum, value] :
          llvm::zip(loop.getRegionIterArgs().drop_front(2), added))
       yielded.push_back(addAccumulators(e, sum, value));
     scf::YieldOp::create(e.b, e.loc, yielded);
   }
-  onIssued();
   place = {loop.getResult(0), loop.getResult(1)};
   return SmallVector<Value>(llvm::drop_begin(loop.getResults(), 2));
 }
 
 /// The sums are zeros if the group has no tap.
 SmallVector<Value> FragmentFeed::multiply(Wgmma &wgmma, Value group,
-                                          Place &place,
-                                          llvm::function_ref<void()> onIssued) {
+                                          Place &place) {
   Value steps = countSteps(e, plan, group, context.rank);
   RingPlace at{place[0], place[1]};
   if (shape.promote > 0 || !plan.walk.canBeEmpty()) {
-    SmallVector<Value> sums = shape.promote > 0
-                                  ? emitPromoted(wgmma, steps, at, onIssued)
-                                  : emitSteps(wgmma, steps, at, onIssued);
+    SmallVector<Value> sums = shape.promote > 0 ? emitPromoted(wgmma, steps, at)
+                                                : emitSteps(wgmma, steps, at);
     place = {at.stage, at.parity};
     return sums;
   }
@@ -160,12 +153,11 @@ SmallVector<Value> FragmentFeed::multiply(Wgmma &wgmma, Value group,
     scf::YieldOp::create(e.b, e.loc, sums);
   };
   e.b.setInsertionPointToStart(branch.thenBlock());
-  onIssued();
   Value zeros = LLVM::ZeroOp::create(e.b, e.loc, wgmma.getAccType());
   yield(SmallVector<Value>(shape.blocks, zeros), at);
   e.b.setInsertionPointToStart(branch.elseBlock());
   RingPlace end = at;
-  SmallVector<Value> sums = emitSteps(wgmma, steps, end, onIssued);
+  SmallVector<Value> sums = emitSteps(wgmma, steps, end);
   yield(std::move(sums), end);
   place = {branch.getResult(shape.blocks), branch.getResult(shape.blocks + 1)};
   return SmallVector<Value>(branch.getResults().take_front(shape.blocks));

@@ -23,18 +23,14 @@ public:
 
   void initialize() override { ring.initialize(); }
   unsigned countCopiers() const override { return 1; }
-  bool isOneCopy(unsigned) const override { return false; }
   RingPlace copyTile(unsigned copier, const ResultTile &tile,
                      const RingPlace &begin) override;
   bool prepares() const override { return true; }
   RingPlace prepareTile(const ResultTile &tile,
                         const RingPlace &begin) override;
   Place getBegin() override { return {e.constant(0), e.constant(0)}; }
-  llvm::SmallVector<mlir::Value>
-  multiply(Wgmma &wgmma, mlir::Value group, Place &place,
-           llvm::function_ref<void()> onIssued) override;
-  /// Consumers share each tile.
-  Place skipTile(const Place &place, mlir::Value) override { return place; }
+  llvm::SmallVector<mlir::Value> multiply(Wgmma &wgmma, mlir::Value group,
+                                          Place &place) override;
 
 protected:
   /// A warp's share of the changes to the B of a stage, `buffer`.
@@ -47,11 +43,9 @@ protected:
 
   /// The sums of `steps` steps from `place` on, at least one.
   llvm::SmallVector<mlir::Value> emitSteps(Wgmma &wgmma, mlir::Value steps,
-                                           RingPlace &place,
-                                           llvm::function_ref<void()> onIssued);
-  llvm::SmallVector<mlir::Value>
-  emitPromoted(Wgmma &wgmma, mlir::Value steps, RingPlace &place,
-               llvm::function_ref<void()> onIssued);
+                                           RingPlace &place);
+  llvm::SmallVector<mlir::Value> emitPromoted(Wgmma &wgmma, mlir::Value steps,
+                                              RingPlace &place);
 
   /// The lane, and the warp's number in its warpgroup.
   mlir::Value getLane() { return e.andi(context.thread, 31); }

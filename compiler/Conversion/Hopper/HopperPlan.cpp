@@ -91,6 +91,11 @@ getHaloShape(TileProgram &program, const std::optional<HaloOperand> &halo,
   if (program.mma.getInstruction() != kWgmma)
     return program.mma.emitOpError(
         "multiplies f32, whose taps share no pixels in a halo");
+  dnn::RolesAttr roles = program.pipeline.getRolesAttr();
+  if (sliding && roles && roles.getOrder() == dnn::ConsumerOrder::PingPong)
+    return program.pipeline.emitOpError(
+        "has a halo that slides, whose consumers share each tile, and so are "
+        "not in ping-pong");
   if (halo && program.pipeline.getSplits())
     return program.pipeline.emitOpError(
         "has splits, but a halo of rows is for whole reductions");

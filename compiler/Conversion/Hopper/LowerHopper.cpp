@@ -39,16 +39,12 @@ private:
   void emitShare(ArrayRef<Value> sums, SumStore &store, ResultTile tile);
   void emitTile(Wgmma &wgmma, SumStore &store, Value tile,
                 StepFeed::Place &place);
-  StepFeed::Place skipTile(const StepFeed::Place &place, Value tile) {
-    return feed->skipTile(place, locateTile(tile).group);
-  }
   ResultTile locateTile(Value tile) {
     return tessera::locateTile(e, plan, program, tile, rank);
   }
-  /// Calls `body` for tiles from `first` on, every `stride`th; the place
-  /// behind.
+  /// Calls `body` for the workgroup's tiles; the place behind.
   StepFeed::Place
-  forEachTile(Value first, int64_t stride, const StepFeed::Place &begin,
+  forEachTile(const StepFeed::Place &begin,
               llvm::function_ref<StepFeed::Place(Value, StepFeed::Place)> body);
   Value getMap(MapIndex index) { return kernel.getArgument(index); }
 
@@ -82,12 +78,12 @@ KernelWriter::KernelWriter(TileProgram &program, const HopperPlan &plan,
 //===----------------------------------------------------------------------===//
 
 StepFeed::Place KernelWriter::forEachTile(
-    Value first, int64_t stride, const StepFeed::Place &begin,
+    const StepFeed::Place &begin,
     llvm::function_ref<StepFeed::Place(Value, StepFeed::Place)> body) {
   if (shape.cluster > 1)
-    return body(first, begin);
-  auto loop = scf::ForOp::create(e.b, e.loc, first, e.constant(plan.tiles),
-                                 e.constant(stride), begin);
+    return body(workgroup, begin);
+  auto loop = scf::ForOp::create(e.b, e.loc, workgroup, e.constant(plan.tiles),
+                                 e.constant(plan.countWalkers()), begin);
   OpBuilder::InsertionGuard guard(e.b);
   e.b.setInsertionPointToStart(loop.getBody());
   StepFeed::Place end =
@@ -104,25 +100,19 @@ StepFeed::Place KernelWriter::forEachTile(
 /// Stages begin empty: the round before the first counts as read.
 void KernelWriter::emitCopier(unsigned copier) {
   StepFeed::Place begin = {e.constant(0), e.constant(1)};
-  auto copyTile = [&](Value tile, StepFeed::Place place) -> StepFeed::Place {
+  forEachTile(begin, [&](Value tile, StepFeed::Place place) -> StepFeed::Place {
     RingPlace end =
         feed->copyTile(copier, locateTile(tile), {place[0], place[1]});
     return {end.stage, end.parity};
-  };
-  if (feed->isOneCopy(copier))
-    copyTile(workgroup, begin);
-  else
-    forEachTile(workgroup, plan.countWalkers(), begin, copyTile);
+  });
 }
 
 void KernelWriter::emitPreparer() {
   StepFeed::Place begin = {e.constant(0), e.constant(0)};
-  forEachTile(workgroup, plan.countWalkers(), begin,
-              [&](Value tile, StepFeed::Place place) -> StepFeed::Place {
-                RingPlace end =
-                    feed->prepareTile(locateTile(tile), {place[0], place[1]});
-                return {end.stage, end.parity};
-              });
+  forEachTile(begin, [&](Value tile, StepFeed::Place place) -> StepFeed::Place {
+    RingPlace end = feed->prepareTile(locateTile(tile), {place[0], place[1]});
+    return {end.stage, end.parity};
+  });
 }
 
 void KernelWriter::emitProducer() {
@@ -168,26 +158,19 @@ void KernelWriter::emitShare(ArrayRef<Value> sums, SumStore &store,
     emit();
 }
 
-/// In ping-pong consumers take turns: without them the parities of a ring that
-/// both walk would be taken for each other's.
 void KernelWriter::emitTile(Wgmma &wgmma, SumStore &store, Value tile,
                             StepFeed::Place &place) {
   ResultTile result = locateTile(tile);
   if (shape.wavesN > 1)
     result.column = e.add(result.column, e.mul(consumer, shape.getColumns()));
-  else if (!shape.isPingPong)
+  else
     result.row = e.add(result.row, e.mul(consumer, shape.getRows()));
   if (shape.cluster > 1) {
-    emitShare(feed->multiply(wgmma, result.group, place, [] {}), store, result);
+    emitShare(feed->multiply(wgmma, result.group, place), store, result);
     return;
   }
   store.begin(result);
-  if (shape.isPingPong)
-    emitTakeTurn(e, consumer);
-  store.emit(feed->multiply(wgmma, result.group, place, [&] {
-    if (shape.isPingPong)
-      emitPassTurn(e, consumer, shape.consumers);
-  }));
+  store.emit(feed->multiply(wgmma, result.group, place));
 }
 
 SumStore KernelWriter::makeStore() {
@@ -208,7 +191,7 @@ SumStore KernelWriter::makeStore() {
 
 void KernelWriter::emitConsumer() {
   // Where A slides, the feed says where each line begins.
-  Value firstRow = shape.isPingPong || shape.wavesN > 1 || plan.sliding
+  Value firstRow = shape.wavesN > 1 || plan.sliding
                        ? e.constant(0)
                        : e.mul(consumer, shape.getRows());
   auto getPlace = [&](const TmaOperand &operand) -> Wgmma::Operand {
@@ -222,28 +205,15 @@ void KernelWriter::emitConsumer() {
   Wgmma wgmma(e, shape, program.loadM.getType().getElementType(),
               getPlace(plan.a), b, shared.address, firstRow);
   SumStore store = makeStore();
-  StepFeed::Place begin = feed->getBegin();
-  Value first = workgroup;
-  int64_t stride = plan.countWalkers();
   if (shape.takesTurns()) {
     Value isLast =
         arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq, consumer,
                               e.constant(shape.consumers - 1));
     emitIf(e, isLast, [&] { emitPassTurn(e, consumer, shape.consumers); });
   }
-  if (shape.isPingPong) {
-    // The second consumer begins with the second tile.
-    Value isSecond = arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq,
-                                           consumer, e.constant(1));
-    for (auto [at, later] : llvm::zip(begin, skipTile(begin, workgroup)))
-      at = e.select(isSecond, later, at);
-    first = e.add(first, e.mul(consumer, stride));
-    stride *= 2;
-  }
-  forEachTile(first, stride, begin, [&](Value tile, StepFeed::Place place) {
+  forEachTile(feed->getBegin(), [&](Value tile, StepFeed::Place place) {
     emitTile(wgmma, store, tile, place);
-    return shape.isPingPong ? skipTile(place, e.add(tile, plan.countWalkers()))
-                            : place;
+    return place;
   });
   store.finish();
 }

@@ -40,16 +40,12 @@ public:
     chunks.initialize();
   }
   unsigned countCopiers() const override { return 2; }
-  bool isOneCopy(unsigned) const override { return false; }
   RingPlace copyTile(unsigned copier, const ResultTile &tile,
                      const RingPlace &begin) override {
     return copier == 0 ? copyGradient(tile, begin) : copyChunks(tile, begin);
   }
   Place getBegin() override { return Place(4, e.constant(0)); }
-  SmallVector<Value> multiply(Wgmma &wgmma, Value group, Place &place,
-                              llvm::function_ref<void()> onIssued) override;
-  /// Only of ping-pong, which this is not.
-  Place skipTile(const Place &place, Value) override { return place; }
+  SmallVector<Value> multiply(Wgmma &wgmma, Value group, Place &place) override;
 
 private:
   RingPlace copyGradient(const ResultTile &tile, const RingPlace &begin);
@@ -150,8 +146,7 @@ Wgmma::Place SlidingFeed::locate(Value stage, Value chunk) {
 
 /// A stage and a chunk are given back when the products of the next step have
 /// been issued, so that one group always runs.
-SmallVector<Value> SlidingFeed::multiply(Wgmma &wgmma, Value, Place &place,
-                                         llvm::function_ref<void()> onIssued) {
+SmallVector<Value> SlidingFeed::multiply(Wgmma &wgmma, Value, Place &place) {
   RingPlace stage{place[0], place[1]}, chunk{place[2], place[3]};
   RingPlace front = chunk;
   chunks.awaitFull(front);
@@ -189,7 +184,6 @@ SmallVector<Value> SlidingFeed::multiply(Wgmma &wgmma, Value, Place &place,
     llvm::append_range(yielded, carried);
     scf::YieldOp::create(e.b, e.loc, yielded);
   }
-  onIssued();
   wgmma.wait(0);
   release(gradients, loop.getResult(4));
   RingPlace last{loop.getResult(5), e.constant(0)};

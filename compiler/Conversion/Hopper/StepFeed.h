@@ -3,8 +3,8 @@
 // The rings of a workgroup, both ends of them: threads that copy walk all
 // tiles, ahead of the consumers, which multiply and give stages back. B is
 // changed on its way (makePixelFeed, makeSplitFeed), or each row of pixels
-// comes once for all taps (makeSlidingFeed). Steps that simply bring both
-// operands, and halos, are programs of a workgroup
+// comes once for all taps (makeSlidingFeed); consumers share each tile. Steps
+// that simply bring both operands, and halos, are programs of a workgroup
 // (compiler/Conversion/Workgroup).
 //
 //===----------------------------------------------------------------------===//
@@ -41,8 +41,6 @@ public:
 
   /// Threads that copy, each of a warp of its own.
   virtual unsigned countCopiers() const = 0;
-  /// Whether a copier brings the same for all tiles, and so but once.
-  virtual bool isOneCopy(unsigned copier) const = 0;
   /// Brings a copier's share of a tile from a place of its ring on; the place
   /// behind it.
   virtual RingPlace copyTile(unsigned copier, const ResultTile &tile,
@@ -60,12 +58,8 @@ public:
   using Place = llvm::SmallVector<mlir::Value>;
   virtual Place getBegin() = 0;
   /// The sums of a tile of `group` from `place` on, which is moved behind it.
-  /// Calls `onIssued` where all products have been issued.
   virtual llvm::SmallVector<mlir::Value>
-  multiply(Wgmma &wgmma, mlir::Value group, Place &place,
-           llvm::function_ref<void()> onIssued) = 0;
-  /// The place behind a tile of `group` that another consumer multiplies.
-  virtual Place skipTile(const Place &place, mlir::Value group) = 0;
+  multiply(Wgmma &wgmma, mlir::Value group, Place &place) = 0;
 };
 
 std::unique_ptr<StepFeed> makePixelFeed(const StepFeed::Context &context);

@@ -380,5 +380,5 @@ LogicalResult tessera::checkStages(WorkgroupPlan &plan) {
   for (wg::StagesOp ring : plan.rings)
     if (failed(checkArrivals(plan, ring)))
       return failure();
-  return success();
+  return checkStageCounts(plan);
 }

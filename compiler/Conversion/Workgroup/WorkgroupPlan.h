@@ -67,6 +67,10 @@ llvm::FailureOr<WorkgroupPlan> readWorkgroupPlan(mlir::func::FuncOp function,
 /// counts (docs/design/0035-workgroup-level.md).
 llvm::LogicalResult checkStages(WorkgroupPlan &plan);
 
+/// Fails after an error at a role that goes through more or fewer stages than
+/// the others do, and so would wait forever. Follows the first workgroup.
+llvm::LogicalResult checkStageCounts(WorkgroupPlan &plan);
+
 } // namespace tessera
 
 #endif // TESSERA_COMPILER_CONVERSION_WORKGROUP_WORKGROUPPLAN_H
