@@ -57,6 +57,8 @@ static ErrorOr<RowWiseFormulas> getFormulas(const RowWiseProblem &problem) {
     return getMarginFormulas(problem);
   case RowWiseKind::Moments:
   case RowWiseKind::NormForward:
+  case RowWiseKind::NormBackward:
+  case RowWiseKind::NormBackwardWeight:
   case RowWiseKind::T5Backward:
   case RowWiseKind::T5BackwardWeight:
     return getNormFormulas(problem);

@@ -72,6 +72,8 @@ static std::string_view getLogName(RowWiseKind op) {
   case RowWiseKind::MultiMargin:
     return "LogCmdMultiMarginLoss";
   case RowWiseKind::NormForward:
+  case RowWiseKind::NormBackward:
+  case RowWiseKind::NormBackwardWeight:
     return "LogCmdLayerNorm";
   case RowWiseKind::T5Backward:
   case RowWiseKind::T5BackwardWeight:

@@ -317,26 +317,35 @@ static std::vector<RowWiseRecipe> makeNorm() {
     recipe.tensors.push_back({.role = Output});
     recipe.scalars = {{1e-5, 1e-3}};
   }
-  for (uint32_t mode : {0, 1}) {
-    RowWiseRecipe &recipe = recipes.emplace_back();
-    recipe.op = RowWiseKind::T5Backward;
-    recipe.reduces = true;
-    recipe.modes = {mode};
-    recipe.tensors = {{}, {}, statistic};
-    if (mode)
-      recipe.tensors.push_back(parameter);
-    recipe.tensors.push_back({.role = Output});
-  }
+  for (RowWiseKind op : {RowWiseKind::NormBackward, RowWiseKind::T5Backward})
+    for (uint32_t mode : {0, 1}) {
+      RowWiseRecipe &recipe = recipes.emplace_back();
+      recipe.op = op;
+      recipe.reduces = true;
+      recipe.modes = {mode};
+      recipe.tensors = {{}, {}, statistic};
+      if (op == RowWiseKind::NormBackward)
+        recipe.tensors.push_back(statistic);
+      if (mode)
+        recipe.tensors.push_back(parameter);
+      recipe.tensors.push_back({.role = Output});
+    }
   RowWiseRecipe &moments = recipes.emplace_back();
   moments.op = RowWiseKind::Moments;
   moments.reduces = true;
   moments.modes = {0};
   moments.tensors = {{}, result, result};
-  RowWiseRecipe &weight = recipes.emplace_back();
-  weight.op = RowWiseKind::T5BackwardWeight;
-  weight.reduces = true;
-  weight.modes = {0};
-  weight.tensors = {{}, {}, {.extent = Any, .types = Float}, result};
+  const Tensor spread{.extent = Any, .types = Float};
+  recipes.push_back({.op = RowWiseKind::NormBackwardWeight,
+                     .reduces = true,
+                     .modes = {0},
+                     .tensors = {{}, {}, spread, spread, result, result},
+                     .scalars = {}});
+  recipes.push_back({.op = RowWiseKind::T5BackwardWeight,
+                     .reduces = true,
+                     .modes = {0},
+                     .tensors = {{}, {}, spread, result},
+                     .scalars = {}});
   return recipes;
 }
 

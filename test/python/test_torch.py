@@ -234,6 +234,145 @@ class TorchTest(unittest.TestCase):
         for mine, other in zip((*ours[:3], *running, *our_gradients), (*wanted, mean, variance, *gradients)):
             torch.testing.assert_close(mine, other)
 
+    # Along every dimension, and of one element; both gradients.
+    def test_softmax(self):
+        for function, dtype in itertools.product((F.softmax, F.log_softmax), TOLERANCE):
+            for shape, dims in (((5, 37), (0, -1)), ((2, 3, 4, 5), (0, 1, 2, 3)), ((), (0,)), ((1, 6), (0, 1))):
+                for dim in dims:
+                    with self.subTest(function=function.__name__, dtype=dtype, shape=shape, dim=dim):
+                        self.compare(lambda x: function(x, dim), make(*shape, dtype=dtype), calls=2)
+
+    # Rows with gaps, images with channels last, other orders, which are copied, expanded tensors and gradients, and
+    # more dimensions than problems have; rows with infinities.
+    def test_softmax_of_views(self):
+        x = make(3, 4, 5, 6)
+        self.compare(lambda x: F.softmax(x[:, 1:3, :, ::2], 1), x, calls=2)
+        self.compare(lambda x: F.log_softmax(x.transpose(0, 2), -1), x, calls=2)
+        self.compare(lambda x: F.softmax(x.expand(4, 5, 6), 1), make(5, 1), calls=2)
+        self.compare(lambda x: F.log_softmax(x, 1)[:, 2].sum(), make(2, 3, 4, 4, last=True), calls=2)
+        self.compare(lambda x: F.softmax(x[::2, ::2, ::2, ::2, ::2, ::2], 3), make(3, 3, 3, 3, 3, 3), calls=2)
+        infinity = float("inf")
+        y = torch.tensor([[-infinity, 1, 2], [-infinity] * 3, [infinity, 1, 2], [float("nan"), 1, 2]])
+        with tessera.torch.enabled():
+            ours = F.softmax(y, 1), F.log_softmax(y, 1)
+        for mine, wanted in zip(ours, (F.softmax(y, 1), F.log_softmax(y, 1))):
+            torch.testing.assert_close(mine, wanted, equal_nan=True)
+
+    # On a GPU, halves can have a softmax in f32, whose gradient is halves again.
+    def test_softmax_to_float(self):
+        x = torch.randn(3, 9, dtype=torch.float16)
+        with tessera.torch.enabled():
+            y = torch._softmax(x, -1, True)
+            dx = torch._softmax_backward_data(y * 2, y, -1, torch.float16)
+            self.assertEqual(tessera.torch.report().fallbacks, {})
+        wanted = F.softmax(x.float(), -1)
+        torch.testing.assert_close(y, wanted)
+        torch.testing.assert_close(dx, torch._softmax_backward_data(wanted * 2, wanted, -1, torch.float32).half())
+
+    # One to all dimensions of each type; with and without parameters, which may be in f32 beside halves.
+    def test_layer_norm(self):
+        shapes = (((6, 40), 1), ((2, 3, 4, 5), 1), ((2, 3, 4, 5), 3), ((7, 9), 2))
+        for (shape, dims), dtype, mixed in itertools.product(shapes, TOLERANCE, (False, True)):
+            if mixed and dtype not in (torch.float16, torch.bfloat16):
+                continue
+            given = torch.float32 if mixed else dtype
+            x, normal = make(*shape, dtype=dtype), shape[-dims:]
+            parameters = make(*normal, dtype=given), make(*normal, dtype=given)
+            # A mean that is rounded to a half, as PyTorch's on the CPU is, shifts what is left of small rows.
+            tolerance = 10 * TOLERANCE[dtype] if given in (torch.float16, torch.bfloat16) else None
+            with self.subTest(shape=shape, dims=dims, dtype=dtype, mixed=mixed):
+                self.compare(lambda x, w, b: F.layer_norm(x, normal, w, b), x, *parameters, calls=2,
+                             tolerance=tolerance)
+                if not mixed:
+                    self.compare(lambda x: F.layer_norm(x, normal, eps=1e-3), x, calls=2, tolerance=tolerance)
+
+    # Some of the parameters, some of the gradients, and tensors with gaps or expanded ones.
+    def test_layer_norm_of_views(self):
+        x, w, b = make(4, 6, 10), make(10), make(10)
+        self.compare(lambda x, w: F.layer_norm(x, (10,), w), x, w, calls=2)
+        self.compare(lambda x, b: F.layer_norm(x, (10,), None, b), x, b, calls=2)
+        # Of rows of one element the bias is left.
+        self.compare(lambda x, w, b: F.layer_norm(x, (1,), w, b), torch.randn(4, 1), torch.randn(1), make(1), calls=2)
+        fixed = torch.randn(4, 6, 10)
+        self.compare(lambda x, w, b: F.layer_norm(x, (10,), w, b), fixed, w, b, calls=2)
+        self.compare(lambda x, w, b: F.layer_norm(x, (10,), w, b), x, w.detach(), b.detach(), calls=2)
+        self.compare(lambda x, w, b: F.layer_norm(x[:, :, 3:], (7,), w[::2], b[:7]), x, make(14), b, calls=2)
+        self.compare(lambda x, w, b: F.layer_norm(x.transpose(0, 2), (4,), w, b), x, make(4), make(4), calls=2)
+        self.compare(lambda x, w, b: F.layer_norm(x, (10,), w, b).sum(1), x, w, b, calls=2)
+        self.compare(lambda x: F.layer_norm(x.permute(0, 2, 3, 1), (6,)), make(2, 6, 3, 4, last=True), calls=2)
+
+    # Both layouts of images, one to all channels in a group, parameters in f32 beside halves.
+    def test_group_norm(self):
+        for shape, last, dtype in itertools.product(((3, 6), (2, 6, 9), (2, 6, 4, 5), (2, 6, 2, 3, 4)), (False, True),
+                                                    TOLERANCE):
+            if last and len(shape) < 4:
+                continue
+            wide = torch.float64 if dtype == torch.float64 else torch.float32
+            for groups, given in ((3, dtype), (1, wide), (6, None)):
+                if given and given != dtype and DEVICE != "cpu" or groups == 6 and len(shape) == 2:
+                    continue
+                parameters = [make(6, dtype=given) for _ in range(2)] if given else []
+                with self.subTest(shape=shape, last=last, dtype=dtype, groups=groups, given=given):
+                    # What is saved is rounded to the type of the parameters.
+                    tolerance = 10 * TOLERANCE[dtype] if (given or dtype) in (torch.float16, torch.bfloat16) else None
+                    self.compare(lambda x, *rest: F.group_norm(x, groups, *rest, eps=1e-2),
+                                 make(*shape, dtype=dtype, last=last), *parameters, calls=2, tolerance=tolerance)
+        x, w, b = make(2, 6, 4, 5, last=True), make(6), make(6)
+        self.compare(lambda x, w, b: F.group_norm(x, 2, w, b).sum(1), x, w, b, calls=2)
+        # With channels last and no gradient of x, PyTorch 2.11 ends the process.
+        self.compare(lambda x, w, b: F.group_norm(x, 2, w[::2], b), torch.randn(2, 6, 4, 5), make(12), b, calls=2)
+
+    # Numerical gradients of the formulas, with respect to every input.
+    def test_gradients_of_rows(self):
+        x, w, b = (make(*shape, dtype=torch.float64) for shape in ((3, 2, 5), (5,), (5,)))
+        with tessera.torch.enabled():
+            for function in (lambda x: F.softmax(x, 1), lambda x: F.log_softmax(x, -1)):
+                self.assertTrue(torch.autograd.gradcheck(function, x))
+                self.assertTrue(torch.autograd.gradgradcheck(function, x))
+            self.assertTrue(torch.autograd.gradcheck(lambda *of: F.layer_norm(of[0], (5,), *of[1:]), (x, w, b)))
+            self.assertTrue(torch.autograd.gradgradcheck(lambda x: F.layer_norm(x, (5,)), x))
+            x, w = make(2, 4, 3, dtype=torch.float64), make(4, dtype=torch.float64)
+            self.assertTrue(torch.autograd.gradcheck(lambda *of: F.group_norm(of[0], 2, *of[1:]), (x, w, w)))
+            self.assertEqual(tessera.torch.report().fallbacks, {})
+
+    # The extension answers all eight from the second time on.
+    def test_extension_of_rows(self):
+        x, w = make(2, 4, 7), make(4)
+        count = lambda: sum(counter() for entry in _operators.entries.values() for counter in entry.counters)
+        with tessera.torch.enabled():
+            before = []
+            for _ in range(3):
+                y = F.group_norm(F.layer_norm(F.softmax(x, 1) + F.log_softmax(x, 2), (7,)), 2, w, w)
+                torch.autograd.grad(y.square().sum(), [x, w])
+                before.append(count())
+            self.assertEqual(sum(tessera.torch.report().calls.values()), 3 * 8)
+        self.assertEqual([after - start for start, after in zip(before, before[1:])],
+                         [8, 8] if self.has_extension else [0, 0])
+
+    # Operators on rows that are PyTorch's, and its errors.
+    def test_fallbacks_of_rows(self):
+        x, w = torch.randn(2, 4, 6), torch.randn(6)
+        with tessera.torch.enabled():
+            self.assertEqual(F.softmax(x[:0], 1).shape, (0, 4, 6))
+            F.layer_norm(x[:0], (6,), w)
+            with self.assertRaisesRegex((RuntimeError, IndexError), "range"):
+                F.log_softmax(x, 3)
+            with self.assertRaisesRegex(RuntimeError, "shape"):
+                torch.native_layer_norm(x, [5], None, None, 1e-5)
+            with self.assertRaises(RuntimeError):
+                F.layer_norm(x, (6,), w.double())
+            with self.assertRaises(RuntimeError):
+                F.softmax(torch.ones(3, dtype=torch.complex64), 0).sum()
+            report = tessera.torch.report()
+        self.assertEqual(report.calls, {})
+        self.assertEqual(report.fallbacks["_softmax", "no elements"], 1)
+        self.assertEqual(report.fallbacks["native_layer_norm", "no elements"], 1)
+        self.assertEqual(report.fallbacks["native_layer_norm", "parameters of another type"], 1)
+        self.assertEqual(report.fallbacks["_log_softmax", "a dimension that there is not"], 1)
+        with tessera.torch.enabled(rows=False):
+            F.softmax(x, 1)
+            self.assertEqual(str(tessera.torch.report()), "nothing was called")
+
     # Autocast gives the kernels halves; a compiled model reaches them through PyTorch's operators.
     def test_autocast_and_compile(self):
         net = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3), torch.nn.ReLU(), torch.nn.Conv2d(8, 4, 1))

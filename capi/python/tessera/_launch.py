@@ -56,7 +56,7 @@ class Emulated:
 
     def launch(self, kernel: Kernel, tensors: Sequence[Any]) -> int:
         """Runs the kernel to its end. Returns the status."""
-        sizes = [tensor.nbytes for tensor in tensors]
+        sizes = [_get_span(tensor) for tensor in tensors]
         self._launched[kernel.handle, kernel.text] = kernel, sizes
         return self._run(kernel, [tensor.data_ptr() for tensor in tensors], sizes)
 
@@ -83,6 +83,14 @@ class Emulated:
 
     def check(self, tensor: torch.Tensor) -> None:
         """Nothing is refused."""
+
+
+def _get_span(tensor: Any) -> int:
+    """Bytes from a tensor's first element to its last one."""
+    if not tensor.numel():
+        return 0
+    last = sum((size - 1) * step for size, step in zip(tensor.shape, tensor.stride()))
+    return (last + 1) * tensor.element_size()
 
 
 def _get_offset(name: str) -> int:

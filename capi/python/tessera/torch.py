@@ -1,10 +1,10 @@
-"""PyTorch's convolutions, poolings and batch normalisation on Tessera's kernels.
+"""PyTorch's convolutions, poolings, normalisations and softmax on Tessera's kernels.
 
     import tessera.torch
     tessera.torch.enable()
 
-answers `aten::convolution`, average pooling and batch normalisation with their gradients, in eager mode, under autograd
-and in what torch.compile leaves to PyTorch's operators. What is refused goes back to PyTorch and is counted:
+answers `aten::convolution`, average pooling, normalisations and softmax with their gradients, in eager mode, under
+autograd and in what torch.compile leaves to PyTorch's operators. What is refused goes back to PyTorch and is counted:
 `print(tessera.torch.report())`. CUDA's tensors run on the GPU. With TESSERA_DEVICE=emulated, CPU tensors run on the
 emulated device, for tests.
 """
@@ -18,7 +18,7 @@ from typing import Any, Callable, Iterator
 
 import torch
 
-from tessera import _batch_norm, _convolution, _library, _operators, _pooling
+from tessera import _batch_norm, _convolution, _library, _operators, _pooling, _rows
 from tessera._common import Report
 from tessera._launch import Direct, Emulated
 from tessera._layouts import describe
@@ -28,22 +28,22 @@ from tessera._operators import Operator, Operators
 def _get_original(name: str, key: str) -> Callable | None:
     """PyTorch's own function for an operator, which ours calls with what it refuses."""
     op = getattr(torch.ops.aten, name).default
+    # Releases before 2.9 cannot name a function that another one replaces.
+    if hasattr(torch.library, "get_kernel") and torch._C._dispatch_has_kernel_for_dispatch_key(op.name(), key):
+        keys = torch._C.DispatchKeySet(getattr(torch._C.DispatchKey, key))
+        return functools.partial(torch.library.get_kernel(op, key).call_boxed, keys)
     composite = torch._C.DispatchKey.CompositeExplicitAutograd
     if torch._C._dispatch_has_kernel_for_dispatch_key(op.name(), composite):
         return functools.partial(op._op_dk, composite)
-    if not hasattr(torch.library, "get_kernel"):
-        return None  # Releases before 2.9 cannot name a function that another one replaces.
-    if not torch._C._dispatch_has_kernel_for_dispatch_key(op.name(), key):
-        return None
-    keys = torch._C.DispatchKeySet(getattr(torch._C.DispatchKey, key))
-    return functools.partial(torch.library.get_kernel(op, key).call_boxed, keys)
+    return None
 
 
-def _list_operators(key: str, batch_norm: bool) -> dict[str, Operator]:
+def _list_operators(key: str, batch_norm: bool, rows: bool) -> dict[str, Operator]:
     """PyTorch's operators that are to be ours."""
     operators = {"convolution": (_convolution.Forward, _convolution.get_forward_key),
                  "convolution_backward": (_convolution.Backward, _convolution.get_backward_key)}
     operators |= _batch_norm.OPERATORS if batch_norm else {}
+    operators |= _rows.OPERATORS if rows else {}
     operators |= {name: (make, describe) for name, make in _pooling.list_operators().items()}
     originals = {name: _get_original(name, key) for name in operators}
     if originals.get("native_batch_norm_backward"):
@@ -54,19 +54,19 @@ def _list_operators(key: str, batch_norm: bool) -> dict[str, Operator]:
 _override: Operators | None = None
 
 
-def enable(*, batch_norm: bool = True) -> None:
+def enable(*, batch_norm: bool = True, rows: bool = True) -> None:
     """Answers PyTorch's operators by Tessera's kernels until disable() is called. Does nothing if it is on already.
 
     The first call of each shape compiles its kernel, or loads it from the user's database. Without `batch_norm`, batch
-    normalisation stays PyTorch's.
+    normalisation stays PyTorch's; without `rows`, softmax and the normalisations of layers and groups do.
     """
     if not _override:
-        _start(*_operators.start_device(), batch_norm)
+        _start(*_operators.start_device(), batch_norm, rows)
 
 
-def _start(key: str, launcher: Direct | Emulated, batch_norm: bool = True) -> None:
+def _start(key: str, launcher: Direct | Emulated, batch_norm: bool = True, rows: bool = True) -> None:
     global _override
-    _override = Operators(key, launcher, _list_operators(key, batch_norm))
+    _override = Operators(key, launcher, _list_operators(key, batch_norm, rows))
 
 
 def disable() -> None:

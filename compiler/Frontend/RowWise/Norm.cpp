@@ -117,6 +117,63 @@ getForwardFormulas(const RowWiseProblem &problem) {
   return formulas;
 }
 
+/// With p = x - mean, d the inverse of the deviation and g = dy weight:
+///   dx = d (g - sum(g) / count - p d^2 sum(g p) / count).
+/// The tensors are x, dy, mean, inverse, weight if the mode is 1, and dx.
+static ErrorOr<RowWiseFormulas> getBackward(const RowWiseProblem &problem) {
+  if (Status status = expectMode(problem, 2); !status.isOk())
+    return status;
+  const bool hasWeight = problem.mode & 1;
+  if (Status status = expectTensors(problem, hasWeight ? "iiiiio" : "iiiio");
+      !status.isOk())
+    return status;
+  const auto count = static_cast<double>(problem.getRowLength());
+  auto getGradient = [=](RowRegion &r) {
+    return hasWeight ? r.mul(r.get(1), r.get(4)) : r.get(1);
+  };
+  auto getDifference = [](RowRegion &r) { return r.sub(r.get(0), r.get(2)); };
+  RowWiseFormulas formulas;
+  formulas.reductions.push_back(
+      {{dnn::ReduceKind::Sum, dnn::ReduceKind::Sum},
+       [=](RowRegion &r) -> Values {
+         Value gradient = getGradient(r);
+         return {gradient, r.mul(gradient, getDifference(r))};
+       }});
+  formulas.row = [=](RowRegion &r) -> Values {
+    Value inverse = r.get(3), inverseCount = r.constant(1 / count);
+    // The inverse's square alone may be beyond what a float holds.
+    Value product = r.mul(r.mul(r.result(1), inverse), inverse);
+    return {r.mul(r.result(0), inverseCount), r.mul(product, inverseCount)};
+  };
+  formulas.map = [=](RowRegion &r) -> Values {
+    Value common = r.add(r.rowValue(0), r.mul(getDifference(r), r.rowValue(1)));
+    Value value = r.mul(r.get(3), r.sub(getGradient(r), common));
+    return {r.toTensor(problem.tensorCount - 1, value)};
+  };
+  return formulas;
+}
+
+/// The tensors are x, dy, mean, inverse, dweight and dbias. A row is what one
+/// weight multiplies.
+static ErrorOr<RowWiseFormulas>
+getBackwardWeight(const RowWiseProblem &problem) {
+  if (Status status = expectMode(problem, 1); !status.isOk())
+    return status;
+  if (Status status = expectTensors(problem, "iiiirr"); !status.isOk())
+    return status;
+  RowWiseFormulas formulas;
+  formulas.reductions.push_back({{dnn::ReduceKind::Sum, dnn::ReduceKind::Sum},
+                                 [](RowRegion &r) -> Values {
+                                   Value normal = r.mul(
+                                       r.sub(r.get(0), r.get(2)), r.get(3));
+                                   return {r.mul(normal, r.get(1)), r.get(1)};
+                                 }});
+  formulas.row = [](RowRegion &r) -> Values {
+    return {r.toTensor(4, r.result(0)), r.toTensor(5, r.result(1))};
+  };
+  return formulas;
+}
+
 /// With d the inverse of the root mean square and g = dy weight:
 ///   dx = d (g - x d^2 sum(g x) / count).
 static ErrorOr<RowWiseFormulas> getT5Backward(const RowWiseProblem &problem) {
@@ -169,6 +226,10 @@ tessera::getNormFormulas(const RowWiseProblem &problem) {
     return getMoments(problem);
   case RowWiseKind::NormForward:
     return getForwardFormulas(problem);
+  case RowWiseKind::NormBackward:
+    return getBackward(problem);
+  case RowWiseKind::NormBackwardWeight:
+    return getBackwardWeight(problem);
   case RowWiseKind::T5Backward:
     return getT5Backward(problem);
   default:

@@ -69,6 +69,42 @@ void tessera::reference::evaluateNormForward(Row &row) {
   }
 }
 
+/// The tensors are x, dy, mean, inverse, weight if the mode is 1, and dx.
+void tessera::reference::evaluateNormBackward(Row &row) {
+  const bool hasWeight = row.getMode() & 1;
+  const auto count = static_cast<double>(row.getLength());
+  const Approx mean = row.get(2), inverse = row.get(3);
+  auto getNormal = [&](int64_t i) {
+    return (Approx(row.get(0, i)) - mean) * inverse;
+  };
+  auto getGradient = [&](int64_t i) {
+    const Approx dy = row.get(1, i);
+    return hasWeight ? dy * row.get(4, i) : dy;
+  };
+  ApproxSum sum, product;
+  for (int64_t i = 0; i < row.getLength(); ++i) {
+    sum.add(getGradient(i));
+    product.add(getGradient(i) * getNormal(i));
+  }
+  const Approx ofMean = sum.get() / count, ofVariance = product.get() / count;
+  for (int64_t i = 0; i < row.getLength(); ++i)
+    row.set(hasWeight ? 5 : 4, i,
+            inverse * (getGradient(i) - ofMean - getNormal(i) * ofVariance));
+}
+
+/// The tensors are x, dy, mean, inverse, dweight and dbias. A row consists of
+/// the elements that one weight multiplies.
+void tessera::reference::evaluateNormBackwardWeight(Row &row) {
+  ApproxSum weight, bias;
+  for (int64_t i = 0; i < row.getLength(); ++i) {
+    const Approx dy = row.get(1, i);
+    weight.add((Approx(row.get(0, i)) - row.get(2, i)) * row.get(3, i) * dy);
+    bias.add(dy);
+  }
+  row.set(4, weight.get());
+  row.set(5, bias.get());
+}
+
 /// The tensors are x, dy, inverse, weight if the mode is 1, and dx.
 void tessera::reference::evaluateT5Backward(Row &row) {
   const bool hasWeight = row.getMode() & 1;

@@ -48,7 +48,13 @@ TEST(RowWiseFrontend, MakesValidModules) {
         "rowwise-dropout_mask-m0-12-r-i:f16:1-i:i8:1-o:f16:1",
         "rowwise-dropout_advance-m0-1-r-i:i64:0-o:i64:0",
         "rowwise-glu_fwd-m0-12-r-i:f16:1-i:f16:1-o:f16:1",
-        "rowwise-glu_bwd-m0-12-r-i:f32:1-i:f32:1-i:f32:1-o:f32:1-o:f32:1"}) {
+        "rowwise-glu_bwd-m0-12-r-i:f32:1-i:f32:1-i:f32:1-o:f32:1-o:f32:1",
+        "rowwise-norm_bwd-m0-3x4-r1-i:f16:4:1-i:f16:4:1-i:f32:1:0-i:f32:1:0"
+        "-o:f16:4:1",
+        "rowwise-norm_bwd-m1-3x4-r1-i:f16:4:1-i:f16:4:1-i:f32:1:0-i:f32:1:0"
+        "-i:f32:0:1-o:f16:4:1",
+        "rowwise-norm_bwd_weight-m0-3x4-r0-i:f64:4:1-i:f64:4:1-i:f64:1:0"
+        "-i:f64:1:0-r:f64:0:1-r:f64:0:1"}) {
     const ErrorOr<std::string> module = print(parse(text));
     ASSERT_TRUE(module) << module.getStatus().getMessage();
     EXPECT_NE(module->find(text), std::string::npos) << *module;
@@ -82,6 +88,18 @@ TEST(RowWiseFrontend, Refusals) {
          "scale has no arithmetic for i64"},
         {"rowwise-transform-m0-12-r-i:f32:1-i:f32:1-o:f32:1",
          "transform with an old y has mode 1"},
+        {"rowwise-norm_bwd-m2-3x4-r1-i:f32:4:1-i:f32:4:1-i:f32:1:0-i:f32:1:0"
+         "-o:f32:4:1",
+         "norm_bwd has the modes 0 to 1, not 2"},
+        {"rowwise-norm_bwd-m1-3x4-r1-i:f32:4:1-i:f32:4:1-i:f32:1:0-i:f32:1:0"
+         "-o:f32:4:1",
+         "norm_bwd has tensors of the roles iiiiio, not iiiio"},
+        {"rowwise-norm_bwd_weight-m1-3x4-r0-i:f32:4:1-i:f32:4:1-i:f32:1:0"
+         "-i:f32:1:0-r:f32:0:1-r:f32:0:1",
+         "norm_bwd_weight has the modes 0 to 0, not 1"},
+        {"rowwise-norm_bwd_weight-m0-3x4-r0-i:f32:4:1-i:f32:4:1-i:f32:1:0"
+         "-i:f32:1:0-r:f32:0:1",
+         "norm_bwd_weight has tensors of the roles iiiirr, not iiiir"},
         {"rowwise-dropout-m0-12-r-i:f32:1-i:i32:0-i:i64:0-o:f32:1",
          "seed and counter of dropout are i64"}})
     EXPECT_EQ(print(parse(text)).getStatus().getMessage(), message);

@@ -152,6 +152,7 @@ TEST(LogDeathTest, NamesTheOperation) {
                           {RowWiseKind::GluForward, "LogCmdGLU"},
                           {RowWiseKind::PReluBackward, "LogCmdPReLU"},
                           {RowWiseKind::Rope, "LogCmdRoPE"},
+                          {RowWiseKind::NormBackward, "LogCmdLayerNorm"},
                           {RowWiseKind::T5Backward, "LogCmdT5LayerNorm"}})
     expectLine(makeRows(op),
                std::string(name) + "\\] ./bin/MIOpenDriver rowwise-");
