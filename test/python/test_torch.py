@@ -68,7 +68,7 @@ class TorchTest(unittest.TestCase):
         inputs, of_double = ([leaf for leaf in all_ if leaf.requires_grad] for all_ in (leaves, double))
         exact = [wanted, *differentiate(wanted, of_double, seed.cpu().double())]
         ours = []
-        with tessera.torch.enabled():
+        with tessera.torch.enabled(rows=True):
             for _ in range(2):
                 result = function(*leaves)
                 ours.append([result, *differentiate(result, inputs, seed)])
@@ -261,7 +261,7 @@ class TorchTest(unittest.TestCase):
     # On a GPU, halves can have a softmax in f32, whose gradient is halves again.
     def test_softmax_to_float(self):
         x = torch.randn(3, 9, dtype=torch.float16)
-        with tessera.torch.enabled():
+        with tessera.torch.enabled(rows=True):
             y = torch._softmax(x, -1, True)
             dx = torch._softmax_backward_data(y * 2, y, -1, torch.float16)
             self.assertEqual(tessera.torch.report().fallbacks, {})
@@ -325,7 +325,7 @@ class TorchTest(unittest.TestCase):
     # Numerical gradients of the formulas, with respect to every input.
     def test_gradients_of_rows(self):
         x, w, b = (make(*shape, dtype=torch.float64) for shape in ((3, 2, 5), (5,), (5,)))
-        with tessera.torch.enabled():
+        with tessera.torch.enabled(rows=True):
             for function in (lambda x: F.softmax(x, 1), lambda x: F.log_softmax(x, -1)):
                 self.assertTrue(torch.autograd.gradcheck(function, x))
                 self.assertTrue(torch.autograd.gradgradcheck(function, x))
@@ -339,7 +339,7 @@ class TorchTest(unittest.TestCase):
     def test_extension_of_rows(self):
         x, w = make(2, 4, 7), make(4)
         count = lambda: sum(counter() for entry in _operators.entries.values() for counter in entry.counters)
-        with tessera.torch.enabled():
+        with tessera.torch.enabled(rows=True):
             before = []
             for _ in range(3):
                 y = F.group_norm(F.layer_norm(F.softmax(x, 1) + F.log_softmax(x, 2), (7,)), 2, w, w)
@@ -352,7 +352,7 @@ class TorchTest(unittest.TestCase):
     # Operators on rows that are PyTorch's, and its errors.
     def test_fallbacks_of_rows(self):
         x, w = torch.randn(2, 4, 6), torch.randn(6)
-        with tessera.torch.enabled():
+        with tessera.torch.enabled(rows=True):
             self.assertEqual(F.softmax(x[:0], 1).shape, (0, 4, 6))
             F.layer_norm(x[:0], (6,), w)
             with self.assertRaisesRegex((RuntimeError, IndexError), "range"):
@@ -369,7 +369,7 @@ class TorchTest(unittest.TestCase):
         self.assertEqual(report.fallbacks["native_layer_norm", "no elements"], 1)
         self.assertEqual(report.fallbacks["native_layer_norm", "parameters of another type"], 1)
         self.assertEqual(report.fallbacks["_log_softmax", "a dimension that there is not"], 1)
-        with tessera.torch.enabled(rows=False):
+        with tessera.torch.enabled():
             F.softmax(x, 1)
             self.assertEqual(str(tessera.torch.report()), "nothing was called")
 

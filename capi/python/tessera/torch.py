@@ -54,17 +54,17 @@ def _list_operators(key: str, batch_norm: bool, rows: bool) -> dict[str, Operato
 _override: Operators | None = None
 
 
-def enable(*, batch_norm: bool = True, rows: bool = True) -> None:
+def enable(*, batch_norm: bool = True, rows: bool = False) -> None:
     """Answers PyTorch's operators by Tessera's kernels until disable() is called. Does nothing if it is on already.
 
     The first call of each shape compiles its kernel, or loads it from the user's database. Without `batch_norm`, batch
-    normalisation stays PyTorch's; without `rows`, softmax and the normalisations of layers and groups do.
+    normalisation stays PyTorch's; with `rows`, softmax and the normalisations of layers and groups are ours, too.
     """
     if not _override:
         _start(*_operators.start_device(), batch_norm, rows)
 
 
-def _start(key: str, launcher: Direct | Emulated, batch_norm: bool = True, rows: bool = True) -> None:
+def _start(key: str, launcher: Direct | Emulated, batch_norm: bool = True, rows: bool = False) -> None:
     global _override
     _override = Operators(key, launcher, _list_operators(key, batch_norm, rows))
 
