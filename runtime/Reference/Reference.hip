@@ -308,7 +308,9 @@ KERNEL poolForward(PoolArguments a) {
     const Extents out = getCoords(i, a.yLengths);
     const long long number = getNumber(out, a.yLengths);
     Sum sum = {0, 0};
-    double largest = a.choosesNan ? -__builtin_inf() : LOWEST;
+    double largest = LOWEST;
+    if (a.choosesNan)
+      largest *= 0x1p1023; // Minus infinity, in words that all compilers know.
     unsigned long long index = 0;
     Spatials position;
     for (position.d = 0; position.d < a.window.d; ++position.d)
