@@ -21,20 +21,29 @@ std::vector<Sample> fit::makeSamples(const std::vector<Run> &runs,
     std::map<std::string, size_t> indices;
     for (size_t index = 0; index != candidates.size(); ++index)
       indices.emplace(candidates[index].tile.toText(), index);
-    Sample sample{run.problem, {}};
+    Sample sample{run.problem, {}, {}, {}};
     for (const TileValue &tile : run.values)
       if (auto found = indices.find(tile.tile); found != indices.end()) {
         sample.best = sample.values.empty() ? tile.value
                                             : std::min(sample.best, tile.value);
         sample.values.emplace_back(found->second, tile.value);
+        sample.tiles.push_back(tile.tile);
       }
-    if (sample.values.size() > 1)
-      samples.push_back(std::move(sample));
+    if (sample.values.size() < (run.isKept ? 1 : 2))
+      continue;
+    if (run.isKept)
+      for (size_t index = 0; index != candidates.size(); ++index)
+        if (std::ranges::find(sample.values, index,
+                              &std::pair<size_t, double>::first) ==
+            sample.values.end())
+          sample.others.push_back(index);
+    samples.push_back(std::move(sample));
   }
   return samples;
 }
 
-/// The costs of the tiles that have values, in their order.
+/// The costs of the tiles that have values, in their order, and of the others
+/// behind them.
 static std::vector<double> getCosts(const Sample &sample, const Model &model,
                                     const Rates &rates) {
   const std::vector<Candidate> candidates =
@@ -42,21 +51,52 @@ static std::vector<double> getCosts(const Sample &sample, const Model &model,
   std::vector<double> costs;
   for (const auto &[index, value] : sample.values)
     costs.push_back(candidates[index].cost);
+  for (size_t index : sample.others)
+    costs.push_back(candidates[index].cost);
   return costs;
+}
+
+Choice fit::choose(const Sample &sample, const Model &model,
+                   const Rates &rates) {
+  const std::vector<Candidate> candidates =
+      model.getCandidates(sample.problem, rates);
+  // Of equal costs the candidate that comes first is chosen.
+  auto getRank = [&](const auto &value) {
+    return std::pair(candidates[value.first].cost, value.first);
+  };
+  const auto first = std::ranges::min_element(sample.values, {}, getRank);
+  const auto best = std::ranges::min_element(
+      sample.values, {}, [](const auto &value) { return value.second; });
+  const auto least = std::ranges::min_element(candidates, {}, &Candidate::cost);
+  return {static_cast<size_t>(first - sample.values.begin()),
+          static_cast<size_t>(best - sample.values.begin()),
+          best->second / first->second,
+          static_cast<size_t>(least - candidates.begin()) == first->first
+              ? ""
+              : least->tile.toText()};
 }
 
 Share fit::getShare(const std::vector<Sample> &samples, const Model &model,
                     const Rates &rates) {
   double logs = 0, least = 1;
   for (const Sample &sample : samples) {
-    const std::vector<double> costs = getCosts(sample, model, rates);
-    const auto first = std::ranges::min_element(costs) - costs.begin();
-    const double share =
-        sample.best / sample.values[static_cast<size_t>(first)].second;
+    const double share = choose(sample, model, rates).share;
     logs += std::log(share);
     least = std::min(least, share);
   }
   return {std::exp(logs / static_cast<double>(samples.size())), least};
+}
+
+Kept fit::countKept(const std::vector<Sample> &samples, const Model &model,
+                    const Rates &rates) {
+  Kept kept;
+  for (const Sample &sample : samples) {
+    if (sample.others.empty())
+      continue;
+    ++kept.all;
+    kept.stay += choose(sample, model, rates).before.empty() ? 1 : 0;
+  }
+  return kept;
 }
 
 //===----------------------------------------------------------------------===//
@@ -65,15 +105,18 @@ Share fit::getShare(const std::vector<Sample> &samples, const Model &model,
 
 /// The loss of the first choice against the best tile, as a logarithm. Tiles
 /// whose costs differ by about a percent share the choice, because otherwise no
-/// small step of a rate would change the loss.
+/// small step of a rate would change the loss. A tile without a value loses as
+/// much as a choice should gain before a known one is left for it.
 static double getLoss(const Sample &sample, const std::vector<double> &costs) {
-  constexpr double kSharing = 0.012;
+  constexpr double kSharing = 0.012, kUnknown = 0.05;
   const double least = *std::ranges::min_element(costs);
   double weights = 0, loss = 0;
   for (size_t i = 0; i != costs.size(); ++i) {
     const double weight = std::pow(costs[i] / least, -1 / kSharing);
     weights += weight;
-    loss += weight * std::log(sample.values[i].second / sample.best);
+    loss += weight * (i < sample.values.size()
+                          ? std::log(sample.values[i].second / sample.best)
+                          : kUnknown);
   }
   return loss / weights;
 }
@@ -89,7 +132,7 @@ struct Ratio {
 static Ratio getRatio(const Sample &sample, const std::vector<double> &costs) {
   constexpr double kNear = 0.1;
   double weights = 0, sum = 0, squares = 0;
-  for (size_t i = 0; i != costs.size(); ++i) {
+  for (size_t i = 0; i != sample.values.size(); ++i) {
     const double value = sample.values[i].second;
     const double weight = std::exp((1 - value / sample.best) / kNear);
     const double ratio = std::log(costs[i] / value);
@@ -160,7 +203,9 @@ Rates fit::fitRates(const std::vector<Sample> &samples, const Model &model,
   for (int step = 0; step != options.steps; ++step) {
     Rates next = current;
     for (uint64_t changes = 1 + random() % 3; changes != 0; --changes) {
-      const size_t index = random() % next.size();
+      const size_t index = options.only.empty()
+                               ? random() % next.size()
+                               : options.only[random() % options.only.size()];
       next[index] = std::min(next[index] * std::exp(change(random)),
                              model.constants[index].most);
     }

@@ -16,10 +16,14 @@ namespace tessera::fit {
 struct Sample {
   Problem problem;
   std::vector<std::pair<size_t, double>> values; ///< By candidate.
+  std::vector<std::string> tiles;                ///< In the order of values.
+  /// The other candidates, if these tiles are known to be good (Run::isKept).
+  std::vector<size_t> others;
   double best = 0;
 };
 
-/// The runs with at least two tiles that the model knows; others are skipped.
+/// The runs with at least two tiles that the model knows, of kept ones with at
+/// least one; others are skipped.
 std::vector<Sample> makeSamples(const std::vector<Run> &runs,
                                 const Model &model);
 
@@ -31,10 +35,22 @@ struct Share {
 Share getShare(const std::vector<Sample> &samples, const Model &model,
                const Rates &rates);
 
+/// What the model chooses among the tiles with values, by its index in
+/// Sample::values.
+struct Choice {
+  size_t first = 0, best = 0;
+  double share = 1; ///< Of the best tile's speed.
+  /// The tile without a value that the model has before it, if there is one.
+  std::string before;
+};
+Choice choose(const Sample &sample, const Model &model, const Rates &rates);
+
 /// How a search is made.
 struct SearchOptions {
   int steps = 5000;
   uint64_t seed = 1;
+  /// The constants that may change, by their indices; all if empty.
+  std::vector<size_t> only = {};
   /// The penalty on the square of the logarithm of a rate's change: it should
   /// be larger where there are few samples, whose tiles leave many rates
   /// undetermined.
@@ -44,6 +60,14 @@ struct SearchOptions {
   /// those of others.
   std::optional<double> clocks = std::nullopt;
 };
+
+/// Of the samples whose tiles are known to be good, those whose first choice
+/// has a value, and all of them.
+struct Kept {
+  size_t stay = 0, all = 0;
+};
+Kept countKept(const std::vector<Sample> &samples, const Model &model,
+               const Rates &rates);
 
 /// Searches near `rates` for rates with which the model's first choices are
 /// faster and its costs are closer to values, by simulated annealing; the same

@@ -21,6 +21,9 @@ struct Run {
   Problem problem;
   std::string unit; ///< "us", or "cycles" on the emulated device.
   std::vector<TileValue> values;
+  /// Whether the tiles are known to be good, so that a fit should not leave
+  /// them for others of which nothing is known.
+  bool isKept = false;
 };
 
 /// Reads the output of `dnn-tune --table` and `gpu_tiles.py run`. Tiles in

@@ -2,6 +2,7 @@
 
 #include "tools/dnn-fit/Models.h"
 
+#include "compiler/Algorithms/ChooseTile.h"
 #include "compiler/Algorithms/Depthwise/Depthwise.h"
 #include "compiler/Algorithms/General/GeneralConv.h"
 #include "compiler/Algorithms/ImplicitGemm/GemmCost.h"
@@ -360,6 +361,17 @@ static Model makeRows(const GpuTarget &target) {
   return model;
 }
 
+/// What a call gets: the tiles of all algorithms as they are ranked, which has
+/// no constants of its own.
+static Model makeAll(const GpuTarget &target) {
+  Model model;
+  model.getCandidates = [&target](const Problem &problem, const Rates &) {
+    ErrorOr<std::vector<Candidate>> ranked = rankTiles(problem, target);
+    return ranked ? std::move(*ranked) : std::vector<Candidate>();
+  };
+  return model;
+}
+
 //===----------------------------------------------------------------------===//
 // By name
 //===----------------------------------------------------------------------===//
@@ -373,7 +385,8 @@ static constexpr std::pair<const char *, Model (*)(const GpuTarget &)>
                  {"stem", makeStem},
                  {"single", makeSingle},
                  {"pool", makePool},
-                 {"rowwise", makeRows}};
+                 {"rowwise", makeRows},
+                 {"all", makeAll}};
 
 std::string fit::getModelNames() {
   std::string names;

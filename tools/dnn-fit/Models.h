@@ -44,7 +44,7 @@ struct Model {
 };
 
 /// The names of all models: "wgmma, wgmma-tf32, wgmma-weights, gemm, groups,
-/// stem, single, pool, rows".
+/// stem, single, pool, rowwise, all".
 std::string getModelNames();
 
 /// InvalidArgument if there is no such model, or if it does not exist for the

@@ -14,6 +14,7 @@
 #include <charconv>
 #include <cstdio>
 #include <cstring>
+#include <sstream>
 #include <string_view>
 
 using namespace tessera;
@@ -37,13 +38,21 @@ static constexpr char kUsage[] =
                  single         algorithms of one tile a problem (DepthwiseRates.def,
                                 ToeplitzRates.def, GeneralRates.def)
                  pool           poolings (PoolRates.def)
-                 rows           operations on rows (RowWiseRates.def)
+                 rowwise        operations on rows (RowWiseRates.def)
+                 all            all algorithms together, as a call ranks them;
+                                only with --steps 0
   --target CHIP  sm_90
   --steps N      of the search, some milliseconds each (5000); 0 only says how
                  good the compiler's own constants are
   --seed N       of the search (1)
   --stay X       what a constant pays for leaving the compiler's, so that few
                  values do not move it far (0.0001; of some 50 runs 0.001)
+  --keep FILE    tiles that are known to be good, of this or further files: a tile of
+                 these problems that has no value counts as 5 % slower than theirs
+  --only NAMES   change only these constants, with commas between them
+  --worst N      also the N problems in which the first choice loses most: its share
+                 of the best tile's speed, it, and the best; "TILE +" where the model
+                 has TILE before it, which has no value
   --clock MHZ    hold costs, which are clocks, against times, too: where several
                  algorithms have tiles for a problem, their models compete
 
@@ -54,10 +63,11 @@ costs over times, and the factor by which they scatter.
 
 namespace {
 struct Options {
-  std::vector<std::string> files;
+  std::vector<std::string> files, kept, only;
   std::string model = "wgmma";
   const GpuTarget *target = findTarget("sm_90");
   SearchOptions search;
+  size_t worst = 0;
   double clockMhz = 0;
 };
 } // namespace
@@ -65,10 +75,21 @@ struct Options {
 static Status readOption(const std::string &flag, const char *value,
                          Options &options) {
   if (flag != "--model" && flag != "--target" && flag != "--steps" &&
-      flag != "--seed" && flag != "--stay" && flag != "--clock")
+      flag != "--seed" && flag != "--stay" && flag != "--clock" &&
+      flag != "--worst" && flag != "--keep" && flag != "--only")
     return invalidArgument("unknown flag '" + flag + "'; see --help");
   if (!value)
     return invalidArgument(flag + " needs a value");
+  if (flag == "--keep") {
+    options.kept.emplace_back(value);
+    return Status::ok();
+  }
+  if (flag == "--only") {
+    std::istringstream names{value};
+    for (std::string name; std::getline(names, name, ',');)
+      options.only.push_back(name);
+    return Status::ok();
+  }
   if (flag == "--model") {
     options.model = value;
     return Status::ok();
@@ -87,6 +108,7 @@ static Status readOption(const std::string &flag, const char *value,
   return flag == "--stay"    ? read(options.search.stay)
          : flag == "--clock" ? read(options.clockMhz)
          : flag == "--steps" ? read(options.search.steps)
+         : flag == "--worst" ? read(options.worst)
                              : read(options.search.seed);
 }
 
@@ -102,7 +124,7 @@ static ErrorOr<Options> readOptions(char **arg) {
       return status;
     ++arg;
   }
-  if (options.files.empty())
+  if (options.files.empty() && options.kept.empty())
     return invalidArgument("no file is named; see --help");
   return options;
 }
@@ -114,6 +136,9 @@ static void printQuality(const char *when, const std::vector<Sample> &samples,
   std::printf("%s: the first choice has %.3f of the best tile's speed "
               "(geometric mean), %.3f at least\n",
               when, share.mean, share.least);
+  if (const Kept kept = countKept(samples, model, rates); kept.all != 0)
+    std::printf("%s: %zu of %zu known choices stay\n", when, kept.stay,
+                kept.all);
   if (!clocks)
     return;
   const Scale scale = getScale(samples, model, rates, *clocks);
@@ -122,19 +147,58 @@ static void printQuality(const char *when, const std::vector<Sample> &samples,
               when, scale.mean, scale.spread);
 }
 
+static void printWorst(size_t count, const std::vector<Sample> &samples,
+                       const Model &model, const Rates &rates) {
+  std::vector<Choice> choices;
+  std::vector<std::pair<double, size_t>> order;
+  for (const Sample &sample : samples) {
+    choices.push_back(choose(sample, model, rates));
+    order.emplace_back(choices.back().share, order.size());
+  }
+  std::ranges::sort(order);
+  order.resize(std::min(count, order.size()));
+  for (const auto &[share, index] : order) {
+    const Sample &sample = samples[index];
+    const Choice &choice = choices[index];
+    std::printf("%.3f %s: %s%s%s %.5g, %s %.5g\n", share,
+                sample.problem.toNetworkConfig().c_str(), choice.before.c_str(),
+                choice.before.empty() ? "" : " + ",
+                sample.tiles[choice.first].c_str(),
+                sample.values[choice.first].second,
+                sample.tiles[choice.best].c_str(), sample.best);
+  }
+}
+
 static ErrorOr<std::vector<Run>> readAll(const Options &options) {
   std::vector<Run> runs;
-  for (const std::string &file : options.files) {
-    ErrorOr<std::vector<Run>> read = readRuns(file);
-    if (!read)
-      return read.getStatus();
-    runs.insert(runs.end(), read->begin(), read->end());
-  }
+  for (const auto *files : {&options.files, &options.kept})
+    for (const std::string &file : *files) {
+      ErrorOr<std::vector<Run>> read = readRuns(file);
+      if (!read)
+        return read.getStatus();
+      for (Run &run : *read)
+        run.isKept = files == &options.kept;
+      runs.insert(runs.end(), read->begin(), read->end());
+    }
   for (const Run &run : runs)
     if (run.unit != runs.front().unit)
       return invalidArgument("values in " + runs.front().unit + " and in " +
                              run.unit + " are not fitted together");
   return runs;
+}
+
+/// The constants that the search may change.
+static Status setOnly(const std::vector<std::string> &names, const Model &model,
+                      SearchOptions &search) {
+  for (const std::string &name : names) {
+    const auto found =
+        std::ranges::find(model.constants, name, &Constant::name);
+    if (found == model.constants.end())
+      return invalidArgument("the model '" + model.name +
+                             "' has no constant '" + name + "'");
+    search.only.push_back(static_cast<size_t>(found - model.constants.begin()));
+  }
+  return Status::ok();
 }
 
 static Status run(Options options) {
@@ -154,6 +218,8 @@ static Status run(Options options) {
     values += sample.values.size();
   std::printf("%zu values of %zu runs\n", values, samples.size());
   SearchOptions &search = options.search;
+  if (Status status = setOnly(options.only, *model, search); !status.isOk())
+    return status;
   if (options.clockMhz > 0) {
     if (runs->front().unit != "us")
       return invalidArgument("--clock is for times, but values are in " +
@@ -162,10 +228,16 @@ static Status run(Options options) {
   }
   const Rates own = model->getRates();
   printQuality("before", samples, *model, own, search.clocks);
-  if (search.steps == 0)
+  if (search.steps == 0) {
+    printWorst(options.worst, samples, *model, own);
     return Status::ok();
+  }
+  if (own.empty())
+    return invalidArgument("the model '" + model->name +
+                           "' has no constants to fit; use --steps 0");
   const Rates rates = fitRates(samples, *model, own, search);
   printQuality("after", samples, *model, rates, search.clocks);
+  printWorst(options.worst, samples, *model, rates);
   std::fputs(model->format(rates).c_str(), stdout);
   return Status::ok();
 }

@@ -5,8 +5,11 @@
 #include "compiler/Algorithms/Common/StrideClasses.h"
 #include "compiler/Algorithms/ImplicitGemm/GemmSize.h"
 
+#include "llvm/Support/MathExtras.h"
+
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 using namespace tessera;
 
@@ -205,6 +208,15 @@ double tessera::countTensorBytes(const ConvProblem &p) {
       (p.getInputElements() + p.getFilterElements() + p.getOutputElements()));
 }
 
+double tessera::countLines(int64_t pitch, int64_t bytes) {
+  constexpr int64_t kLine = 128;
+  const int64_t unit = std::gcd(pitch, kLine);
+  int64_t lines = 0;
+  for (int64_t begin = 0; begin < kLine; begin += unit)
+    lines += llvm::divideCeilSigned(begin + bytes, kLine);
+  return static_cast<double>(lines * unit) / kLine;
+}
+
 double tessera::getStoreClocks(const TmaShape &shape, const TmaRates &rates) {
   // The store moves whole pieces of columns.
   const int64_t columns = shape.countPieces() * shape.getPieceColumns();
@@ -285,11 +297,16 @@ double tessera::getStepClocks(const TmaShape &shape, const TmaTraffic &traffic,
   const double delivered =
       traffic.rows * (shape.sharesRows ? rates.multicastBytes : 1) +
       traffic.columns;
-  const double copied =
-      std::max(delivered * bytes * traffic.busy / cacheBytes *
-                   (1 + rates.drift * std::max(0.0, ahead - 2)),
-               traffic.rows * row + traffic.columns * rates.plainRow +
-                   delivered * traffic.padded * rates.paddedRow);
+  const double further = traffic.rows * (traffic.rowLines - 1) +
+                         traffic.columns * (traffic.columnLines - 1);
+  const double shortRows =
+      traffic.hasWindow && shape.stepBytes < 2 * kTmaStep ? traffic.rows : 0;
+  const double copied = std::max(
+      (delivered + rates.lineBytes * further) * bytes * traffic.busy /
+          cacheBytes * (1 + rates.drift * std::max(0.0, ahead - 2)),
+      traffic.rows * row + traffic.columns * rates.plainRow +
+          further * rates.lineRow + shortRows * rates.shortRow +
+          (delivered * traffic.padded + traffic.beyond) * rates.paddedRow);
   // Each wgmma reads its 64 rows and all columns. With swapped operands the
   // columns are the rows of the tile that a consumer has.
   const double read64 =
@@ -301,7 +318,7 @@ double tessera::getStepClocks(const TmaShape &shape, const TmaTraffic &traffic,
   // With a halo little else limits a step, so the writes of the copies count.
   if (shape.halo > 0)
     read += (traffic.rows + traffic.columns) * bytes / rates.readBytes +
-            rates.haloWaits / ahead;
+            rates.haloWaits / ahead + rates.haloStep;
   return addUp({products, copied, read, latency}, rates.blend) +
          rates.waits / ahead;
 }

@@ -94,8 +94,12 @@ inline constexpr double kNoBlend = std::numeric_limits<double>::infinity();
 /// Fitted to some 4,000 kernels on an H100 (drawn problems of seeds 1, 2, 5 and
 /// 6, layers at batch 1 to 256 and all tiles of 27 problems; the files of
 /// tools/bench/results/h100 whose names begin with drawn, small, stages,
-/// resnet50 and tuning), without those whose columns reached beyond the result:
-/// the first choice reaches 0.979 of the best in geometric mean. To repeat it:
+/// resnet50 and tuning), without those whose columns reached beyond the result.
+/// What rows cost (`windowBytes` to `shortRow`, `drift`, `blend` and `halo*`)
+/// was fitted again, alone, with narrow-tiles.txt and, kept, chosen-tiles.csv
+/// beside the others; then `windowRow` and `windowBytes`, which this took
+/// for 2.54 and 78.27, were lowered until all known choices stayed. The first
+/// choice reaches 0.981 of the best in geometric mean. To repeat it:
 /// tools/dnn-fit.
 inline constexpr TmaRates kTmaRates;
 
@@ -136,6 +140,10 @@ double getSplitClocks(const TmaShape &shape, bool hasRowBlocks);
 /// The bytes of x, w and y, each moved once.
 double countTensorBytes(const ConvProblem &problem);
 
+/// The lines of L2 that `bytes` touch on average if they begin at any multiple
+/// of `pitch`.
+double countLines(int64_t pitch, int64_t bytes);
+
 /// What a step of a tile copies.
 struct TmaTraffic {
   double rows;            ///< The tile's, or fewer if taps share them.
@@ -146,6 +154,9 @@ struct TmaTraffic {
   double busy = 1;        ///< Share of the multiprocessors that have a tile.
   double multiplied = 1;  ///< Share of a step that is not padded with zeros.
   double padded = 0;      ///< Share of steps that reach beyond the channels.
+  double rowLines = 1;    ///< Lines of L2 that a row touches, on average,
+  double columnLines = 1; ///< and a row of the filter.
+  double beyond = 0;      ///< Rows of the filter that reach beyond the columns.
 };
 
 /// Clocks to store the accumulators of one tile, rounded to 16 bits.

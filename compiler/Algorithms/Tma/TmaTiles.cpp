@@ -7,9 +7,11 @@
 #include "compiler/Algorithms/Tma/TmaModel.h"
 #include "compiler/Algorithms/Tma/TmaWeightTiles.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -27,7 +29,7 @@ struct TmaGemm {
   int64_t groups; ///< Times the classes of strided backward data.
   int64_t taps;   ///< Of all classes together.
   int64_t classes = 1;
-  int64_t mostTaps = 1; ///< Of any class.
+  std::vector<int64_t> classTaps = {1}; ///< Of each class, the most first.
 };
 } // namespace
 
@@ -52,14 +54,20 @@ static TmaGemm getGemm(const ConvProblem &p, bool hasImages = false) {
     gemm.taps *= dim.filter;
     if (p.direction == Direction::Forward) {
       gemm.rows *= dim.out;
-      gemm.mostTaps *= dim.filter;
       continue;
     }
     const StrideClasses c = chooseClasses(dim);
     gemm.rows *= c.rows;
     gemm.classes *= c.rhos * c.es;
-    gemm.mostTaps *= c.taps;
+    std::vector<int64_t> classTaps;
+    for (int64_t taps : gemm.classTaps)
+      for (int64_t rho = 0; rho != c.rhos * c.es; ++rho)
+        classTaps.push_back(rho < c.rhos ? taps * llvm::divideCeilSigned(
+                                                      dim.filter - rho, c.rhos)
+                                         : 0);
+    gemm.classTaps = std::move(classTaps);
   }
+  std::ranges::sort(gemm.classTaps, std::greater<>());
   gemm.groups *= gemm.classes;
   return gemm;
 }
@@ -167,6 +175,24 @@ static void addLastStep(TmaTraffic &traffic, const ConvProblem &p,
       static_cast<double>(multiplied) / static_cast<double>(steps * step);
 }
 
+/// Rows that do not begin with a line of L2 touch more of them.
+static void addLines(TmaTraffic &traffic, const ConvProblem &p,
+                     const TmaShape &shape) {
+  constexpr int64_t kBlockBytes = 2 * kTmaStep;
+  const int64_t bytes = getByteSize(p.dataType);
+  const bool isForward = p.direction == Direction::Forward;
+  const int64_t inputs = p.inChannels / p.groups * bytes;
+  const int64_t outputs = p.outChannels / p.groups * bytes;
+  if (p.xLayout != Layout::NHWC) { // Pixels are the columns.
+    traffic.columnLines = countLines(getVolume(p.in) * bytes, kBlockBytes);
+    return;
+  }
+  traffic.rowLines = countLines(isForward ? inputs : outputs, shape.stepBytes);
+  const bool hasBlocks = !isForward && !p.allowsTf32();
+  traffic.columnLines = countLines(isForward || hasBlocks ? inputs : outputs,
+                                   hasBlocks ? kBlockBytes : shape.stepBytes);
+}
+
 static TmaTraffic getTraffic(const ConvProblem &p, const TmaGemm &gemm,
                              const TmaShape &shape, int splits, double busy) {
   // The filter of backward data is copied in blocks of 64 columns; so are
@@ -183,12 +209,16 @@ static TmaTraffic getTraffic(const ConvProblem &p, const TmaGemm &gemm,
                      .isStrided = isStrided(p),
                      .busy = busy};
   addLastStep(traffic, p, gemm, shape, splits);
+  addLines(traffic, p, shape);
+  if (isChannelsLast && columns != shape.n && columns > gemm.columns)
+    traffic.beyond =
+        static_cast<double>(shape.stepBytes / getByteSize(p.dataType));
   if (shape.halo == 0)
     return traffic;
   const TmaHalo halo = measureHalo(p);
   traffic.rows = halo.getRowsOfStep(shape);
   if (halo.filterStays(shape))
-    traffic.columns = 0;
+    traffic.columns = traffic.beyond = 0;
   return traffic;
 }
 
@@ -218,7 +248,9 @@ static bool canShareRows(const ConvProblem &p, const TmaGemm &gemm,
 
 /// The waves of workgroups that `splits` of the tiles of a shape are. Tiles of
 /// strided backward data have as many steps as their class has taps; those with
-/// the most come first, and the others fill the units that these leave idle.
+/// the most come first, and the others fill the units that these leave idle. So
+/// it takes as long as all tiles together, or as whole waves of any of the
+/// longest ones.
 static double countWaves(const TmaGemm &gemm, const TmaShape &shape,
                          const GpuTarget &target, int splits = 1) {
   const int64_t tiles = countTiles(gemm, shape) * shape.cluster * splits;
@@ -226,9 +258,17 @@ static double countWaves(const TmaGemm &gemm, const TmaShape &shape,
   if (gemm.classes == 1)
     return static_cast<double>(
         llvm::divideCeilSigned(tiles, target.computeUnits * sharing) * sharing);
-  return std::max(static_cast<double>(tiles) / target.computeUnits,
-                  static_cast<double>(sharing * gemm.mostTaps * gemm.classes) /
-                      static_cast<double>(gemm.taps));
+  double waves = static_cast<double>(tiles) / target.computeUnits;
+  for (const auto &[index, taps] : llvm::enumerate(gemm.classTaps)) {
+    const int64_t longest =
+        tiles / gemm.classes * static_cast<int64_t>(index + 1);
+    const int64_t whole =
+        llvm::divideCeilSigned(longest, target.computeUnits * sharing) *
+        sharing;
+    waves = std::max(waves, static_cast<double>(whole * taps * gemm.classes) /
+                                static_cast<double>(gemm.taps));
+  }
+  return waves;
 }
 
 static double estimateClocks(const ConvProblem &p, const TmaShape &shape,

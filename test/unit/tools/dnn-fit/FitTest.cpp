@@ -157,6 +157,48 @@ TEST_P(FitTest, ComesBackFromWrongRates) {
   EXPECT_EQ(found, fitRates(samples, model, wrong, options));
 }
 
+/// The runs of `problems` with the value of each problem's dearest tile alone.
+static std::vector<fit::Run> makeKept(const std::vector<Problem> &problems,
+                                      const Model &model) {
+  std::vector<fit::Run> runs;
+  for (const Problem &problem : problems) {
+    const std::vector<Candidate> candidates =
+        model.getCandidates(problem, model.getRates());
+    const auto most =
+        std::ranges::max_element(candidates, {}, &Candidate::cost);
+    runs.push_back({problem, "us", {{most->tile.toText(), 1}}, true});
+  }
+  return runs;
+}
+
+// Of problems that are kept one value is enough. A tile without one that the
+// model ranks first is named, and a search leaves no known tile for it.
+TEST_P(FitTest, KeepsKnownChoices) {
+  const std::vector<Sample> kept =
+      makeSamples(makeKept(makeProblems(), model), model);
+  ASSERT_EQ(kept.size(), makeProblems().size());
+  const Rates own = model.getRates();
+  const Kept before = countKept(kept, model, own);
+  ASSERT_GT(before.all, 0u);
+  EXPECT_LT(before.stay, before.all);
+  EXPECT_TRUE(std::ranges::any_of(kept, [&](const Sample &sample) {
+    return !choose(sample, model, own).before.empty();
+  }));
+  const Rates found = fitRates(kept, model, own, {.steps = 1000, .stay = 0});
+  EXPECT_GE(countKept(kept, model, found).stay, before.stay);
+  // The values that the rates follow keep all.
+  EXPECT_EQ(countKept(samples, model, own).all, 0u);
+}
+
+// Only the constants that are named move.
+TEST_P(FitTest, LeavesOtherConstantsAlone) {
+  const Rates wrong = GetParam().getWrongRates();
+  const Rates found =
+      fitRates(samples, model, wrong, {.steps = 200, .only = {0}, .stay = 0});
+  for (size_t i = 1; i != found.size(); ++i)
+    EXPECT_EQ(found[i], wrong[i]) << model.constants[i].name;
+}
+
 // Values are costs at kClocks in a microsecond: with twice as many, costs are
 // half of what they should be. Held against times, a search from wrong rates
 // finds their size again.
