@@ -144,6 +144,17 @@ static void preferShortTile(std::vector<Candidate> &candidates,
   preferred->cost = least;
 }
 
+/// Whether the values and the indices of a thread's outputs, which it keeps to
+/// the end, leave some of a chip's registers to everything else.
+static bool fitsRegisters(const PoolGeometry &g, const PoolTile &tile) {
+  constexpr int64_t kRegisters = 256, kRegisterBytes = 4;
+  if (!g.isForward || !g.hasIndices())
+    return true;
+  const int64_t bytes = g.x.elementBytes + kRegisterBytes;
+  return int64_t(tile.channels) * tile.rows * tile.columns * bytes <
+         kRegisters * kRegisterBytes;
+}
+
 std::vector<Candidate> tessera::getPoolCandidates(const PoolProblem &problem,
                                                   const GpuTarget &target,
                                                   const PoolRates &rates) {
@@ -156,7 +167,8 @@ std::vector<Candidate> tessera::getPoolCandidates(const PoolProblem &problem,
         bool isSmall = rows * columns == 1;
         bool overhangs =
             rows >= 2 * g.dims.out[1] || columns >= 2 * g.dims.out[2];
-        if (!isSmall && (overhangs || !isTileUnrolled(g, tile)))
+        if (!isSmall && (overhangs || !isTileUnrolled(g, tile) ||
+                         !fitsRegisters(g, tile)))
           continue;
         candidates.push_back(
             {tile.toConfig(), ::estimateClocks(g, tile, target, rates)});
