@@ -1,10 +1,10 @@
-"""PyTorch's convolutions, poolings, normalisations and softmax on Tessera's kernels.
+"""PyTorch's convolutions, poolings, normalisations and, if asked for, softmax on Tessera's kernels.
 
     import tessera.torch
     tessera.torch.enable()
 
-answers `aten::convolution`, average pooling, normalisations and softmax with their gradients, in eager mode, under
-autograd and in what torch.compile leaves to PyTorch's operators. What is refused goes back to PyTorch and is counted:
+answers `aten::convolution`, poolings and batch normalisation with their gradients, in eager mode, under autograd and in
+what torch.compile leaves to PyTorch's operators. What is refused goes back to PyTorch and is counted:
 `print(tessera.torch.report())`. CUDA's tensors run on the GPU. With TESSERA_DEVICE=emulated, CPU tensors run on the
 emulated device, for tests.
 """

@@ -3,6 +3,7 @@
 #include "compiler/Algorithms/Pooling/PoolTile.h"
 #include "compiler/Algorithms/ChooseTile.h"
 #include "compiler/Algorithms/Pooling/PoolGeometry.h"
+#include "compiler/Algorithms/Pooling/PoolModel.h"
 #include "compiler/Algorithms/Pooling/PoolSplit.h"
 #include "compiler/Frontend/PoolFrontend.h"
 
@@ -41,6 +42,24 @@ TEST(PoolTile, HasAStableText) {
   const PoolSplitTile split{4, 8, 32};
   EXPECT_EQ(split.toConfig().toText(), "poolsplit-c4h8w32");
   EXPECT_EQ(*parsePoolSplitTile(split.toConfig()), split);
+}
+
+// Values and indices of a thread's outputs do not fill the registers: 4 channels
+// by 4 rows by 8 columns of f32 are offered without indices only.
+TEST(PoolTile, LeavesRegisters) {
+  PoolProblem p = makeStem();
+  p.dataType = DataType::F32;
+  p.stride = {1, 1};
+  p.window = {2, 2};
+  auto offers = [&](const PoolTile &tile) {
+    return llvm::any_of(
+        getPoolCandidates(p, *findTarget("gfx1100"), kPoolRates),
+        [&](const Candidate &one) { return one.tile == tile.toConfig(); });
+  };
+  EXPECT_TRUE(offers({4, 4, 8}));
+  p.indexType = IndexType::U32;
+  EXPECT_FALSE(offers({4, 4, 8}));
+  EXPECT_TRUE(offers({4, 2, 8}));
 }
 
 // Only the canonical text is a tile.
