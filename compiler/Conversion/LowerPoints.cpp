@@ -329,8 +329,10 @@ void PointLowering::moveBody() {
     argument.replaceAllUsesWith(coordinate);
   b.getInsertionBlock()->getOperations().splice(b.getInsertionPoint(),
                                                 body.getOperations());
-  if (sizes.areUnknown())
-    sizes.replaceSizes(e, known);
+  if (!sizes.areUnknown())
+    return;
+  points.getOpenSizesMutable().clear(); // They are about to be erased.
+  sizes.replaceSizes(e, known);
 }
 
 static int64_t countBytes(MemRefType type) {

@@ -52,13 +52,11 @@ typedef struct tesseraCounters {
   uint64_t fromDatabase; /**< Kernels loaded from the kernel database. */
   uint64_t fromMemory;   /**< Calls that found their kernel loaded. */
   uint64_t launched;     /**< Kernels put on a stream. */
-  uint64_t generic;      /**< Problems that got a kernel for unknown sizes. */
-  uint64_t
-      promoted; /**< Of these, those that have got a kernel of their own. */
+  uint64_t generic;      /**< Problems served by a kernel for unknown sizes. */
+  uint64_t promoted;     /**< Of these, those with a kernel of their own now. */
 } tesseraCounters;
 /** Counters of 0. */
-#define TESSERA_COUNTERS_INIT                                                  \
-  { sizeof(tesseraCounters), 0, 0, 0, 0, 0, 0, 0 }
+#define TESSERA_COUNTERS_INIT {sizeof(tesseraCounters), 0, 0, 0, 0, 0, 0, 0}
 
 /**
  * Reads the counters of the process. All are 0 before the first handle.

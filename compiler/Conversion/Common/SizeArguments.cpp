@@ -201,6 +201,10 @@ void SizeArguments::replaceSizes(Emitter &e, KnownRanges &known) {
       if (!size ||
           isa_and_present<arith::ConstantOp>(operand.get().getDefiningOp()))
         continue;
+      if (size->getNumber()) {
+        operand.set(e.indexConstant(*size->getNumber()));
+        continue;
+      }
       Value value = getShared(e, "index=" + size->toText(),
                               [&] { return e.toIndex(emit(e, *size)); });
       known[value] = {0, kMost, /*isUniform=*/true};
