@@ -46,7 +46,7 @@ struct LaunchRecipe {
   /// need not wait for it. An ordinary launch is right, too.
   bool isDependent = false;
   /// Of unknown sizes: the number of workgroups; else 0.
-  SizeExpr workgroups;
+  SizeExpr workgroups = {};
 
   /// Whether the launch depends on sizes that are not known yet.
   bool hasUnknownSizes() const { return workgroups != SizeExpr(); }
