@@ -17,9 +17,10 @@ class Convolution:
     channels last; `result` is the letter of the one that it computes."""
 
     def __init__(self, config, seed):
-        self.sizes = gpu_device.parse_config(config)
+        self.sizes = gpu_device.parse_config(config.removesuffix("-estats"))
         self.direction, self.kind, layouts = config.split("-")[1:4]
         self.result = {"fwd": "y", "bwd": "x", "wrw": "w"}[self.direction]
+        self.has_statistics = config.endswith("-estats")
         self.layouts = dict(zip(LETTERS, layouts.split(",")))
         spatial = [self.sizes[name]
                    for name in "in filter pad stride dilation".split()]
