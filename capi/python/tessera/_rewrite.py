@@ -343,7 +343,7 @@ def fuse_norms(graph: Graph, decompositions: dict) -> None:
 
 def fuse_statistics(graph: Graph, decompositions: dict) -> None:
     """Has convolutions measure what they store, if a batch normalisation of a training step reads it: the mean and the
-    variance of each channel, of 16 bits and images with channels last. The rest of the normalisation is decomposed, and
+    variance of each channel, where the kernel that stores them does (limits.md). The rest of the normalisation is decomposed, and
     so are others, if they have a decomposition here. Gradients stay as they are.
     """
     for norm in find(graph, KEPT[0]):
@@ -364,9 +364,13 @@ def fuse_statistics(graph: Graph, decompositions: dict) -> None:
 
 
 def _is_measured(conv: Node) -> bool:
+    """16 bits, channels last, and so many of them that tiles of 64 are multiplied as they are loaded."""
     x, w, bias, *_, transposed, _, groups = conv.args
     value = conv.meta["val"]
-    return (bias is None and not transposed and groups == 1 and value.dtype in (torch.float16, torch.bfloat16)
+    (outputs, inputs), unit, least = w.meta["val"].shape[:2], 8, 64
+    is_wide = inputs % unit == 0 and outputs % unit == 0 and outputs >= least
+    return (bias is None and not transposed and groups == 1 and is_wide
+            and value.dtype in (torch.float16, torch.bfloat16)
             and all(suggest_memory_format(one) == LAST.get(value.dim()) for one in (value, x.meta["val"])))
 
 

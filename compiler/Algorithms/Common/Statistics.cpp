@@ -119,7 +119,7 @@ static Value makeOne(PointBuilder &p) {
 /// One over a number of elements, or 1 over none.
 static Value invert(PointBuilder &p, Value count) {
   Value one = makeOne(p);
-  Value least = arith::MaximumFOp::create(p.b, p.loc, count, one);
+  Value least = arith::MaxNumFOp::create(p.b, p.loc, count, one);
   return arith::DivFOp::create(p.b, p.loc, one, least);
 }
 
@@ -211,7 +211,7 @@ PointBuilder::Values PartsKernel::locate(PointBuilder &p, Value pixel,
 /// is left of it as there are elements.
 Part PartsKernel::measure(PointBuilder &p, Value tensor, Value part,
                           Value channel) {
-  constexpr int64_t kAtOnce = 4;
+  constexpr int64_t kAtOnce = 8;
   Type f32 = p.b.getF32Type();
   auto load = [&](Value pixel) {
     return p.convert(
@@ -311,7 +311,7 @@ Part Combination::loadPart(Value memory, Value part, Value channel) {
 }
 
 Part Combination::addUp(Value memory, Value row, Value channel) {
-  constexpr int64_t kAtOnce = 4;
+  constexpr int64_t kAtOnce = 8;
   const int64_t rounds =
       llvm::divideCeilSigned(llvm::divideCeilSigned(partials, kRows), kAtOnce);
   Value zero = p.zero(p.b.getF32Type(), 1);
@@ -418,11 +418,16 @@ static dnn::TileStoreOp findStore(ModuleOp module) {
 static bool hasChannelColumns(dnn::TileStoreOp store, int64_t channels) {
   auto view = store.getView().getDefiningOp<dnn::ViewOp>();
   dnn::CoordsAttr coords = view.getCoords();
-  ArrayRef<int64_t> columns = coords.getSpace(2);
+  MLIRContext *context = view.getContext();
+  SmallVector<AffineExpr> dims;
+  for (unsigned d = 0; d < coords.getMap().getNumDims(); ++d)
+    dims.push_back(d < coords.getFirstDim(1) ? getAffineConstantExpr(0, context)
+                                             : getAffineDimExpr(d, context));
+  const AffineExpr channel = coords.getMap().getResults().back();
   return coords.getExtent(0) == 1 && coords.getExtent(2) == channels &&
-         columns.size() == 1 &&
-         coords.getMap().getResults().back() ==
-             getAffineDimExpr(coords.getFirstDim(2), view.getContext());
+         coords.getSpace(2).size() == 1 &&
+         channel.replaceDims(dims) ==
+             getAffineDimExpr(coords.getFirstDim(2), context);
 }
 
 /// Has the kernel write the partials, if it can; returns how many they are, or

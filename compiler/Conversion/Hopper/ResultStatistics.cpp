@@ -6,6 +6,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace tessera;
@@ -102,19 +103,20 @@ void ResultStatistics::beginRows(int64_t rowPiece) {
     // Where there is none, any row serves that is staged.
     Value guarded = arith::OrIOp::create(e.b, e.loc, rows.mask,
                                          e.constant(1 << (kStoreRows - 1)));
-    rows.first = math::CountTrailingZerosOp::create(e.b, e.loc, guarded);
-    Value ones = math::CtPopOp::create(e.b, e.loc, rows.mask);
+    Value below = e.xori(guarded, e.add(guarded, -1));
+    rows.first =
+        e.add(LLVM::CtPopOp::create(e.b, e.loc, e.b.getI32Type(), below), -1);
+    Value ones = LLVM::CtPopOp::create(e.b, e.loc, e.b.getI32Type(), rows.mask);
     rows.count = arith::UIToFPOp::create(e.b, e.loc, e.b.getF32Type(), ones);
     rows.inverse = arith::DivFOp::create(
-        e.b, e.loc, one,
-        arith::MaximumFOp::create(e.b, e.loc, rows.count, one));
+        e.b, e.loc, one, arith::MaxNumFOp::create(e.b, e.loc, rows.count, one));
   }
   Value before = load(count);
   Value total = arith::AddFOp::create(e.b, e.loc, before, rows.count);
   store(total, count);
   Value least = total;
   if (rows.mask)
-    least = arith::MaximumFOp::create(e.b, e.loc, total, one);
+    least = arith::MaxNumFOp::create(e.b, e.loc, total, one);
   rows.share = arith::DivFOp::create(e.b, e.loc, rows.count, least);
   rows.between = arith::MulFOp::create(e.b, e.loc, before, rows.share);
 }
@@ -142,18 +144,33 @@ SmallVector<Value, 2> ResultStatistics::loadPair(Value buffer, Value offset) {
   return values;
 }
 
-/// Rows that are no results are taken for the first one that is, from which
-/// they do not differ.
+/// Most warps have results alone, also where some do not.
 void ResultStatistics::add(Value buffer, int64_t columnPiece) {
-  auto pivots = loadPair(buffer, locate(rows.first));
+  constexpr int64_t kAllRows = (1 << kStoreRows) - 1;
+  if (!rows.mask)
+    return addRows(buffer, columnPiece, /*isMasked=*/false);
+  Value areAll = arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq,
+                                       rows.mask, e.constant(kAllRows));
+  auto branch = scf::IfOp::create(e.b, e.loc, areAll, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPointToStart(branch.thenBlock());
+  addRows(buffer, columnPiece, /*isMasked=*/false);
+  e.b.setInsertionPointToStart(branch.elseBlock());
+  addRows(buffer, columnPiece, /*isMasked=*/true);
+}
+
+/// With a mask, rows that are no results are taken for the first one that is,
+/// from which they do not differ.
+void ResultStatistics::addRows(Value buffer, int64_t columnPiece,
+                               bool isMasked) {
+  Value pivotOffset = locate(isMasked ? rows.first : e.constant(0));
+  auto pivots = loadPair(buffer, pivotOffset);
   SmallVector<Value, 2> differences(kPair, number(0));
   SmallVector<Value, 2> squares = differences;
-  Value pivotOffset = rows.mask ? locate(rows.first) : Value();
-  for (int64_t row = rows.mask ? 0 : 1; row < kStoreRows; ++row) {
+  for (int64_t row = isMasked ? 0 : 1; row < kStoreRows; ++row) {
     Value offset = locate(e.constant(row));
-    if (rows.mask) {
-      Value bit = e.andi(rows.mask, int64_t(1) << row);
-      Value isNone = e.ult(bit, 1);
+    if (isMasked) {
+      Value isNone = e.ult(e.andi(rows.mask, int64_t(1) << row), 1);
       offset = e.select(isNone, pivotOffset, offset);
     }
     auto values = loadPair(buffer, offset);
@@ -167,12 +184,13 @@ void ResultStatistics::add(Value buffer, int64_t columnPiece) {
     }
   }
   for (int64_t i = 0; i < kPair; ++i)
-    merge(sums[columnPiece * kPair + i], pivots[i], differences[i], squares[i]);
+    merge(sums[columnPiece * kPair + i], pivots[i], differences[i], squares[i],
+          isMasked);
 }
 
 /// Chan's formula. `sum` and `squares` are of differences from `pivot`.
 void ResultStatistics::merge(const Sums &to, Value pivot, Value sum,
-                             Value squares) {
+                             Value squares, bool isMasked) {
   auto fma = [&](Value a, Value b, Value c) -> Value {
     return math::FmaOp::create(e.b, e.loc, a, b, c);
   };
@@ -186,7 +204,7 @@ void ResultStatistics::merge(const Sums &to, Value pivot, Value sum,
   Value nextSquares =
       fma(squared, rows.between,
           arith::AddFOp::create(e.b, e.loc, beforeSquares, within));
-  if (rows.mask) {
+  if (isMasked) {
     // What is staged of no result may be no number.
     Value isSome = arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::ne,
                                          rows.mask, e.constant(0));

@@ -71,8 +71,9 @@ private:
   mlir::Value locate(mlir::Value row);
   llvm::SmallVector<mlir::Value, 2> loadPair(mlir::Value buffer,
                                              mlir::Value offset);
+  void addRows(mlir::Value buffer, int64_t columnPiece, bool isMasked);
   void merge(const Sums &to, mlir::Value pivot, mlir::Value sum,
-             mlir::Value squares);
+             mlir::Value squares, bool isMasked);
   void storePart(mlir::Value part, mlir::Value column, bool isEmpty);
 
   Emitter &e;

@@ -46,17 +46,17 @@ static size_t checkAll(const ConvProblem &problem) {
 }
 
 static ConvProblem makeProblem(DataType type, Layout layout) {
-  return {.dataType = type,
-          .xLayout = layout,
-          .wLayout = layout,
-          .yLayout = layout,
-          .batch = 3,
-          .inChannels = 24,
-          .outChannels = 40,
-          .in = {13, 11},
-          .filter = {3, 3},
-          .pad = {1, 1},
-          .epilogue = {.bias = true, .statistics = true}};
+  ConvProblem problem;
+  problem.dataType = type;
+  problem.xLayout = problem.wLayout = problem.yLayout = layout;
+  problem.batch = 3;
+  problem.inChannels = 24;
+  problem.outChannels = 40;
+  problem.in = {13, 11};
+  problem.filter = {3, 3};
+  problem.pad = {1, 1};
+  problem.epilogue.bias = problem.epilogue.statistics = true;
+  return problem;
 }
 
 // Types and layouts, with all algorithms that there are for them.
@@ -93,7 +93,7 @@ TEST(Statistics, OtherProblems) {
   problem = makeProblem(DataType::BF16, Layout::NHWC);
   problem.epilogue.bias = false;
   problem.yLayout = Layout::Strided;
-  problem.yStrides = {.n = 13 * 600, .c = 1, .h = 600, .w = 48};
+  problem.yStrides = {7800, 1, 7800, 600, 48};
   checkAll(problem);
 }
 

@@ -32,8 +32,11 @@ class Convolution:
                        "w": (k, *self.sizes["filter"], c // g),
                        "y": (n, *self.output, k)}
         random = np.random.default_rng(seed)
-        self.data = {letter: self.encode(random.standard_normal(shape), letter)
-                     for letter, shape in self.shapes.items()}
+        # Far from zero, where a difference of sums would lose what is measured.
+        means = {"x": 20 if self.has_statistics else 0}
+        self.data = {letter: self.encode(
+            random.standard_normal(shape) + means.get(letter, 0), letter)
+            for letter, shape in self.shapes.items()}
         self.tensors = {letter: self.decode(data, letter)
                         for letter, data in self.data.items()}
 
