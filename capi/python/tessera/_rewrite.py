@@ -359,7 +359,7 @@ def fuse_statistics(graph: Graph, decompositions: dict) -> None:
         for result, value in zip(results, measured.meta["val"]):
             result.meta["val"] = value
         conv.replace_all_uses_with(results[0])
-        _normalize_by(norm, *results)
+        _normalize_by(norm, *results, decompositions)
     _finish_fusing(graph, KEPT, decompositions)
 
 
@@ -374,7 +374,7 @@ def _is_measured(conv: Node) -> bool:
             and all(suggest_memory_format(one) == LAST.get(value.dim()) for one in (value, x.meta["val"])))
 
 
-def _normalize_by(norm: Node, y: Node, mean: Node, variance: Node) -> None:
+def _normalize_by(norm: Node, y: Node, mean: Node, variance: Node, decompositions: dict) -> None:
     """The results of batch normalisation by statistics that are known: those that Inductor's decomposition has."""
     _, weight, bias, running_mean, running_variance, _, momentum, epsilon = norm.args
     given = [one for one in (weight, bias) if one is not None]
@@ -393,7 +393,8 @@ def _normalize_by(norm: Node, y: Node, mean: Node, variance: Node) -> None:
         unbiased = variance * (count / (count - 1))
         return (result.to(y.dtype), mean, inverse, momentum * mean + (1 - momentum) * old_mean,
                 momentum * unbiased + (1 - momentum) * old_variance)
-    results = inline(norm, normalize, y, mean, variance, running_mean, running_variance, *given)
+    results = inline(norm, normalize, y, mean, variance, running_mean, running_variance, *given,
+                     decompositions=decompositions)
     for user in list(norm.users):
         user.replace_all_uses_with(results[user.args[1]])
 
