@@ -156,8 +156,10 @@ void SumStore::stageTransposed(Value sums, int64_t row, int64_t column,
                                const Fetched &extraValues,
                                int64_t bufferBytes) {
   constexpr int64_t kWarps = kWarpgroup / 32, kBuffer = kStoreRows * kRowBytes;
+  const int64_t buffers =
+      shape.isColumnMajor ? shape.countStoringWarps() : kWarps;
   auto stage = [&] {
-    for (int64_t warp = 0; warp < kWarps; ++warp) {
+    for (int64_t warp = 0; warp < buffers; ++warp) {
       const int64_t bytes = warp * shape.stagers * kBuffer + bufferBytes;
       auto turn =
           element.isF32() ? &SumStore::turnSums : &SumStore::turnMatrices;
@@ -202,6 +204,8 @@ SumStore::Fetched SumStore::fetch(int64_t row, int64_t column) {
 
 void SumStore::begin(const ResultTile &tile) {
   wayOut->begin(tile);
+  if (statistics)
+    statistics->begin(tile);
   for (const auto &extra : extras)
     extra->begin(tile);
   if (shape.hasSpareRegisters())
@@ -222,6 +226,8 @@ void SumStore::emit(ArrayRef<Value> sums) {
   if (!shape.hasSpareRegisters())
     next = fetch(0, 0);
   for (int64_t piece = 0; piece < pieces; ++piece) {
+    if (statistics && piece % perBlock == 0)
+      statistics->beginRows(piece / perBlock);
     Fetched values = std::move(next);
     if (piece + 1 < pieces)
       next = fetch(getRow(piece + 1), getColumn(piece + 1));
@@ -241,8 +247,23 @@ void SumStore::emit(ArrayRef<Value> sums) {
       stageSums(ofBlock, productColumn, values, buffer);
     else
       stageMatrices(ofBlock, productColumn, values, buffer);
-    wayOut->copyOut(buffer, row, column);
+    auto copyOut = [&] { wayOut->copyOut(buffer, row, column); };
+    constexpr int64_t kWarps = kWarpgroup / 32;
+    if (shape.countStoringWarps() == kWarps)
+      copyOut();
+    else
+      emitIf(e, e.ult(thread.warp, shape.countStoringWarps()), copyOut);
+    if (statistics)
+      statistics->add(buffer, piece % perBlock);
   }
+  if (statistics)
+    statistics->endTile();
+}
+
+void SumStore::finish() {
+  wayOut->finish();
+  if (statistics)
+    statistics->finish();
 }
 
 //===----------------------------------------------------------------------===//
