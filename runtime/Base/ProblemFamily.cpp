@@ -80,6 +80,8 @@ static Status verifyOpenSizes(const ConvProblem &p) {
   if (p.xLayout == Layout::Strided || p.yLayout == Layout::Strided)
     return invalidArgument(
         "a convolution of unknown sizes needs packed images");
+  if (p.epilogue.statistics)
+    return invalidArgument("a convolution of unknown sizes has no statistics");
   return Status::ok();
 }
 static Status verifyOpenSizes(const PoolProblem &p) {
@@ -203,8 +205,8 @@ static std::optional<Family> findFamily(const ConvProblem &p) {
   const int64_t bytes =
       std::max(getByteSize(p.dataType), getByteSize(p.getResultType()));
   const bool isCovered =
-      p.xLayout != Layout::Strided && p.yLayout != Layout::Strided &&
-      isSmall(p.getInputLengths(), bytes) &&
+      !p.epilogue.statistics && p.xLayout != Layout::Strided &&
+      p.yLayout != Layout::Strided && isSmall(p.getInputLengths(), bytes) &&
       isSmall(p.getOutputLengths(), bytes) &&
       isNear(p.in.d, out.d, p.filter.d * p.dilation.d, p.pad.d, p.stride.d) &&
       isNear(p.in.h, out.h, p.filter.h * p.dilation.h, p.pad.h, p.stride.h) &&

@@ -50,9 +50,9 @@ ErrorOr<Kernel> tessera::bindSizes(const Kernel &kernel,
 }
 
 bool tessera::isServedGenerically(const Problem &problem) {
-  // Kernels for unknown sizes do not use matrix units. On a large chip they
-  // reach some 10^12 operations a second, and a compilation takes 50 ms.
-  constexpr double kMostFlops = 2e10;
+  // Kernels for unknown sizes do not use matrix units: by issue clocks they do
+  // some 10^12 operations a second. A compilation takes 50 ms.
+  constexpr double kMostFlops = 4e9;
   const ConvProblem *conv = problem.getConv();
   return !conv || conv->getFlops() <= kMostFlops;
 }

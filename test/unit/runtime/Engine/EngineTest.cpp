@@ -182,7 +182,7 @@ TEST_F(EngineTest, ReportsUnloadableCodeObjects) {
   compiler->spoil = [](Kernel &kernel) { kernel.codeObject.clear(); };
   EXPECT_EQ(getCode(makeProblem(3)), StatusCode::InvalidArgument);
   compiler->spoil = [](Kernel &kernel) {
-    kernel.launches[0].args.assign(kMaxTensors + kMaxScalars + 2, KernelArg::X);
+    kernel.launches[0].args.assign(200, KernelArg::X);
   };
   EXPECT_EQ(getCode(makeProblem(4)), StatusCode::Internal);
   EXPECT_EQ(hip.getAlive("hipModuleLoadData"), alive);
