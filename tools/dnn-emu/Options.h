@@ -50,6 +50,10 @@ struct EmuOptions {
   std::string statsPath; ///< Empty: stdout.
   std::optional<uint64_t> usefulMacs;
   bool profile = false;
+  bool time = false;
+  std::string timePath; ///< Empty: stdout, for people.
+  /// Parameters of the timing model to change, by name.
+  std::vector<std::pair<std::string, double>> timeParameters;
   bool list = false;
   bool disassemble = false;
   bool help = false;
