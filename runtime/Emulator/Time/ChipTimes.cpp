@@ -14,9 +14,7 @@ static constexpr ChipTimes kGfx942 = {
 };
 
 const ChipTimes *tessera::emulator::findChipTimes(std::string_view chip) {
-  return chip == "gfx90a"   ? &kGfx90a
-         : chip == "gfx942" ? &kGfx942
-                            : nullptr;
+  return chip == "gfx90a" ? &kGfx90a : chip == "gfx942" ? &kGfx942 : nullptr;
 }
 
 bool tessera::emulator::setChipTime(ChipTimes &times, std::string_view name,

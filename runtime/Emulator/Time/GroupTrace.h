@@ -27,7 +27,7 @@ struct WaveTrace {
   std::vector<uint32_t> steps;    ///< Instruction::index
   std::vector<MemoryStep> memory; ///< of the memory instructions among them
   std::vector<uint32_t> lines;    ///< LineNames' names
-  uint64_t executed = 0; ///< May be more than there are steps.
+  uint64_t executed = 0;          ///< May be more than there are steps.
 };
 
 struct GroupTrace {

@@ -6,19 +6,22 @@
 
 using namespace tessera::emulator;
 
-static constexpr unsigned kWays = 16;
+/// Of the scalar cache, whose sets are not published.
+static constexpr size_t kScalarWays = 16;
 
-MemoryModel::Cache::Cache(double bytes, uint32_t lineBytes)
-    : ways(std::max<size_t>(kWays, static_cast<size_t>(bytes) / lineBytes /
-                                       kWays * kWays)) {}
+MemoryModel::Cache::Cache(double bytes, uint32_t lineBytes, size_t setWays)
+    : setWays(setWays), ways(std::max<size_t>(1, static_cast<size_t>(bytes) /
+                                                     lineBytes / setWays) *
+                             setWays) {}
 
+/// The parts of a name above those of the line in its region do not matter, so
+/// that copies of a group use the sets of the group.
 MemoryModel::Way &MemoryModel::Cache::find(uint64_t line) {
-  const size_t sets = ways.size() / kWays;
-  const uint64_t hash = line * 0x9e3779b97f4a7c15 >> 32;
-  Way *set = ways.data() + hash % sets * kWays;
+  const size_t sets = ways.size() / setWays;
+  Way *set = ways.data() + line % sets * setWays;
   Way *oldest = set;
   ++clock;
-  for (Way *way = set; way < set + kWays; ++way) {
+  for (Way *way = set; way < set + setWays; ++way) {
     if (way->line == line) {
       way->used = clock;
       return *way;
@@ -48,8 +51,9 @@ static double share(const MemorySystem &system, double gigabytes) {
 MemoryModel::MemoryModel(const MemorySystem &system,
                          const SharingTable &sharing)
     : system(system), sharing(sharing),
-      l1(system.times.l1Bytes, system.lineBytes),
-      scalar(system.times.scalarBytes, system.lineBytes),
+      l1(system.times.l1Bytes, system.lineBytes,
+         static_cast<size_t>(system.times.l1Ways)),
+      scalar(system.times.scalarBytes, system.lineBytes, kScalarWays),
       l2Bytes(std::min(system.times.unitL2Bytes,
                        share(system, system.times.l2Rate))),
       farBytes(std::min(system.times.unitL2Bytes,
@@ -58,10 +62,10 @@ MemoryModel::MemoryModel(const MemorySystem &system,
                            share(system, system.times.memoryRate))) {
   const ChipTimes &times = system.times;
   l2.capacity = times.l2Bytes / system.lineBytes;
-  l2.isWarm =
-      times.l2KeepsLines != 0 && system.footprintBytes <= times.l2Bytes;
+  l2.isWarm = times.l2KeepsLines != 0 && system.footprintBytes <= times.l2Bytes;
   far.capacity = times.farBytes / system.lineBytes;
-  far.isWarm = system.footprintBytes <= times.farBytes;
+  far.isWarm =
+      times.farKeepsLines != 0 && system.footprintBytes <= times.farBytes;
 }
 
 uint8_t MemoryModel::getSharing(uint32_t line) const {
@@ -81,9 +85,9 @@ double MemoryModel::requestFar(double now, uint32_t line, uint64_t key) {
   const uint8_t shared = getSharing(line);
   // A line that units share comes from memory once for all of them.
   const double unitsOfDie = shared & kSameDie ? system.unitsOfDie : 1;
-  const double units =
-      shared & kFarDie ? system.units / system.unitsOfDie * unitsOfDie
-                       : unitsOfDie;
+  const double units = shared & kFarDie
+                           ? system.units / system.unitsOfDie * unitsOfDie
+                           : unitsOfDie;
   const double bytes = system.lineBytes;
   farFree = std::max(farFree, now) + bytes / unitsOfDie / farBytes;
   traffic.far += bytes / unitsOfDie * system.units;
@@ -137,8 +141,8 @@ double MemoryModel::loadScalar(double now, std::span<const uint32_t> lines,
     Way &way = scalar.find(key);
     if (way.line != key) {
       way.line = key;
-      const double extra = request(now, line, copy) - now -
-                           system.times.l2Latency;
+      const double extra =
+          request(now, line, copy) - now - system.times.l2Latency;
       way.ready = now + system.times.scalarLatency +
                   system.times.scalarMissLatency + extra;
     }

@@ -1,10 +1,11 @@
-//===- MemoryModel.h - Caches and memory as one compute unit sees them -*- C++ -*-//
+//===- MemoryModel.h - Caches and memory as one compute unit sees them -*- C++
+//-*-//
 //
-// One compute unit is replayed. The others do the same at the same time on other
-// groups, so L2, the Infinity Cache and memory give it an even share of their
-// rates. What of their capacity the others fill follows from which lines other
-// groups touched, too: a line that only this group touches stands for as many as
-// there are units.
+// One compute unit is replayed. The others do the same at the same time on
+// other groups, so L2, the Infinity Cache and memory give it an even share of
+// their rates. What of their capacity the others fill follows from which lines
+// other groups touched, too: a line that only this group touches stands for as
+// many as there are units.
 //
 //===----------------------------------------------------------------------===//
 
@@ -54,8 +55,7 @@ public:
   /// and 1 are the recorded groups; the others are copies of these, whose own
   /// lines are others.
   double load(double now, std::span<const uint32_t> lines, unsigned copy);
-  double loadScalar(double now, std::span<const uint32_t> lines,
-                    unsigned copy);
+  double loadScalar(double now, std::span<const uint32_t> lines, unsigned copy);
   /// Stores go through to L2. Returns when the last one is there.
   double store(double now, std::span<const uint32_t> lines, unsigned copy,
                bool isAtomic);
@@ -77,11 +77,12 @@ private:
   };
   class Cache {
   public:
-    Cache(double bytes, uint32_t lineBytes);
+    Cache(double bytes, uint32_t lineBytes, size_t setWays);
     /// Returns the line's way, or the one to replace.
     Way &find(uint64_t line);
 
   private:
+    size_t setWays;
     std::vector<Way> ways;
     uint64_t clock = 0;
   };

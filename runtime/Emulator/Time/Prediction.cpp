@@ -17,8 +17,8 @@ static constexpr std::string_view kBoundNames[] = {
     "issue", "lds", "l1", "l2", "memory", "latency", "occupancy", "launch"};
 /// A unit that is busy for so much of the time is what bounds the launch.
 static constexpr double kBusy = 0.6;
-/// With more rounds of resident groups than these, a last round that is not full
-/// is no different from the others.
+/// With more rounds of resident groups than these, a last round that is not
+/// full is no different from the others.
 static constexpr uint64_t kManyRounds = 8;
 
 std::string_view tessera::emulator::getName(TimeBound bound) {
@@ -114,6 +114,9 @@ public:
   TimePrediction run();
 
 private:
+  uint32_t getMaxWaves() const;
+  uint32_t getMaxGroups() const;
+  uint64_t findResident() const;
   ReplayResult replay(uint64_t groups, double share);
   /// The clocks of `groups` groups that were replayed for `share`.
   double getClocks(const ReplayResult &result, double share) const;
@@ -123,7 +126,6 @@ private:
   const Launch &launch;
   const TimeOptions &options;
   const ChipCosts &costs;
-  const Occupancy occupancy;
   const SharingTable sharing;
   const MemorySystem system;
   StepTable steps;
@@ -135,12 +137,9 @@ private:
 
 Extrapolation::Extrapolation(const Launch &launch, const TimeOptions &options,
                              const Spread &spread, const Sample &sample)
-    : launch(launch), options(options),
-      costs(getChipCosts(launch.chip.name)),
-      occupancy(getOccupancy(costs, makeSummary(launch, 0).resources)),
-      sharing(findSharing(sample)),
-      system(makeSystem(launch, options, spread)),
-      steps(launch.chip, launch.program, launch.getLanes()) {
+    : launch(launch), options(options), costs(getChipCosts(launch.chip.name)),
+      sharing(findSharing(sample)), system(makeSystem(launch, options, spread)),
+      steps(launch.chip, options.times, launch.program, launch.getLanes()) {
   uint64_t least = ~uint64_t(0), most = 1;
   for (unsigned i = 0; i < 2; ++i)
     if (sample.role[i])
@@ -156,15 +155,46 @@ Extrapolation::Extrapolation(const Launch &launch, const TimeOptions &options,
   prediction.groupSpread = double(most) / double(least);
   prediction.groups = spread.groups;
   prediction.groupsOfUnit = spread.getGroupsOfUnit();
-  prediction.residentGroups =
-      std::min<uint64_t>(occupancy.groupsPerUnit, prediction.groupsOfUnit);
+  prediction.residentGroups = findResident();
   prediction.groupsExecuted = sample.traces.size();
+}
+
+/// Waves of a SIMD, by registers alone.
+uint32_t Extrapolation::getMaxWaves() const {
+  KernelResources ofWave = makeSummary(launch, 0).resources;
+  ofWave.ldsBytes = 0;
+  ofWave.wavesPerGroup = 1;
+  return getOccupancy(costs, ofWave).groupsPerUnit / costs.simds;
+}
+
+/// Groups of a compute unit, by LDS and barriers.
+uint32_t Extrapolation::getMaxGroups() const {
+  const uint32_t lds = launch.getLdsBytes();
+  const auto most = static_cast<uint32_t>(options.times.maxGroups);
+  return lds ? std::clamp(costs.ldsBytes / lds, 1u, most) : most;
+}
+
+/// Groups that are resident together. Waves that end long before the others of
+/// their group leave their slots to the next one.
+uint64_t Extrapolation::findResident() const {
+  double waves = 0;
+  for (const GroupTrace *trace : traces) {
+    size_t longest = 1;
+    for (const WaveTrace &wave : trace->waves)
+      longest = std::max(longest, wave.steps.size());
+    waves +=
+        double(trace->getSteps()) / double(longest) / double(traces.size());
+  }
+  const double slots = double(getMaxWaves()) * costs.simds;
+  const auto byWaves =
+      static_cast<uint64_t>(slots / std::max(waves, 1.0) + 0.1);
+  return std::clamp<uint64_t>(std::min<uint64_t>(byWaves, getMaxGroups()), 1,
+                              prediction.groupsOfUnit);
 }
 
 ReplayResult Extrapolation::replay(uint64_t groups, double share) {
   UnitReplay unit(costs, options.times, system, sharing, steps);
-  return unit.run({traces, groups,
-                   static_cast<uint32_t>(prediction.residentGroups), share});
+  return unit.run({traces, groups, getMaxGroups(), getMaxWaves(), share});
 }
 
 double Extrapolation::getClocks(const ReplayResult &result,
@@ -190,9 +220,9 @@ void Extrapolation::addBusy(const ReplayResult &result, uint64_t groups,
   // Traffic was counted for all units that do as this one.
   const double scale = double(prediction.groupsOfUnit) / double(groups) /
                        prediction.replayedShare;
-  prediction.traffic = {
-      result.traffic.l1 * scale, result.traffic.l2 * scale,
-      result.traffic.far * scale, result.traffic.memory * scale};
+  prediction.traffic = {result.traffic.l1 * scale, result.traffic.l2 * scale,
+                        result.traffic.far * scale,
+                        result.traffic.memory * scale};
 }
 
 TimeBound Extrapolation::findBound() const {
@@ -210,7 +240,8 @@ TimeBound Extrapolation::findBound() const {
   if (most.first >= kBusy)
     return most.second;
   const bool isCrowded = p.groupsOfUnit > p.residentGroups &&
-                         occupancy.wavesPerSimd < costs.maxWaves;
+                         (getMaxWaves() < costs.maxWaves ||
+                          getMaxGroups() < options.times.maxGroups);
   return isCrowded ? TimeBound::Occupancy : TimeBound::Latency;
 }
 
@@ -222,7 +253,8 @@ TimePrediction Extrapolation::run() {
   uint64_t groups = resident;
   if (share == 1) {
     const auto fitting = static_cast<uint64_t>(limit / recorded);
-    groups = std::min(all, std::max<uint64_t>(fitting / resident, 1) * resident);
+    groups =
+        std::min(all, std::max<uint64_t>(fitting / resident, 1) * resident);
   }
   const ReplayResult result = replay(groups, share);
   double clocks = getClocks(result, share);
@@ -234,6 +266,7 @@ TimePrediction Extrapolation::run() {
     clocks *= double(all) / double(groups);
   }
   addBusy(result, groups, share);
+  clocks *= 1 + options.times.matrixSlowdown * prediction.matrix;
   prediction.clocks = clocks;
   prediction.launchMilliseconds = options.times.launchMicroseconds / 1000;
   prediction.milliseconds = prediction.launchMilliseconds +
@@ -307,7 +340,8 @@ std::string tessera::emulator::describePrediction(const Launch &launch,
   std::snprintf(
       text, sizeof text,
       "predicted, not measured: %.1f us on %.*s (%.1f to %.1f), bound by %.*s\n"
-      "busy: valu %.0f %%, matrix %.0f %%, scalar %.0f %%, lds %.0f %%, l1 %.0f "
+      "busy: valu %.0f %%, matrix %.0f %%, scalar %.0f %%, lds %.0f %%, l1 "
+      "%.0f "
       "%%, l2 %.0f %%, memory %.0f %%; %.0f us of launch\n",
       p.milliseconds * 1000, int(launch.chip.name.size()),
       launch.chip.name.data(), p.lowMilliseconds * 1000,

@@ -1,8 +1,8 @@
 //===- Prediction.h - How long a launch would take -------------*- C++ -*--===//
 //
-// Executes a few workgroups of a launch, replays them on one compute unit in the
-// company that they would have, and extrapolates to the whole launch. This is a
-// model, checked against times that AMD published; it is no measurement.
+// Executes a few workgroups of a launch, replays them on one compute unit in
+// the company that they would have, and extrapolates to the whole launch. This
+// is a model, checked against times that AMD published; it is no measurement.
 //
 //===----------------------------------------------------------------------===//
 

@@ -7,9 +7,10 @@ using namespace tessera::emulator;
 /// s_sleep n: 64 clocks each (ISA guides).
 static constexpr uint32_t kSleepClocks = 64;
 
-StepTable::StepTable(const Chip &chip, const Program &program, unsigned lanes)
-    : program(program), costs(getChipCosts(chip.name)), lanes(lanes),
-      waits(chip, program), steps(program.size()) {}
+StepTable::StepTable(const Chip &chip, const ChipTimes &times,
+                     const Program &program, unsigned lanes)
+    : program(program), costs(getChipCosts(chip.name)), times(times),
+      lanes(lanes), waits(chip, program), steps(program.size()) {}
 
 const StepInfo &StepTable::get(uint32_t index) {
   std::optional<StepInfo> &step = steps[index];
@@ -36,6 +37,16 @@ static bool contains(const Effects &uses, const RegisterUse &use) {
   });
 }
 
+static bool isProduct(std::string_view text) {
+  return text.starts_with("v_mul_lo_u32") || text.starts_with("v_mul_hi_") ||
+         text.starts_with("v_mad_u64_u32") || text.starts_with("v_mad_i64_i32");
+}
+
+static bool isWideConversion(std::string_view text) {
+  return text.starts_with("v_cvt_") &&
+         text.substr(0, text.find(' ')).find("f64") != text.npos;
+}
+
 StepInfo StepTable::make(const Instruction &instruction) {
   const std::string &text = program.getText(instruction);
   const InstructionCost cost = getInstructionCost(costs, lanes, text);
@@ -43,7 +54,10 @@ StepInfo StepTable::make(const Instruction &instruction) {
   info.kind = cost.kind;
   info.port = getPort(cost.kind);
   info.issueClocks = cost.issueClocks;
-  info.valuClocks = cost.valuClocks;
+  info.valuClocks = isProduct(text) ? static_cast<uint32_t>(times.productClocks)
+                    : isWideConversion(text)
+                        ? static_cast<uint32_t>(times.convertClocks)
+                        : cost.valuClocks;
   info.matrixClocks = cost.matrixClocks;
   info.hasMemoryStep = instruction.kind >= InstructionClass::Smem &&
                        instruction.kind <= InstructionClass::LdsWrite;

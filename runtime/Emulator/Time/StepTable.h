@@ -6,8 +6,8 @@
 #include "runtime/Emulator/Check/WaitModel.h"
 #include "runtime/Emulator/Decode/Effects.h"
 #include "runtime/Emulator/Measure/InstructionCosts.h"
+#include "runtime/Emulator/Time/ChipTimes.h"
 
-#include <deque>
 #include <optional>
 
 namespace tessera::emulator {
@@ -35,7 +35,8 @@ struct StepInfo {
 /// Computed for each instruction when it is first needed.
 class StepTable {
 public:
-  StepTable(const Chip &chip, const Program &program, unsigned lanes);
+  StepTable(const Chip &chip, const ChipTimes &times, const Program &program,
+            unsigned lanes);
   const StepInfo &get(uint32_t index);
 
 private:
@@ -43,6 +44,7 @@ private:
 
   const Program &program;
   const ChipCosts &costs;
+  const ChipTimes &times;
   const unsigned lanes;
   WaitTable waits;
   std::vector<std::optional<StepInfo>> steps;

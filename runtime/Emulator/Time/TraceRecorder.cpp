@@ -104,8 +104,8 @@ void TraceRecorder::onAccesses(Wave &wave, const Instruction &,
   if (ldsCount)
     finishLds();
   step.addressClocks = static_cast<uint16_t>(addresses.finish(wave.exec));
-  step.dataClocks = static_cast<uint16_t>(
-      (dataBytes + memoryClockBytes - 1) / memoryClockBytes);
+  step.dataClocks = static_cast<uint16_t>((dataBytes + memoryClockBytes - 1) /
+                                          memoryClockBytes);
   step.ldsClocks = static_cast<uint16_t>(std::min(ldsClocks, 0xffffu));
 }
 

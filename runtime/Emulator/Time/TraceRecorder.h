@@ -44,8 +44,7 @@ public:
   /// them run unobserved.
   TraceRecorder(const Chip &chip, const std::array<uint32_t, 3> &groups,
                 uint64_t stepLimit, TraceStore &store);
-  void onGroupStart(GroupContext &group,
-                    std::span<Wave *const> waves) override;
+  void onGroupStart(GroupContext &group, std::span<Wave *const> waves) override;
   void onAccesses(Wave &wave, const Instruction &instruction,
                   std::span<const MemoryAccess> accesses) override;
   void afterInstruction(Wave &wave, const Instruction &instruction) override;

@@ -54,7 +54,6 @@ struct UnitReplay::ReplayWave {
 struct UnitReplay::Slot {
   unsigned waves = 0; ///< that have not ended
   unsigned atBarrier = 0;
-  double startAt = 0; ///< of the next group, while there is none
 };
 
 struct UnitReplay::Simd {
@@ -68,6 +67,16 @@ UnitReplay::UnitReplay(const ChipCosts &costs, const ChipTimes &times,
     : costs(costs), times(times), steps(steps), memory(system, sharing),
       simds(costs.simds) {}
 UnitReplay::~UnitReplay() = default;
+
+/// Whether each wave of the group finds a SIMD with less than all its waves.
+bool UnitReplay::hasRoom(const GroupTrace &group) const {
+  size_t room = 0;
+  for (const Simd &simd : simds)
+    room +=
+        work->maxWaves - std::min<size_t>(work->maxWaves, simd.waves.size());
+  return room >=
+         std::min<size_t>(group.waves.size(), simds.size() * work->maxWaves);
+}
 
 void UnitReplay::startGroup(size_t slot, double now) {
   const uint64_t number = groupsStarted++;
@@ -89,7 +98,7 @@ void UnitReplay::startGroup(size_t slot, double now) {
     wave->slot = slot;
     wave->copy = copy;
     wave->limit = limit;
-    wave->readyAt = now;
+    wave->readyAt = now + times.groupStartClocks;
     // The SIMD with the fewest waves gets the next one.
     Simd &simd = *std::ranges::min_element(
         simds, {}, [](const Simd &s) { return s.waves.size(); });
@@ -116,16 +125,13 @@ void UnitReplay::releaseBarrier(Slot &slot, double now) {
 void UnitReplay::endWave(ReplayWave &wave, double now) {
   Slot &slot = slots[wave.slot];
   wave.readyAt = kNever;
+  nextEvent = std::min(nextEvent, now + costs.issueClocks);
   if (--slot.waves) {
     if (slot.atBarrier == slot.waves)
       releaseBarrier(slot, now);
     return;
   }
   ++groupsEnded;
-  slot.startAt = groupsStarted < work->groups
-                     ? now + times.groupStartClocks
-                     : kNever;
-  nextEvent = std::min(nextEvent, slot.startAt);
 }
 
 double UnitReplay::getRegistersReady(const ReplayWave &wave,
@@ -135,15 +141,15 @@ double UnitReplay::getRegistersReady(const ReplayWave &wave,
     for (const RegisterUse &use : *uses)
       for (unsigned i = 0; i < use.dwords && use.first + i < kVectorRegisters;
            ++i)
-        ready = std::max(ready, wave.matrixBase +
-                                    wave.matrixReady[use.first + i]);
+        ready =
+            std::max(ready, wave.matrixBase + wave.matrixReady[use.first + i]);
   // A matrix instruction may add to its own destination without the extra wait.
   return ready;
 }
 
 /// Notes when the results can be read. An instruction that adds to the same
-/// accumulators need not wait longer than the unit is busy, and accumulators are
-/// left out of its reads.
+/// accumulators need not wait longer than the unit is busy, and accumulators
+/// are left out of its reads.
 void UnitReplay::noteMatrix(ReplayWave &wave, const StepInfo &step,
                             double now) {
   if (wave.matrixReady.empty())
@@ -168,9 +174,9 @@ void UnitReplay::issueMemory(ReplayWave &wave, const StepInfo &step,
       wave.trace->lines.data() + access.firstLine, access.lines);
   double done = now + costs.issueClocks;
   if (step.port == IssuePort::Vmem) {
-    const double clocks = std::max(
-        {double(access.addressClocks), double(access.dataClocks),
-         times.lineClocks * access.lines, double(costs.issueClocks)});
+    const double clocks =
+        std::max({double(access.addressClocks), double(access.dataClocks),
+                  times.lineClocks * access.lines, double(costs.issueClocks)});
     const double start = std::max(addressFree, now);
     addressFree = start + clocks;
     result.address += clocks;
@@ -198,24 +204,21 @@ double UnitReplay::waitFor(const ReplayWave &wave,
   double time = 0;
   for (unsigned q = 0; q < kWaitQueues; ++q)
     if (wait.limit[q] != WaitTraits::kNoLimit)
-      time = std::max(
-          time, wave.queues[q].getTime(
-                    wait.limit[q],
-                    static_cast<WaitQueue>(q) != WaitQueue::Scalar));
+      time = std::max(time, wave.queues[q].getTime(wait.limit[q],
+                                                   static_cast<WaitQueue>(q) !=
+                                                       WaitQueue::Scalar));
   return time;
 }
 
 /// Returns false, with the wave's next time set, if something is busy.
 bool UnitReplay::tryIssue(Simd &simd, ReplayWave &wave, const StepInfo &step,
                           double now) {
-  double blocked = now < wave.lastMatrixReady
-                       ? getRegistersReady(wave, step)
-                       : 0;
+  double blocked =
+      now < wave.lastMatrixReady ? getRegistersReady(wave, step) : 0;
   if (step.port == IssuePort::Valu)
-    blocked = std::max(
-        blocked, step.kind == CostClass::Matrix
-                     ? std::max(simd.valuFree, simd.matrixFree)
-                     : simd.valuFree);
+    blocked = std::max(blocked, step.kind == CostClass::Matrix
+                                    ? std::max(simd.valuFree, simd.matrixFree)
+                                    : simd.valuFree);
   else if (step.port == IssuePort::Vmem)
     blocked = std::max(blocked, addressFree - times.addressQueueClocks);
   else if (step.port == IssuePort::Lds)
@@ -256,8 +259,7 @@ double UnitReplay::issue(Simd &simd, double now) {
     const uint32_t index = wave.trace->steps[wave.next];
     const StepInfo &step = steps.get(index);
     const unsigned port = 1u << static_cast<unsigned>(step.port);
-    const bool isFree =
-        step.port == IssuePort::Internal || !(taken & port);
+    const bool isFree = step.port == IssuePort::Internal || !(taken & port);
     if (!isFree || !tryIssue(simd, wave, step, now)) {
       next = std::min(next, std::max(wave.readyAt, now + costs.issueClocks));
       continue;
@@ -293,16 +295,14 @@ ReplayResult UnitReplay::run(const ReplayWork &newWork) {
   for (uint64_t g = 0; g < work->groups; ++g)
     for (const WaveTrace &wave : work->traces[g % work->traces.size()]->waves)
       total += static_cast<uint64_t>(double(wave.steps.size()) * work->share);
-  slots.assign(std::min<uint64_t>(work->resident, work->groups), {});
+  slots.assign(std::min<uint64_t>(work->maxGroups, work->groups), {});
   double now = 0;
   while (groupsEnded < work->groups) {
     nextEvent = kNever;
-    for (size_t s = 0; s < slots.size(); ++s)
-      if (!slots[s].waves && slots[s].startAt <= now &&
-          groupsStarted < work->groups)
+    for (size_t s = 0; s < slots.size() && groupsStarted < work->groups; ++s)
+      if (!slots[s].waves &&
+          hasRoom(*work->traces[groupsStarted % work->traces.size()]))
         startGroup(s, now);
-      else if (!slots[s].waves)
-        nextEvent = std::min(nextEvent, slots[s].startAt);
     for (Simd &simd : simds) {
       const double next = issue(simd, now);
       nextEvent = std::min(nextEvent, next);

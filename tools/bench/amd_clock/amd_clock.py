@@ -133,8 +133,10 @@ def run_record(emulator, paths, row, extra):
     got = predict(emulator, paths[launch.kernel], launch, extra)
     if "error" not in got:
         chip = launches.CHIPS[record.chip]
-        side = launch.side_bytes / chip.memory_rate * 1e3 + \
-            launch.side_launches * chip.launch_ms
+        side = launch.side_bytes / chip.side_rate * 1e3 + \
+            launch.side_launches * chip.side_launch_ms
+        if "Naive" in record.solver:
+            side += chip.naive_extra_ms
         got = {"predicted_ms": got["predicted_us"] / 1e3 + side, "side_ms": side,
                "launches": 1 + launch.side_launches, "nhwc": problem.is_nhwc, **got}
     return result | got
