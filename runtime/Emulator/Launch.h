@@ -70,13 +70,13 @@ struct LaunchOutcome {
 struct LaunchWatch {
   MeasureLevel level = MeasureLevel::None;
   LaunchStats *stats = nullptr; ///< Filled if `level` is not None.
-  /// The groups to execute, numbered x first, in ascending order; all, or what
-  /// the settings say, if empty.
-  std::span<const uint64_t> groups;
   /// Called once by each worker thread. May be empty.
   std::function<std::unique_ptr<Observer>()> makeObserver;
   /// Counts the workgroups that have ended, for progress displays. May be null.
   std::atomic<uint64_t> *finishedGroups = nullptr;
+  /// The groups to execute, numbered x first, in ascending order; all, or what
+  /// the settings say, if empty.
+  std::span<const uint64_t> groups = {};
 };
 
 /// Checks that a workgroup of the chip can have the LDS that the kernel asks

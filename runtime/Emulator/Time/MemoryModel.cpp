@@ -34,12 +34,13 @@ MemoryModel::Way &MemoryModel::Cache::find(uint64_t line) {
 }
 
 bool MemoryModel::Level::use(uint64_t line, double weight) {
-  auto [it, isNew] = lastFilled.try_emplace(line, filled);
+  bool isNew = false;
+  double &last = lastFilled.get(line, &isNew);
   const bool isThere =
-      isNew ? isWarm : filled - it->second <= capacity && capacity > 0;
+      isNew ? isWarm : filled - last <= capacity && capacity > 0;
   if (!isThere)
     filled += weight;
-  it->second = filled;
+  last = filled;
   return isThere;
 }
 
@@ -69,8 +70,8 @@ MemoryModel::MemoryModel(const MemorySystem &system,
 }
 
 uint8_t MemoryModel::getSharing(uint32_t line) const {
-  auto it = sharing.find(line);
-  return it == sharing.end() ? kFirst : it->second;
+  const uint8_t *shared = sharing.find(line);
+  return shared ? *shared : uint8_t(kFirst);
 }
 
 /// Lines that both groups of the unit touch are the same for all its groups;

@@ -14,10 +14,10 @@
 
 #include "runtime/Emulator/Time/ChipTimes.h"
 #include "runtime/Emulator/Time/GroupTrace.h"
+#include "runtime/Emulator/Time/LineTable.h"
 
 #include <algorithm>
 #include <span>
-#include <unordered_map>
 
 namespace tessera::emulator {
 
@@ -28,7 +28,7 @@ enum LineSharing : uint8_t {
   kSameDie = 4, ///< a group of another unit with the same L2
   kFarDie = 8,  ///< a group of another die
 };
-using SharingTable = std::unordered_map<uint32_t, uint8_t>;
+using SharingTable = LineTable<uint8_t>;
 
 struct MemorySystem {
   const ChipTimes &times;
@@ -93,7 +93,7 @@ private:
     double capacity = 0; ///< in lines
     double filled = 0;
     bool isWarm = false;
-    std::unordered_map<uint64_t, double> lastFilled;
+    LineTable<double> lastFilled;
     /// Notes the use, and returns whether the line was there. A line that is
     /// not there stands for `weight` lines that are filled.
     bool use(uint64_t line, double weight);

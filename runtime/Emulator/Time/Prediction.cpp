@@ -88,7 +88,7 @@ static SharingTable findSharing(const Sample &sample) {
     if (sample.role[i])
       for (const WaveTrace &wave : sample.role[i]->waves)
         for (uint32_t line : wave.lines)
-          table[line] |= static_cast<uint8_t>(1u << i);
+          table.get(line) |= static_cast<uint8_t>(1u << i);
   return table;
 }
 

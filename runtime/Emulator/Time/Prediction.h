@@ -21,8 +21,8 @@ struct TimeOptions {
   /// Bytes of all buffers, see MemorySystem.
   double footprintBytes = 0;
   /// Recorded of a wave, and replayed in all: what bounds the host's time.
-  uint64_t recordLimit = uint64_t(1) << 19;
-  uint64_t replayLimit = 6'000'000;
+  uint64_t recordLimit = uint64_t(1) << 18;
+  uint64_t replayLimit = 4'000'000;
 };
 
 /// What keeps a launch from being faster.

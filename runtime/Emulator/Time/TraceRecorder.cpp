@@ -12,8 +12,8 @@ using namespace tessera::emulator;
 
 static constexpr unsigned kRegionBits = 20; ///< lines of a region
 static constexpr uint32_t kRegions = 1u << (32 - kRegionBits);
-/// Lines that are recorded of one wave: 32 MiB of names.
-static constexpr size_t kMaxLines = size_t(1) << 23;
+/// Lines that are recorded of one wave: 8 MiB of names.
+static constexpr size_t kMaxLines = size_t(1) << 21;
 
 uint32_t TraceStore::nameRegion(uint64_t region) {
   std::lock_guard lock(mutex);

@@ -69,12 +69,12 @@ UnitReplay::UnitReplay(const ChipCosts &costs, const ChipTimes &times,
 UnitReplay::~UnitReplay() = default;
 
 /// Whether each wave of the group finds a SIMD with less than all its waves.
-bool UnitReplay::hasRoom(const GroupTrace &group) const {
-  size_t room = 0;
+bool UnitReplay::hasSpace(const GroupTrace &group) const {
+  size_t space = 0;
   for (const Simd &simd : simds)
-    room +=
+    space +=
         work->maxWaves - std::min<size_t>(work->maxWaves, simd.waves.size());
-  return room >=
+  return space >=
          std::min<size_t>(group.waves.size(), simds.size() * work->maxWaves);
 }
 
@@ -301,7 +301,7 @@ ReplayResult UnitReplay::run(const ReplayWork &newWork) {
     nextEvent = kNever;
     for (size_t s = 0; s < slots.size() && groupsStarted < work->groups; ++s)
       if (!slots[s].waves &&
-          hasRoom(*work->traces[groupsStarted % work->traces.size()]))
+          hasSpace(*work->traces[groupsStarted % work->traces.size()]))
         startGroup(s, now);
     for (Simd &simd : simds) {
       const double next = issue(simd, now);

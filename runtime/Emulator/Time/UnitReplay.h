@@ -22,7 +22,7 @@ struct ReplayWork {
   std::span<const GroupTrace *const> traces;
   uint64_t groups = 1; ///< of this unit, one after the other
   /// At the same time: by LDS and barriers, and waves of a SIMD by registers. A
-  /// wave that ends early makes room for one of the next group.
+  /// wave that ends early leaves its slot to one of the next group.
   uint32_t maxGroups = 1, maxWaves = 8;
   /// Of each wave's instructions, as a share of those recorded.
   double share = 1;
@@ -53,7 +53,7 @@ private:
   struct Simd;
 
   void startGroup(size_t slot, double now);
-  bool hasRoom(const GroupTrace &group) const;
+  bool hasSpace(const GroupTrace &group) const;
   void endWave(ReplayWave &wave, double now);
   void releaseBarrier(Slot &slot, double now);
   /// Issues what the SIMD can at `now`; returns when a wave may issue next.

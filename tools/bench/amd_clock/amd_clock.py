@@ -38,12 +38,20 @@ import statistic
 import verify
 from records import Refused, parse_key, read_find_db
 
-# What is left out before anything is looked at. A group of more multiply-adds
-# takes the emulated device too long, tensors of more bytes too much memory. Matrix
-# instructions do many multiply-adds at once.
-MAX_GROUP_MACS = 64e6
-MAX_MATRIX_GROUP_MACS = 4e9
+# What is left out before anything is looked at: tensors of more bytes take too much
+# memory, and groups whose waves do more multiply-adds take the emulated device too
+# long. A matrix instruction does many at once.
 MAX_BYTES = 2e9
+MAX_WAVE_MACS = 1e6
+MATRIX_MACS = 1024
+
+
+def get_wave_macs(problem, launch, is_matrix):
+    """Multiply-adds of a group, one of all lanes of a wave counted once."""
+    if is_matrix:
+        return problem.macs / launch.grid / 64 / MATRIX_MACS
+    results = problem.sizes[launch.output] / launch.grid
+    return problem.macs / launch.grid / min(64, results)
 
 
 def check_record(record, tunings):
@@ -56,11 +64,9 @@ def check_record(record, tunings):
     launch = launches.make_launch(problem, record.solver, record.chip, tunings)
     if problem.bytes > MAX_BYTES:
         raise Refused("tensors of more than 2 GB")
-    limit = MAX_MATRIX_GROUP_MACS if record.solver == launches.GTC_FORWARD \
-        else MAX_GROUP_MACS
-    if problem.macs / launch.grid > limit:
-        raise Refused(f"groups of more than {limit / 1e6:.0f} million "
-                      "multiply-adds")
+    macs = get_wave_macs(problem, launch, record.solver == launches.GTC_FORWARD)
+    if macs > MAX_WAVE_MACS:
+        raise Refused("groups of more than a million multiply-adds of waves")
     return problem, launch
 
 
