@@ -330,6 +330,11 @@ ErrorOr<EmuOptions> Parser::parse() {
       return status;
   if (options.file.empty() && !options.help && !options.checkHelp)
     return invalidArgument("there is no file to run; see --help");
+  if (options.time && (options.stats || options.profile || options.trace ||
+                       !options.dumps.empty() || !options.compares.empty()))
+    return invalidArgument("--time runs only a few workgroups, so it goes with "
+                           "none of --dump, --compare, --trace, --stats and "
+                           "--profile");
   return options;
 }
 
