@@ -47,6 +47,8 @@ what to look at
   --time[=FILE]         predict how long the launch takes on the chip, from a
                         few of its workgroups, which alone are run; FILE gets
                         one line of JSON
+  --timeline FILE       with --time: what the waves of one compute unit issue
+                        when, for Perfetto
   --time-with NAME=X    with another parameter of the timing model
   --list                the kernels of the file; nothing is run
   --disassemble         their instructions; nothing is run
@@ -266,6 +268,8 @@ const Parser::ValuedOption *Parser::findValued(std::string_view name) {
        [](Parser &p) {
          return p.readNumber(UINT64_MAX, p.options.traceLimit);
        }},
+      {"--timeline",
+       [](Parser &p) { return p.readText(p.options.timelinePath); }},
       {"--time-with", [](Parser &p) { return p.readTimeParameter(); }},
       {"--useful-macs",
        [](Parser &p) {
@@ -330,6 +334,8 @@ ErrorOr<EmuOptions> Parser::parse() {
       return status;
   if (options.file.empty() && !options.help && !options.checkHelp)
     return invalidArgument("there is no file to run; see --help");
+  if (!options.time && !options.timelinePath.empty())
+    return invalidArgument("--timeline needs --time");
   if (options.time && (options.stats || options.profile || options.trace ||
                        !options.dumps.empty() || !options.compares.empty()))
     return invalidArgument("--time runs only a few workgroups, so it goes with "

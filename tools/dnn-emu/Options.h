@@ -51,7 +51,8 @@ struct EmuOptions {
   std::optional<uint64_t> usefulMacs;
   bool profile = false;
   bool time = false;
-  std::string timePath; ///< Empty: stdout, for people.
+  std::string timePath;     ///< Empty: stdout, for people.
+  std::string timelinePath; ///< Empty: none.
   /// Parameters of the timing model to change, by name.
   std::vector<std::pair<std::string, double>> timeParameters;
   bool list = false;

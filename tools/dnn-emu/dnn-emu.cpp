@@ -236,10 +236,19 @@ static int predict(const EmuOptions &options, const Launch &launch,
     if (!setChipTime(model.times, name, value))
       return fail(invalidArgument("the timing model has no parameter '" + name +
                                   "'; ChipTimes.def lists them"));
+  Timeline timeline;
+  if (!options.timelinePath.empty())
+    model.timeline = &timeline;
   ErrorOr<TimePrediction> prediction =
       predictTime(launch, memory, makeSettings(options), model);
   if (!prediction)
     return fail(prediction.getStatus());
+  if (model.timeline)
+    if (Status status =
+            writeOutput(options.timelinePath,
+                        timeline.format(launch.program, launch.chip.clockMhz));
+        !status.isOk())
+      return fail(status);
   if (options.timePath.empty()) {
     std::printf("%s", describePrediction(launch, *prediction).c_str());
     return kExitWell;

@@ -194,7 +194,11 @@ uint64_t Extrapolation::findResident() const {
 
 ReplayResult Extrapolation::replay(uint64_t groups, double share) {
   UnitReplay unit(costs, options.times, system, sharing, steps);
-  return unit.run({traces, groups, getMaxGroups(), getMaxWaves(), share});
+  // The replay of a last round is no other picture.
+  Timeline *timeline = prediction.groupsReplayed ? nullptr : options.timeline;
+  prediction.groupsReplayed = groups;
+  return unit.run(
+      {traces, groups, getMaxGroups(), getMaxWaves(), share, timeline});
 }
 
 double Extrapolation::getClocks(const ReplayResult &result,

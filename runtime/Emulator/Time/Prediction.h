@@ -23,6 +23,8 @@ struct TimeOptions {
   /// Recorded of a wave, and replayed in all: what bounds the host's time.
   uint64_t recordLimit = uint64_t(1) << 18;
   uint64_t replayLimit = 4'000'000;
+  /// If not null, gets the first instructions of the replay.
+  Timeline *timeline = nullptr;
 };
 
 /// What keeps a launch from being faster.

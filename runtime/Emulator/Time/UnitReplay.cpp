@@ -43,6 +43,8 @@ struct UnitReplay::ReplayWave {
   size_t nextMemory = 0;
   double readyAt = 0;
   bool isAtBarrier = false;
+  uint32_t number = 0;   ///< in the replay
+  double lastIssue = -1; ///< of the instruction before `next`
   std::array<CompletionQueue, kWaitQueues> queues{};
   /// When matrix results can be read, by register; only while one is pending.
   std::vector<float> matrixReady;
@@ -98,6 +100,7 @@ void UnitReplay::startGroup(size_t slot, double now) {
     wave->slot = slot;
     wave->copy = copy;
     wave->limit = limit;
+    wave->number = wavesStarted++;
     wave->readyAt = now + times.groupStartClocks;
     // The SIMD with the fewest waves gets the next one.
     Simd &simd = *std::ranges::min_element(
@@ -246,6 +249,16 @@ bool UnitReplay::tryIssue(Simd &simd, ReplayWave &wave, const StepInfo &step,
   return true;
 }
 
+/// The wave issues its next instruction, so the one before ends.
+void UnitReplay::noteIssue(const Simd &simd, ReplayWave &wave,
+                           double now) const {
+  if (wave.next)
+    work->timeline->add({wave.lastIssue, now, wave.trace->steps[wave.next - 1],
+                         static_cast<uint32_t>(&simd - simds.data()),
+                         wave.number});
+  wave.lastIssue = now;
+}
+
 double UnitReplay::issue(Simd &simd, double now) {
   double next = kNever;
   unsigned taken = 0; // ports, one bit each
@@ -265,6 +278,8 @@ double UnitReplay::issue(Simd &simd, double now) {
       continue;
     }
     taken |= port;
+    if (work->timeline)
+      noteIssue(simd, wave, now);
     ++result.steps;
     ++wave.next;
     if (step.port == IssuePort::Branch && wave.next < wave.limit &&

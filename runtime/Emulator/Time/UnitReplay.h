@@ -11,6 +11,7 @@
 
 #include "runtime/Emulator/Time/MemoryModel.h"
 #include "runtime/Emulator/Time/StepTable.h"
+#include "runtime/Emulator/Time/Timeline.h"
 
 #include <memory>
 
@@ -26,6 +27,8 @@ struct ReplayWork {
   uint32_t maxGroups = 1, maxWaves = 8;
   /// Of each wave's instructions, as a share of those recorded.
   double share = 1;
+  /// If not null, gets what the waves issue.
+  Timeline *timeline = nullptr;
 };
 
 struct ReplayResult {
@@ -55,6 +58,7 @@ private:
   void startGroup(size_t slot, double now);
   bool hasSpace(const GroupTrace &group) const;
   void endWave(ReplayWave &wave, double now);
+  void noteIssue(const Simd &simd, ReplayWave &wave, double now) const;
   void releaseBarrier(Slot &slot, double now);
   /// Issues what the SIMD can at `now`; returns when a wave may issue next.
   double issue(Simd &simd, double now);
@@ -74,6 +78,7 @@ private:
   double addressFree = 0, ldsFree = 0;
   double nextEvent = 0; ///< When something may happen after this clock.
   uint64_t groupsStarted = 0, groupsEnded = 0;
+  uint32_t wavesStarted = 0;
   ReplayResult result;
 };
 
