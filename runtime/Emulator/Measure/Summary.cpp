@@ -58,13 +58,16 @@ PipeClocks tessera::emulator::getPipeClocks(const ChipCosts &chip,
   // Direct-to-LDS loads also write LDS.
   if (isVmem(cost.kind))
     clocks.lds += divideUp(memory->ldsBytesWritten, chip.ldsClockBytes);
-  // Whole lines pass through L1, behind the addresser of each compute unit.
+  // L1 looks up one line in a clock, behind the addresser of each compute unit.
+  // Of a line that is longer than what L1 gives in a clock only what lanes ask
+  // for takes time: kernels with scattered loads that AMD has timed on gfx942
+  // are faster than whole lines would let them be.
   uint64_t lines = memory->segmentsLoaded + memory->segmentsStored;
+  const uint64_t lineBytes = std::min(chip.segmentBytes, chip.memoryClockBytes);
   if (isVmem(cost.kind))
-    clocks.vmem =
-        std::max({clocks.vmem,
-                  divideUp(lines * chip.segmentBytes, chip.memoryClockBytes),
-                  divideUp(memory->addressClocks, chip.getComputeUnits())});
+    clocks.vmem = std::max(
+        {clocks.vmem, divideUp(lines * lineBytes, chip.memoryClockBytes),
+         divideUp(memory->addressClocks, chip.getComputeUnits())});
   return clocks;
 }
 
