@@ -227,7 +227,7 @@ Status ImplicitGemm::check(const Problem &problem,
   bool hasF32Sums = conv->dataType == DataType::F16 ||
                     conv->dataType == DataType::BF16 ||
                     conv->dataType == DataType::F32;
-  if (!hasF32Sums && !conv->epilogue.isEmpty())
+  if (!hasF32Sums && !conv->epilogue.leavesSums())
     return notSupported("epilogues of " +
                         std::string(tessera::getName(conv->dataType)) +
                         " are not compiled");

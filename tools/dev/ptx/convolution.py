@@ -17,9 +17,10 @@ class Convolution:
     channels last; `result` is the letter of the one that it computes."""
 
     def __init__(self, config, seed):
-        self.sizes = gpu_device.parse_config(config)
+        self.sizes = gpu_device.parse_config(config.removesuffix("-estats"))
         self.direction, self.kind, layouts = config.split("-")[1:4]
         self.result = {"fwd": "y", "bwd": "x", "wrw": "w"}[self.direction]
+        self.has_statistics = config.endswith("-estats")
         self.layouts = dict(zip(LETTERS, layouts.split(",")))
         spatial = [self.sizes[name]
                    for name in "in filter pad stride dilation".split()]
@@ -31,8 +32,11 @@ class Convolution:
                        "w": (k, *self.sizes["filter"], c // g),
                        "y": (n, *self.output, k)}
         random = np.random.default_rng(seed)
-        self.data = {letter: self.encode(random.standard_normal(shape), letter)
-                     for letter, shape in self.shapes.items()}
+        # Far from zero, where a difference of sums would lose what is measured.
+        means = {"x": 20 if self.has_statistics else 0}
+        self.data = {letter: self.encode(
+            random.standard_normal(shape) + means.get(letter, 0), letter)
+            for letter, shape in self.shapes.items()}
         self.tensors = {letter: self.decode(data, letter)
                         for letter, data in self.data.items()}
 
