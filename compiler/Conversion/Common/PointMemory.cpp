@@ -188,7 +188,7 @@ PointMemory::PointMemory(Emitter &e, MemRefType type, Value pointer,
       accessBytes(isAligned ? kMaxAccessBytes : elementBytes), pointer(pointer),
       isConstant(isConstant) {
   (void)type.getStridesAndOffset(strides, firstElement);
-  int64_t span = getSpan(type, strides, firstElement, elementBytes);
+  int64_t span = ::getSpan(type, strides, firstElement, elementBytes);
   isSmall = span <= kOutOfRange;
   if (isSmall && !hasPredicates(e.device))
     descriptor = e.device.makeMemory(e, pointer,

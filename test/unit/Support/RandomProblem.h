@@ -76,8 +76,8 @@ public:
       p.xLayout = Layout::Strided;
     }
     if (p.dataType == DataType::I8)
-      p.int8Result = pick(0, 1) ? DataType::I32 : DataType::F32;
-    if (p.dataType != DataType::I8 || p.int8Result == DataType::F32)
+      p.byteResult = pick(0, 1) ? DataType::I32 : DataType::F32;
+    if (p.dataType != DataType::I8 || p.byteResult == DataType::F32)
       p.epilogue = {pick(0, 1) != 0, pick(0, 1) != 0, pick(0, 1) != 0,
                     pick(0, 1) != 0, static_cast<Activation>(pick(0, 10))};
     p.mathType = static_cast<MathType>(pick(0, 1));

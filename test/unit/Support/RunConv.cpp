@@ -20,8 +20,7 @@ static Status launchCase(Engine &engine, const LoadedKernel &kernel,
   const GpuApi &gpu = engine.getGpu();
   DeviceTensors tensors(gpu, placement);
   const size_t elementBytes = getByteSize(problem.dataType);
-  const size_t resultBytes = getByteSize(
-      problem.dataType == DataType::I8 ? problem.int8Result : problem.dataType);
+  const size_t resultBytes = getByteSize(problem.getResultType());
   LaunchArgs args;
   args.x = tensors.add(data.x, elementBytes);
   args.w = tensors.add(data.w, elementBytes);

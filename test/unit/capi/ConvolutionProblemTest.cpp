@@ -334,9 +334,9 @@ TEST(ConvolutionProblem, Int8HasTwoResults) {
              miopenInt8);
   set(o.y, miopenTensorNHWC, {2, 16, 7, 7}, miopenInt32);
   EXPECT_EQ(o.make()->dataType, DataType::I8);
-  EXPECT_EQ(o.make()->int8Result, DataType::I32);
+  EXPECT_EQ(o.make()->byteResult, DataType::I32);
   set(o.y, miopenTensorNHWC, {2, 16, 7, 7}, miopenFloat);
-  EXPECT_EQ(o.make()->int8Result, DataType::F32);
+  EXPECT_EQ(o.make()->byteResult, DataType::F32);
 }
 
 // Other convolutions of int8 are refused with a message: gradients are

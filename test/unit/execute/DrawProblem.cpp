@@ -122,7 +122,7 @@ ConvProblem tessera::drawProblem(uint64_t seed, int64_t index,
   p.direction = take(space.directions);
   if (p.dataType == DataType::I8) {
     p.direction = Direction::Forward;
-    p.int8Result = draw.chance(50) ? DataType::I32 : DataType::F32;
+    p.byteResult = draw.chance(50) ? DataType::I32 : DataType::F32;
   }
   p.xLayout = p.wLayout = p.yLayout = layout;
   const bool deep = space.depth && draw.chance(25);

@@ -202,7 +202,7 @@ TEST_F(ConvFrontend, IntegerResults) {
   ConvProblem problem = makeProblem();
   problem.dataType = DataType::I8;
   for (DataType result : {DataType::I32, DataType::F32}) {
-    problem.int8Result = result;
+    problem.byteResult = result;
     auto module = build(problem);
     ASSERT_TRUE(verify(*module)) << messages;
     EXPECT_EQ(findConv(*module).getY().getType().getElementType().isInteger(32),

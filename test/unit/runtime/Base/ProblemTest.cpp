@@ -201,7 +201,7 @@ TEST(Problem, PutsEveryFieldIntoTheNetworkConfig) {
   problems[26].xStrides = {100000, 1, 1, 7168, 512};
   problems[27].dataType = DataType::I8;
   problems[28].dataType = DataType::I8;
-  problems[28].int8Result = DataType::F32;
+  problems[28].byteResult = DataType::F32;
   problems[29].dataType = problems[30].dataType = DataType::F32;
   problems[30].mathType = MathType::Tf32;
   problems[31].extraPad = {1, 0};
@@ -490,11 +490,17 @@ TEST(Problem, NamesTheBrokenRule) {
          p.inChannels = 8, p.outChannels = 6, p.groups = 4;
        },
        "the number of output channels is 6, but must be a multiple"},
-      {[](ConvProblem &p) { p.in = {tooLong - 1, tooLong - 1}; },
+      {[](ConvProblem &p) {
+         p.in = {tooLong - 1, tooLong - 1};
+       },
        "the input has more bytes than 64 bits can count"},
-      {[](ConvProblem &p) { p.filter = {tooLong - 1, tooLong - 1}; },
+      {[](ConvProblem &p) {
+         p.filter = {tooLong - 1, tooLong - 1};
+       },
        "the filter has more bytes than 64 bits can count"},
-      {[](ConvProblem &p) { p.pad = {tooLong - 1, tooLong - 1}; },
+      {[](ConvProblem &p) {
+         p.pad = {tooLong - 1, tooLong - 1};
+       },
        "the output has more bytes than 64 bits can count"},
   };
   EXPECT_TRUE(makeProblem().verify().isOk());

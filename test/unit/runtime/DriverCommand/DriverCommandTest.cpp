@@ -136,7 +136,7 @@ TEST(DriverCommand, Int8RunsForward) {
             std::vector<std::string>{
                 "conv-fwd-i8,i32-nhwc,nchw,nchw-n100c3h32w32-k32y3x3-p0x0-"
                 "s1x1-d1x1-g1"});
-  EXPECT_EQ(parseConv({"convint8", "--result_type", "fp32"}).int8Result,
+  EXPECT_EQ(parseConv({"convint8", "--result_type", "fp32"}).byteResult,
             DataType::F32);
 }
 
@@ -395,7 +395,8 @@ TEST(DriverCommand, NamesTheWrongWord) {
       {{"conv", "--out_strides", "1,1,1,1"}, "two of its elements at one"},
       {{"conv", "--epilogue", "relu+bias"}, "flag '--epilogue' must be some"},
       {{"conv", "--epilogue", "alpha+"}, "flag '--epilogue' must be some"},
-      {{"conv", "--result_type", "fp32"}, "is one of convint8 only"},
+      {{"conv", "--result_type", "fp32"},
+       "is one of convint8 and of floats of 8 bits only"},
       {{"convint8", "--result_type", "fp16"}, "must be int32 or fp32"},
       {{"conv", "--math", "bf16"}, "'--math' must be fp32 or tf32, not 'bf16'"},
       {{"convfp16", "--math", "tf32"}, "'--math tf32' is one of conv only"},
