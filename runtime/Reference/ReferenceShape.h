@@ -34,6 +34,12 @@ inline reference::ConvShape getReferenceShape(const ConvProblem &problem) {
   };
 }
 
+/// The type of the tensor that `resultOf` computes: x of backward data.
+inline DataType getTypeOf(const ConvProblem &problem, Direction resultOf) {
+  return problem.direction == resultOf ? problem.getResultType()
+                                       : problem.dataType;
+}
+
 /// The strides, in elements, of the tensor that is computed.
 inline Strides getResultStrides(const ConvProblem &problem) {
   switch (problem.direction) {

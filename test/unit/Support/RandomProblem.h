@@ -33,12 +33,20 @@ public:
   }
 
   /// Returns a convolution with two dimensions and packed tensors. `lastType`
-  /// is the last DataType that is used, in the order of the enum.
+  /// is the last DataType that is used, in the order of the enum; behind i8 are
+  /// those of 8-bit floats, too.
   ConvProblem next(DataType lastType = DataType::I8) {
     ConvProblem problem;
     problem.direction = static_cast<Direction>(pick(0, 2));
     problem.dataType =
         static_cast<DataType>(pick(0, static_cast<int64_t>(lastType)));
+    if (lastType == DataType::I8 && pick(0, 3) == 0) {
+      constexpr DataType kFloats8[] = {DataType::E4M3FNUZ, DataType::E5M2FNUZ,
+                                       DataType::E4M3FN, DataType::E5M2};
+      problem.dataType = kFloats8[pick(0, 3)];
+      problem.byteResult =
+          pick(0, 1) ? problem.dataType : static_cast<DataType>(pick(0, 2));
+    }
     if (problem.dataType == DataType::I8)
       problem.direction = Direction::Forward;
     problem.xLayout = static_cast<Layout>(pick(0, 1));

@@ -309,7 +309,7 @@ TEST_F(ConvFrontend, VerifierRefusesWhatIsNotDefined) {
   problem.dataType = DataType::I32;
   EXPECT_FALSE(verify(*build(problem)));
   EXPECT_EQ(messages, "'dnn.conv' op needs elements of type f16, bf16, f32, "
-                      "f64 or i8, but x has 'i32'");
+                      "f64, i8 or a float of 8 bits, but x has 'i32'");
 
   messages.clear();
   problem = makeProblem();

@@ -171,7 +171,7 @@ TEST(Problem, NamesForbiddenTransforms) {
 }
 
 TEST(Problem, PutsEveryFieldIntoTheNetworkConfig) {
-  std::vector<ConvProblem> problems(37, makeProblem());
+  std::vector<ConvProblem> problems(42, makeProblem());
   problems[1].direction = Direction::BackwardData;
   problems[2].direction = Direction::BackwardWeights;
   problems[3].dataType = DataType::BF16;
@@ -210,6 +210,13 @@ TEST(Problem, PutsEveryFieldIntoTheNetworkConfig) {
   problems[34].extraPad = {1, 1};
   problems[35].extraPad.d = 1;
   problems[36].forbidsWinograd = true;
+  for (int i = 37; i < 42; ++i)
+    problems[i].byteResult = DataType::F16;
+  problems[37].dataType = DataType::E4M3FNUZ;
+  problems[38].dataType = DataType::E5M2FNUZ;
+  problems[39].dataType = problems[40].dataType = DataType::E4M3FN;
+  problems[40].byteResult = DataType::E4M3FN;
+  problems[41].dataType = DataType::E5M2;
   std::set<std::string> texts;
   std::set<uint64_t> hashes;
   for (const ConvProblem &problem : problems) {
@@ -490,17 +497,11 @@ TEST(Problem, NamesTheBrokenRule) {
          p.inChannels = 8, p.outChannels = 6, p.groups = 4;
        },
        "the number of output channels is 6, but must be a multiple"},
-      {[](ConvProblem &p) {
-         p.in = {tooLong - 1, tooLong - 1};
-       },
+      {[](ConvProblem &p) { p.in = {tooLong - 1, tooLong - 1}; },
        "the input has more bytes than 64 bits can count"},
-      {[](ConvProblem &p) {
-         p.filter = {tooLong - 1, tooLong - 1};
-       },
+      {[](ConvProblem &p) { p.filter = {tooLong - 1, tooLong - 1}; },
        "the filter has more bytes than 64 bits can count"},
-      {[](ConvProblem &p) {
-         p.pad = {tooLong - 1, tooLong - 1};
-       },
+      {[](ConvProblem &p) { p.pad = {tooLong - 1, tooLong - 1}; },
        "the output has more bytes than 64 bits can count"},
   };
   EXPECT_TRUE(makeProblem().verify().isOk());

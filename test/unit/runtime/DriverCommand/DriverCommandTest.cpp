@@ -140,6 +140,24 @@ TEST(DriverCommand, Int8RunsForward) {
             DataType::F32);
 }
 
+// Of floats of 8 bits there are MIOpen's and OCP's; the result has the same
+// type, unless a flag says otherwise.
+TEST(DriverCommand, ReadsFloatsOf8Bits) {
+  const std::pair<const char *, DataType> kWords[] = {
+      {"convfp8", DataType::E4M3FNUZ},
+      {"convbfp8", DataType::E5M2FNUZ},
+      {"convfp8ocp", DataType::E4M3FN},
+      {"convbfp8ocp", DataType::E5M2}};
+  for (auto [word, type] : kWords) {
+    EXPECT_EQ(parseConv({word}).dataType, type);
+    EXPECT_EQ(parseConv({word}).byteResult, type);
+    EXPECT_EQ(parseConv({word, "--result_type", "bfp16"}).byteResult,
+              DataType::BF16);
+    EXPECT_EQ(parseConv({word, "--result_type", "fp32"}).byteResult,
+              DataType::F32);
+  }
+}
+
 // Products of f32 may be computed as tf32.
 TEST(DriverCommand, ReadsTheMathType) {
   EXPECT_FALSE(parseConv({"conv", "--math", "fp32"}).allowsTf32());
@@ -398,6 +416,9 @@ TEST(DriverCommand, NamesTheWrongWord) {
       {{"conv", "--result_type", "fp32"},
        "is one of convint8 and of floats of 8 bits only"},
       {{"convint8", "--result_type", "fp16"}, "must be int32 or fp32"},
+      {{"convfp8", "--result_type", "bfp8"},
+       "must be fp8, fp16, bfp16 or fp32, not 'bfp8'"},
+      {{"poolfp8"}, "e4m3fnuz"},
       {{"conv", "--math", "bf16"}, "'--math' must be fp32 or tf32, not 'bf16'"},
       {{"convfp16", "--math", "tf32"}, "'--math tf32' is one of conv only"},
       {{"convint8", "-F", "2"}, "i8 is a type of forward"},
@@ -440,8 +461,6 @@ TEST(DriverCommand, NamesTheWrongWord) {
 // mistakes.
 TEST(DriverCommand, SaysWhatIsNotSupported) {
   const std::pair<Words, const char *> cases[] = {
-      {{"convbfp8"}, "'convbfp8' has a data type that is not supported"},
-      {{"convfp8"}, "'convfp8' has a data type that is not supported"},
       {{"pool", "-z", "same"}, "'--pad_mode same' is not supported"},
       {{"lrn", "-n", "3"}, "the operation 'lrn' is not supported"},
       {{"bnorm", "-A", "2"}, "flag '--alpha' is supported only with"},
