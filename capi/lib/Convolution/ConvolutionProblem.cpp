@@ -74,7 +74,8 @@ static OperandTypes getOperandTypes(Direction direction,
                                     const ConvolutionOperands &operands) {
   const miopenDataType_t x = operands.x.dataType, w = operands.w.dataType,
                          y = operands.y.dataType;
-  switch (direction) {
+  // Of int8 there is no other direction, which is told later.
+  switch (x == miopenInt8 ? Direction::Forward : direction) {
   case Direction::Forward:
     return {x, w, y};
   case Direction::BackwardData:

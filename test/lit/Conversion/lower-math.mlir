@@ -57,12 +57,12 @@ func.func @roots(%v: vector<2xf32>, %s: f32, %d: f64) -> (vector<2xf32>, f32, f6
 // subnormal numbers are multiples of a power of two. NaN of FNUZ is the code of -0.
 // CHECK-LABEL: func.func @extend_float8
 // CHECK-SAME: (%[[IN:.*]]: vector<4xf8E4M3FNUZ>)
-// CHECK-DAG: %[[NAN:.*]] = arith.constant dense<2143289344> : vector<4xi32>
 // CHECK: %[[CODES:.*]] = arith.bitcast %[[IN]] : vector<4xf8E4M3FNUZ> to vector<4xi8>
 // CHECK: arith.extui %[[CODES]] : vector<4xi8> to vector<4xi32>
 // CHECK: arith.uitofp
 // CHECK: %[[IS:.*]] = arith.cmpi eq
-// CHECK: arith.select %[[IS]], %{{.*}}, %{{.*}} : vector<4xi1>, vector<4xi32>
+// CHECK: %[[NAN:.*]] = arith.constant dense<2143289344> : vector<4xi32>
+// CHECK: arith.select %[[IS]], %[[NAN]], %{{.*}} : vector<4xi1>, vector<4xi32>
 // CHECK-NOT: arith.extf
 // CHECK: return %{{.*}} : vector<4xf32>
 func.func @extend_float8(%v: vector<4xf8E4M3FNUZ>) -> vector<4xf32> {
@@ -73,9 +73,9 @@ func.func @extend_float8(%v: vector<4xf8E4M3FNUZ>) -> vector<4xf32> {
 // The largest e4m3fn is 448, whose f32 has the bits 1138753536: what is larger becomes it.
 // A wider type than f32 is not needed; f16 becomes f32 first.
 // CHECK-LABEL: func.func @truncate_float8
-// CHECK-DAG: arith.constant 1138753536 : i32
 // CHECK: arith.extf %{{.*}} : f16 to f32
-// CHECK: arith.minui
+// CHECK: %[[MOST:.*]] = arith.constant 1138753536 : i32
+// CHECK: arith.minui %{{.*}}, %[[MOST]] : i32
 // CHECK-NOT: arith.truncf
 // CHECK: arith.trunci %{{.*}} : i32 to i8
 // CHECK: arith.bitcast %{{.*}} : i8 to f8E4M3FN

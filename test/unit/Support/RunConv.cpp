@@ -65,8 +65,7 @@ ConvOutcome test::runConv(Engine &engine, const ConvProblem &problem,
                        engine.getGpu().getKind() == DeviceKind::Emulated};
   outcome.status = withCaseMemory(problem, use, [&] {
     ConvCase data(problem, kind, seed);
-    if ((*target)->has(Erratum::FlushesHalfSubnormals))
-      data.flushSubnormals();
+    data.adaptTo(**target);
     Status status = launchCase(engine, **kernel, data, problem, placement);
     if (!status.isOk())
       return status;

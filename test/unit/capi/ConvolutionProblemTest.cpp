@@ -102,7 +102,7 @@ TEST(ConvolutionProblem, MathTypeAllowsTf32) {
 TEST(ConvolutionProblem, AttributeForbidsWinograd) {
   Operands o;
   set(o.x, miopenTensorNHWC, {2, 8, 14, 15}, miopenFloat);
-  set(o.w, miopenTensorNHWC, {16, 4, 3, 5}, miopenFloat);
+  set(o.w, miopenTensorNHWC, {16, 8, 3, 3}, miopenFloat);
   set(o.y, miopenTensorNHWC, {2, 16, 14, 15}, miopenFloat);
   ASSERT_EQ(miopenInitConvolutionDescriptor(o.conv, miopenConvolution, 1, 1, 1,
                                             1, 1, 1),

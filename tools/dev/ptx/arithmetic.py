@@ -135,9 +135,9 @@ def decode_permutation(machine, instruction):
     selector = int(selector.removesuffix("U"), 0)
     if selector & 0x8888:
         raise ValueError(selector)
-    places = [selector >> 4 * i & 7 for i in range(4)]
+    offsets = [selector >> 4 * i & 7 for i in range(4)]
     return assign(write(machine, target, "b32"), lambda a, b: np.ascontiguousarray(
-        np.stack([a, b], axis=1).view(np.uint8)[:, places]).view(np.uint32)[:, 0],
+        np.stack([a, b], axis=1).view(np.uint8)[:, offsets]).view(np.uint32)[:, 0],
         read(machine, a, "b32"), read(machine, b, "b32"))
 
 
