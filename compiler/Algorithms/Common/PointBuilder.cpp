@@ -111,6 +111,33 @@ PointBuilder::Values PointBuilder::branch(Value condition, ValueRange otherwise,
   return Values(branch.getResults());
 }
 
+PointBuilder::Values PointBuilder::splitPosition(ArrayRef<int64_t> sizes,
+                                                 Value position) {
+  Values point(sizes.size());
+  for (size_t d = sizes.size() - 1; d > 0; --d) {
+    point[d] = rem(position, sizes[d]);
+    position = div(position, sizes[d]);
+  }
+  point[0] = position;
+  return point;
+}
+
+void PointBuilder::shareGroups(Value group, std::array<int64_t, 2> counts,
+                               llvm::function_ref<void(Value)> first,
+                               llvm::function_ref<void(Value)> second) {
+  auto isBefore = [&](arith::CmpIPredicate predicate) {
+    return arith::CmpIOp::create(b, loc, predicate, group, index(counts[0]));
+  };
+  branch(isBefore(arith::CmpIPredicate::ult), {}, [&] {
+    first(group);
+    return Values();
+  });
+  branch(isBefore(arith::CmpIPredicate::uge), {}, [&] {
+    second(add(mul(group, -1), counts[0] + counts[1] - 1));
+    return Values();
+  });
+}
+
 //===----------------------------------------------------------------------===//
 // Blocks
 //===----------------------------------------------------------------------===//

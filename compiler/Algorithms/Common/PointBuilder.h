@@ -14,6 +14,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 
+#include <array>
+
 namespace tessera {
 
 /// The width of an access along dimension `dim` of `type`, in elements: the
@@ -50,6 +52,10 @@ public:
   mlir::Value div(mlir::Value value, int64_t by);
   mlir::Value rem(mlir::Value value, int64_t by);
 
+  /// The coordinates of point number `position` of a space of `sizes`, the last
+  /// dimension fastest. Past the last point, the first one is out of bounds.
+  Values splitPosition(mlir::ArrayRef<int64_t> sizes, mlir::Value position);
+
   /// Emits a loop over 0 <= i < count whose `body` maps the carried values to
   /// those of the next iteration.
   Values loop(int64_t count, mlir::ValueRange init,
@@ -59,6 +65,13 @@ public:
   /// `otherwise`.
   Values branch(mlir::Value condition, mlir::ValueRange otherwise,
                 llvm::function_ref<Values()> body);
+  /// Emits two programs for the workgroups of one launch, of which `group` is
+  /// one: `first` for `counts[0]` of them, `second` for `counts[1]`. Each gets
+  /// a number below its count: the second's counts downwards from the last
+  /// workgroup, so that no number is ever negative.
+  void shareGroups(mlir::Value group, std::array<int64_t, 2> counts,
+                   llvm::function_ref<void(mlir::Value)> first,
+                   llvm::function_ref<void(mlir::Value)> second);
 
   // Elements.
   static mlir::Type getBlockType(mlir::Type element, int64_t count);

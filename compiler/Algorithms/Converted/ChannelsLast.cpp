@@ -120,14 +120,17 @@ static std::optional<GemmTile> findTmaProduct(const TileConfig &config,
 }
 
 /// What stores such a result like `config` one with channels last; none if it
-/// cannot: 64 columns are stored at once, by one workgroup, and the epilogue
-/// reads tensors of the result's shape where channels are rows of wgmma.
+/// cannot: 64 columns, or fewer that are all, are stored at once, by one
+/// workgroup, and the epilogue reads tensors of the result's shape where
+/// channels are rows of wgmma.
 static std::optional<TileConfig> storeChannelsFirst(const TileConfig &config,
                                                     const ConvProblem &conv) {
-  constexpr int kBlock = 64, kLeastRows = 128;
+  constexpr int kBlock = 64, kWarp = 16, kLeastRows = 128;
   std::optional<GemmTile> tile =
       findTmaProduct(config, conv.direction == Direction::Forward);
-  if (!tile || tile->n < kBlock || tile->cluster > 1)
+  if (!tile ||
+      (tile->n < kBlock && (tile->n % kWarp != 0 || tile->isSwapped)) ||
+      tile->cluster > 1)
     return std::nullopt;
   if ((conv.epilogue.beta || conv.epilogue.residual) && tile->splits == 1) {
     // Products of fewer columns would wait for shared memory; split f32, whose
@@ -197,22 +200,25 @@ static double estimateClocks(const ConvProblem &conv, Transposed transposed,
 }
 
 /// What lanes take that store a result with channels first, where TMA cannot
-/// (docs/design/0026-column-major-results.md): neighbours in a halo's lines one
-/// by one, else as many at a time as divide the pixels of an image. Elements a
-/// clock of a multiprocessor are those of r50_5_1x1b on an H100, and of
-/// r50_2_3x3, where the products of several taps hide them.
+/// (docs/design/0026-column-major-results.md): two neighbours at a time in a
+/// halo's lines if their pixels are even, one if odd, else as many as divide
+/// the pixels of an image. Elements a clock of a multiprocessor are those of
+/// r50_5_1x1b on an H100, and of r50_2_3x3, where the products of several taps
+/// hide them.
 static double estimateLaneStores(const ConvProblem &conv,
                                  const TileConfig &config,
                                  const GpuTarget &target) {
   constexpr int64_t kStaged = 64, kMostAtOnce = 8;
   constexpr double kPointwise = 2, kSeveralTaps = 10;
   const bool isForward = conv.direction == Direction::Forward;
-  const int64_t pixels = getVolume(isForward ? conv.getOutput() : conv.in);
+  const Spatial image = isForward ? conv.getOutput() : conv.in;
+  const int64_t pixels = getVolume(image);
   const std::optional<GemmTile> tile = findTmaProduct(config, isForward);
   const bool hasHalo = tile && tile->halo > 0;
   if (!hasHalo && pixels % kStaged == 0)
     return 0;
-  const int64_t atOnce = hasHalo ? 1 : std::gcd(pixels, kMostAtOnce);
+  const int64_t atOnce =
+      hasHalo ? std::gcd(image.w, 2) : std::gcd(pixels, kMostAtOnce);
   const double rate = getVolume(conv.filter) > 1 ? kSeveralTaps : kPointwise;
   return static_cast<double>(conv.getResultLengths().getElements()) /
          (rate * static_cast<double>(atOnce) * target.computeUnits);

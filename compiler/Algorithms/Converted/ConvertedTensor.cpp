@@ -33,14 +33,14 @@ static MemRefType getPackedType(MemRefType type) {
 ConvertedTensor::ConvertedTensor(dnn::ConvOp conv, OpOperand &operand,
                                  StringRef suffix)
     : function(conv->getParentOfType<func::FuncOp>()),
-      isResult(&conv.getResultOperand() == &operand), suffix(suffix),
+      isTheResult(&conv.getResultOperand() == &operand), suffix(suffix),
       original(cast<BlockArgument>(operand.get()).getArgNumber()) {
   auto type = cast<MemRefType>(operand.get().getType());
   matrices = getMatrices(type);
   packed = getPackedType(type);
   if (isSame(matrices)) {
     setArgumentType(function.getArgument(original), packed);
-    if (isResult)
+    if (isTheResult)
       for (Value extra : conv.getExtras())
         if (cast<MemRefType>(extra.getType()).getRank() > 1)
           setArgumentType(extra, packed);
@@ -77,18 +77,41 @@ void ConvertedTensor::allocate(int64_t &bytes) {
                       Builder(context).getI64IntegerAttr(bytes));
 }
 
-void ConvertedTensor::addKernel(dnn::ConvOp conv) const {
-  if (!workspace)
-    return;
-  func::FuncOp kernel =
-      isResult ? appendKernel(conv, suffix) : prependKernel(conv, suffix);
+Transposition ConvertedTensor::getTransposition(func::FuncOp kernel) const {
   BlockArgument given = kernel.getArgument(original);
   BlockArgument copy = kernel.getArgument(*workspace);
-  if (isResult)
-    emitTranspose(kernel, copy, given,
-                  {matrices.batch, matrices.columns, matrices.rows});
+  if (isTheResult)
+    return {copy, given, {matrices.batch, matrices.columns, matrices.rows}};
+  return {given, copy, matrices};
+}
+
+/// Adds the launches of those of `tensors` that have a copy: one in front of
+/// that of `conv` for all operands, and one behind it for the result.
+static void addKernels(dnn::ConvOp conv,
+                       ArrayRef<const ConvertedTensor *> tensors) {
+  SmallVector<const ConvertedTensor *> operands;
+  for (const ConvertedTensor *tensor : tensors) {
+    if (!tensor->isResult()) {
+      operands.push_back(tensor);
+      continue;
+    }
+    func::FuncOp kernel = appendKernel(conv, tensor->getSuffix());
+    emitTranspose(kernel, tensor->getTransposition(kernel));
+  }
+  if (operands.empty())
+    return;
+  if (operands.size() > 1 &&
+      operands[1]->countElements() < operands[0]->countElements())
+    std::swap(operands[0], operands[1]);
+  std::string suffix;
+  for (const ConvertedTensor *operand : operands)
+    suffix += operand->getSuffix();
+  func::FuncOp kernel = prependKernel(conv, suffix);
+  if (operands.size() == 1)
+    emitTranspose(kernel, operands[0]->getTransposition(kernel));
   else
-    emitTranspose(kernel, given, copy, matrices);
+    emitTransposes(kernel, operands[0]->getTransposition(kernel),
+                   operands[1]->getTransposition(kernel));
 }
 
 LogicalResult tessera::checkConverted(dnn::ConvOp conv, StringRef name,
@@ -144,7 +167,10 @@ LogicalResult tessera::buildAround(dnn::ConvOp conv,
     return failure();
   for (ConvertedTensor &tensor : tensors)
     tensor.allocate(*bytes);
+  SmallVector<const ConvertedTensor *> copied;
   for (const ConvertedTensor &tensor : tensors)
-    tensor.addKernel(conv);
+    if (tensor.hasCopy())
+      copied.push_back(&tensor);
+  addKernels(conv, copied);
   return inner.build(conv, tile, target);
 }

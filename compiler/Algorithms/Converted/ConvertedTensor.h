@@ -21,13 +21,17 @@ public:
   /// Moves the copy behind `bytes` of the workspace, and `bytes` behind it.
   void allocate(int64_t &bytes);
 
-  /// Adds the launch that makes the copy before the convolution's, or, of the
-  /// result, the tensor of the copy after it.
-  void addKernel(dnn::ConvOp conv) const;
+  bool hasCopy() const { return workspace.has_value(); }
+  bool isResult() const { return isTheResult; }
+  llvm::StringRef getSuffix() const { return suffix; }
+  int64_t countElements() const { return packed.getNumElements(); }
+  /// What makes the copy or, of the result, the tensor of the copy, in
+  /// `kernel`, whose arguments are those of the function of the convolution.
+  Transposition getTransposition(mlir::func::FuncOp kernel) const;
 
 private:
   mlir::func::FuncOp function;
-  bool isResult;
+  bool isTheResult;
   mlir::StringRef suffix;
   unsigned original;                 ///< Its argument.
   std::optional<unsigned> workspace; ///< The argument of the copy.

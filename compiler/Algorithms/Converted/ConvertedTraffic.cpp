@@ -46,25 +46,38 @@ int64_t ConvertedTraffic::countWorkspace() const {
   return bytes;
 }
 
-double ConvertedTraffic::Launch::estimateClocks(const GpuTarget &target) const {
+double ConvertedTraffic::Copy::estimateClocks(const GpuTarget &target) const {
   constexpr ConversionRates kRates;
-  if (written == 0)
-    return 0;
   const auto bytes = static_cast<double>(read + written);
   if (target.vendor == Vendor::Amd)
-    return kRates.begin + bytes / getMemoryBytesPerClock(target);
+    return bytes / getMemoryBytesPerClock(target);
   const double rate =
       bytes <= kRates.mostCached ? kRates.cachedBytes : kRates.memoryBytes;
-  return kRates.begin + bytes / (rate * target.computeUnits);
+  return bytes / (rate * target.computeUnits);
+}
+
+static double getBegin(bool hasLaunch) {
+  return hasLaunch ? ConversionRates().begin : 0;
 }
 
 double ConvertedTraffic::estimateClocks(const GpuTarget &target) const {
+  const Copy &copy = tensors[result];
+  return estimateOperandClocks(target) + getBegin(copy.written > 0) +
+         copy.estimateClocks(target);
+}
+
+double ConvertedTraffic::estimateOperandClocks(const GpuTarget &target) const {
   double clocks = 0;
-  for (const Launch &launch : tensors)
-    clocks += launch.estimateClocks(target);
-  return clocks;
+  bool hasLaunch = false;
+  for (size_t i = 0; i < tensors.size(); ++i)
+    if (i != result) {
+      clocks += tensors[i].estimateClocks(target);
+      hasLaunch |= tensors[i].written > 0;
+    }
+  return getBegin(hasLaunch) + clocks;
 }
 
 double ConvertedTraffic::estimateFilterClocks(const GpuTarget &target) const {
-  return tensors[1].estimateClocks(target);
+  const Copy &copy = tensors[1];
+  return getBegin(copy.written > 0) + copy.estimateClocks(target);
 }

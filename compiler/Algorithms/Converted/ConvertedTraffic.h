@@ -25,23 +25,22 @@ public:
   bool isResultTransposed() const { return tensors[result].written > 0; }
   bool isEmpty() const { return countWorkspace() == 0; }
 
-  /// Clocks of the launches: each begins, reads and writes.
+  /// Clocks of the launches, one for the operands and one for the result: each
+  /// begins, reads and writes.
   double estimateClocks(const GpuTarget &target) const;
   /// Those without the result's.
-  double estimateOperandClocks(const GpuTarget &target) const {
-    return estimateClocks(target) - tensors[result].estimateClocks(target);
-  }
+  double estimateOperandClocks(const GpuTarget &target) const;
   /// Those of the filter's alone.
   double estimateFilterClocks(const GpuTarget &target) const;
 
 private:
-  /// Bytes of a launch; none without one.
-  struct Launch {
+  /// Bytes that are moved for a tensor; none without a copy.
+  struct Copy {
     int64_t read = 0, written = 0;
 
     double estimateClocks(const GpuTarget &target) const;
   };
-  std::array<Launch, 3> tensors; ///< x, w, y.
+  std::array<Copy, 3> tensors; ///< x, w, y.
   size_t result;
 };
 

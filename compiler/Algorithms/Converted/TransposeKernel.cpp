@@ -3,16 +3,20 @@
 // A workgroup moves a tile through LDS: it loads rows and stores columns, both
 // with neighbouring threads at neighbouring addresses, and up to 16 bytes a
 // thread where the lengths allow it. The tile is square unless one side of the
-// matrices is short, as the taps of a filter are.
+// matrices is short, as the taps of a filter are, or would leave much of a tile
+// empty, as 96 channels do.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Algorithms/Converted/TransposeKernel.h"
 #include "compiler/Algorithms/Common/ConvProgram.h"
 
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
+#include <array>
 
 using namespace mlir;
 using namespace tessera;
@@ -112,7 +116,15 @@ static void storeTile(PointBuilder &p, Value shared, Value target,
   }
 }
 
-/// 4096 elements, or 1024 of eight bytes: 64 by 64, or a short side of 16.
+/// Whether tiles of half a `side` fit `length` better: that is short, and they
+/// are an odd number.
+static bool wantsHalves(int64_t length, int64_t side) {
+  constexpr int64_t kMany = 8;
+  const int64_t halves = llvm::divideCeilSigned(length, side / 2);
+  return halves % 2 == 1 && halves < kMany;
+}
+
+/// 4096 elements, or 1024 of eight bytes: 64 by 64, 32 by 128, or 16 by 256.
 static TileShape chooseTile(const Matrices &matrices, int64_t elementBytes) {
   constexpr int64_t kSide = 64, kSideOfF64 = 32, kShort = 16, kLongest = 4;
   const int64_t side = elementBytes > kLongest ? kSideOfF64 : kSide;
@@ -121,35 +133,96 @@ static TileShape chooseTile(const Matrices &matrices, int64_t elementBytes) {
     return {longer, kShort};
   if (matrices.rows <= kShort)
     return {kShort, longer};
+  if (wantsHalves(matrices.rows, side) && matrices.columns >= 2 * side)
+    return {side / 2, 2 * side};
+  if (wantsHalves(matrices.columns, side) && matrices.rows >= 2 * side)
+    return {2 * side, side / 2};
   return {side, side};
 }
 
-void tessera::emitTranspose(func::FuncOp kernel, BlockArgument source,
-                            BlockArgument target, const Matrices &matrices) {
-  const auto [batch, rows, columns] = matrices;
-  reshapeArgument(source, {batch, rows, columns});
-  reshapeArgument(target, {batch, columns, rows});
-  auto type = cast<MemRefType>(source.getType());
+namespace {
+/// How a workgroup moves each tile of a transposition.
+struct TilePlan {
+  Matrices matrices;
+  TileShape tile;
+  TileWalk loads, stores;
+  TileLayout layout;
+
+  /// Tiles as images, columns and rows.
+  std::array<int64_t, 3> getTiles() const {
+    return {matrices.batch,
+            llvm::divideCeilSigned(matrices.columns, tile.columns),
+            llvm::divideCeilSigned(matrices.rows, tile.rows)};
+  }
+};
+} // namespace
+
+/// Gives the arguments the types of matrices.
+static TilePlan planTiles(const Transposition &job) {
+  const auto [batch, rows, columns] = job.matrices;
+  reshapeArgument(job.source, {batch, rows, columns});
+  reshapeArgument(job.target, {batch, columns, rows});
+  auto type = cast<MemRefType>(job.source.getType());
+  auto target = cast<MemRefType>(job.target.getType());
   const int64_t bytes = type.getElementTypeBitWidth() / 8;
   const int64_t unit = kAccessBytes / bytes;
-  const TileShape tile = chooseTile(matrices, bytes);
+  const TileShape tile = chooseTile(job.matrices, bytes);
   const TileWalk loads{tile, tile.columns, getAccessWidth(type, 2, unit)};
-  const TileWalk stores{
-      tile, tile.rows,
-      getAccessWidth(cast<MemRefType>(target.getType()), 2, unit)};
-  const TileLayout layout{tile, stores.width, bytes};
+  const TileWalk stores{tile, tile.rows, getAccessWidth(target, 2, unit)};
+  return {job.matrices, tile, loads, stores, {tile, stores.width, bytes}};
+}
 
+/// The first element of a tile: its image, row and column.
+static PointBuilder::Values getCorner(PointBuilder &p, const TilePlan &plan,
+                                      ValueRange at) {
+  return {at[0], p.mul(at[2], plan.tile.rows), p.mul(at[1], plan.tile.columns)};
+}
+
+void tessera::emitTranspose(func::FuncOp kernel, const Transposition &job) {
+  const TilePlan plan = planTiles(job);
   OpBuilder b(kernel.getBody().front().getTerminator());
   PointBuilder p(b, kernel.getLoc());
-  ValueRange point =
-      p.forEachPoint({batch, llvm::divideCeilSigned(columns, tile.columns),
-                      llvm::divideCeilSigned(rows, tile.rows), kThreads},
-                     kThreads);
-  PointBuilder::Values corner = {point[0], p.mul(point[2], tile.rows),
-                                 p.mul(point[1], tile.columns)};
-  Value thread = point[3];
-  Value shared = p.makeShared(type.getElementType(), {layout.countElements()});
-  loadTile(p, source, shared, corner, thread, loads, layout);
+  const auto [images, columns, rows] = plan.getTiles();
+  ValueRange at = p.forEachPoint({images, columns, rows, kThreads}, kThreads);
+  Value shared = p.makeShared(getElementTypeOrSelf(job.source.getType()),
+                              {plan.layout.countElements()});
+  const PointBuilder::Values corner = getCorner(p, plan, at.drop_back());
+  loadTile(p, job.source, shared, corner, at.back(), plan.loads, plan.layout);
   p.barrier();
-  storeTile(p, shared, target, corner, thread, stores, layout);
+  storeTile(p, shared, job.target, corner, at.back(), plan.stores, plan.layout);
+}
+
+void tessera::emitTransposes(func::FuncOp kernel, const Transposition &first,
+                             const Transposition &second) {
+  const std::array plans = {planTiles(first), planTiles(second)};
+  std::array<int64_t, 2> counts;
+  for (auto [count, plan] : llvm::zip(counts, plans)) {
+    const auto [images, columns, rows] = plan.getTiles();
+    count = images * columns * rows;
+  }
+  OpBuilder b(kernel.getBody().front().getTerminator());
+  PointBuilder p(b, kernel.getLoc());
+  ValueRange at = p.forEachPoint({counts[0] + counts[1], kThreads}, kThreads);
+  Value thread = at[1];
+  Value shared = p.makeShared(getElementTypeOrSelf(first.source.getType()),
+                              {std::max(plans[0].layout.countElements(),
+                                        plans[1].layout.countElements())});
+  auto load = [&](const Transposition &job, const TilePlan &plan, Value tile) {
+    loadTile(p, job.source, shared,
+             getCorner(p, plan, p.splitPosition(plan.getTiles(), tile)), thread,
+             plan.loads, plan.layout);
+  };
+  auto store = [&](const Transposition &job, const TilePlan &plan, Value tile) {
+    storeTile(p, shared, job.target,
+              getCorner(p, plan, p.splitPosition(plan.getTiles(), tile)),
+              thread, plan.stores, plan.layout);
+  };
+  // A barrier is in no branch.
+  p.shareGroups(
+      at[0], counts, [&](Value tile) { load(first, plans[0], tile); },
+      [&](Value tile) { load(second, plans[1], tile); });
+  p.barrier();
+  p.shareGroups(
+      at[0], counts, [&](Value tile) { store(first, plans[0], tile); },
+      [&](Value tile) { store(second, plans[1], tile); });
 }

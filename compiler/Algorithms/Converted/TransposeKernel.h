@@ -12,12 +12,22 @@ struct Matrices {
   int64_t batch, rows, columns;
 };
 
-/// Writes the body of `kernel`: `target`, [batch, columns, rows], becomes the
-/// transposed matrices of `source`, [batch, rows, columns]. Both are memref
-/// arguments of `kernel` of any shape with as many elements, packed; their
-/// types become the matrices'.
-void emitTranspose(mlir::func::FuncOp kernel, mlir::BlockArgument source,
-                   mlir::BlockArgument target, const Matrices &matrices);
+/// `target`, [batch, columns, rows], becomes the transposed matrices of
+/// `source`, [batch, rows, columns]. Both are memref arguments of one kernel,
+/// of any shape with as many elements, packed; their types become the
+/// matrices'.
+struct Transposition {
+  mlir::BlockArgument source, target;
+  Matrices matrices;
+};
+
+/// Writes the body of `kernel`.
+void emitTranspose(mlir::func::FuncOp kernel, const Transposition &job);
+
+/// Writes the body of `kernel` for two tensors of one type. The workgroups of
+/// `first` begin first: it is to be the shorter one.
+void emitTransposes(mlir::func::FuncOp kernel, const Transposition &first,
+                    const Transposition &second);
 
 } // namespace tessera
 

@@ -230,24 +230,7 @@ static Packing makeFilterPacking(func::FuncOp function, Value source,
 // One launch for both
 //===----------------------------------------------------------------------===//
 
-/// The coordinates of point number `position` of a space of `sizes`, the last
-/// dimension fastest. Past the last point, the first coordinate is out of
-/// bounds.
-static PointBuilder::Values
-splitPosition(PointBuilder &p, ArrayRef<int64_t> sizes, Value position) {
-  PointBuilder::Values point(sizes.size());
-  for (size_t d = sizes.size() - 1; d > 0; --d) {
-    Value size = p.index(sizes[d]);
-    point[d] = arith::RemUIOp::create(p.b, p.loc, position, size);
-    position = arith::DivUIOp::create(p.b, p.loc, position, size);
-  }
-  point[0] = position;
-  return point;
-}
-
-/// Packs two tensors in one launch. The workgroups of the first packing are
-/// counted upwards from the first one, those of the second downwards from the
-/// last one, so that neither number is ever negative.
+/// Packs two tensors in one launch.
 static void packBoth(PointBuilder &p, ArrayRef<Packing> packings) {
   auto countGroups = [](const Packing &packing) {
     int64_t points = 1;
@@ -255,22 +238,17 @@ static void packBoth(PointBuilder &p, ArrayRef<Packing> packings) {
       points *= size;
     return llvm::divideCeilSigned(points, kThreads);
   };
-  const int64_t groups = countGroups(packings[0]);
-  const int64_t all = groups + countGroups(packings[1]);
-  ValueRange at = p.forEachPoint({all, kThreads}, kThreads);
-  Value group = at[0], thread = at[1];
+  const std::array counts = {countGroups(packings[0]),
+                             countGroups(packings[1])};
+  ValueRange at = p.forEachPoint({counts[0] + counts[1], kThreads}, kThreads);
+  Value thread = at[1];
   auto pack = [&](const Packing &packing, Value number) {
     Value position = p.add(p.mul(number, kThreads), thread);
-    packing.packPoint(p, splitPosition(p, packing.points, position));
-    return PointBuilder::Values();
+    packing.packPoint(p, p.splitPosition(packing.points, position));
   };
-  auto isBefore = [&](arith::CmpIPredicate predicate) {
-    return arith::CmpIOp::create(p.b, p.loc, predicate, group, p.index(groups));
-  };
-  p.branch(isBefore(arith::CmpIPredicate::ult), {},
-           [&] { return pack(packings[0], group); });
-  p.branch(isBefore(arith::CmpIPredicate::uge), {},
-           [&] { return pack(packings[1], p.add(p.mul(group, -1), all - 1)); });
+  p.shareGroups(
+      at[0], counts, [&](Value number) { pack(packings[0], number); },
+      [&](Value number) { pack(packings[1], number); });
 }
 
 void tessera::buildPacking(dnn::ConvOp conv, const PackedGeometry &g,

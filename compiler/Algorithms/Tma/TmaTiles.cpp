@@ -306,7 +306,8 @@ static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
                        rates) /
       (rates.memoryBytes * target.computeUnits);
   const double overlap =
-      getOverlap(shape, step, rates) + rates.fewWaves / waves;
+      (shape.halo > 0 ? rates.haloOverlap : 1) *
+      (getOverlap(shape, step, rates) + rates.fewWaves / waves);
   return std::max(work, memory) + overlap * std::min(work, memory) +
          rates.begin + getClusterClocks(shape, rates) +
          getSumClocks({rates.sumBegin, rates.sumPass, rates.sumBytes},

@@ -80,11 +80,12 @@ static bool movesAlongRows(Value extra) {
   });
 }
 
-/// Tensors of the result's shape come as sums of swapped operands are staged:
-/// into rows of the warp itself, and none twice.
+/// Tensors of the shape of a column-major result come as sums of swapped
+/// operands are staged: into rows of the warp itself, and none twice.
 static LogicalResult checkColumnExtras(TileProgram &program,
                                        const HopperShape &shape) {
-  if (!llvm::any_of(program.store.getExtras(), movesAlongRows))
+  if (!shape.isColumnMajor ||
+      !llvm::any_of(program.store.getExtras(), movesAlongRows))
     return success();
   if (!shape.isSwapped)
     return program.store.emitOpError(
@@ -96,18 +97,6 @@ static LogicalResult checkColumnExtras(TileProgram &program,
            << shape.getStoreRows() << " rows for each consumer, but has "
            << shape.getRows();
   return success();
-}
-
-/// What leaves column by column: blocks of 64 columns and 128 bytes of rows.
-static LogicalResult checkColumnMajor(TileProgram &program,
-                                      const HopperShape &shape) {
-  if (!shape.isColumnMajor)
-    return success();
-  if (shape.getColumns() < kWgmmaRows)
-    return program.store.emitOpError()
-           << "has a column-major result, and needs " << kWgmmaRows
-           << " columns or more, but has " << shape.getColumns();
-  return checkColumnExtras(program, shape);
 }
 
 /// What leaves exchanged sums can do: transpose 16-bit results of whole blocks
@@ -338,7 +327,7 @@ FailureOr<HopperShape> tessera::getHopperShape(TileProgram &program,
            << " bytes, but has " << shape.rowBytes;
   if (failed(checkTypes(program)) || failed(checkTile(program, shape)) ||
       failed(checkColumns(program, shape)) ||
-      failed(checkColumnMajor(program, shape)) ||
+      failed(checkColumnExtras(program, shape)) ||
       failed(checkExchanged(program, shape)) ||
       failed(checkCluster(program, shape)) ||
       failed(checkRegisters(program, shape)))

@@ -106,7 +106,14 @@ struct HopperShape {
   int64_t getStagedElements() const { return storeRowBytes / resultBytes; }
   /// Columns and rows of the result that a consumer stores at once.
   int64_t getStoreColumns() const {
-    return isColumnMajor ? kWgmmaRows : getStagedElements();
+    return isColumnMajor ? std::min(kWgmmaRows, getColumns())
+                         : getStagedElements();
+  }
+  /// Warps of a consumer that have staged rows to store: of a column-major tile
+  /// each has 16 columns.
+  int64_t countStoringWarps() const {
+    constexpr int64_t kWarps = kWarpgroup / 32;
+    return isColumnMajor ? getStoreColumns() / kStoreRows : kWarps;
   }
   int64_t getStoreRows() const {
     return isColumnMajor ? getStagedElements() : kWgmmaRows;

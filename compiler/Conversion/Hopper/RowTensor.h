@@ -7,6 +7,11 @@
 // conflicts: each phase of an access is one row, so all banks. Narrower pieces
 // are moved in a loop over batches of rows, which keeps them few.
 //
+// Where taps share pixels, padding lies between the lines of a column-major
+// result, so that neighbours begin at no multiple of anything. Then a lane
+// stores pairs of 16-bit elements, each beginning at an even pixel of its line,
+// wherever in the staged row that is.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_COMPILER_CONVERSION_HOPPER_ROWTENSOR_H
@@ -45,6 +50,12 @@ private:
   void forEachBatch(llvm::function_ref<void(mlir::Value)> body);
   void visit(mlir::Value batch, int64_t row, int64_t column, Visitor visitor);
   Pieces load(mlir::Value batch, int64_t row, int64_t column);
+  StoreView getView(mlir::Value row, mlir::Value column) const;
+  mlir::Value getPixel(mlir::Value staged) const;
+  mlir::Value loadStaged(mlir::Value buffer, mlir::Value row,
+                         mlir::Value element);
+  void storePairs(mlir::Value buffer, int64_t row, int64_t column);
+  void storeEnds(mlir::Value buffer, int64_t row, int64_t column);
   mlir::Type getPieceType() const;
 
   Emitter &e;
@@ -57,6 +68,13 @@ private:
   int64_t width;       ///< Elements of a piece.
   int64_t lanesPerRow; ///< Pieces that lie side by side.
   int64_t batchPieces; ///< Of one lane, side by side along the rows.
+  /// The lines that staged rows are of, if lanes store pairs of their pixels:
+  /// positions of each, the first `pixels` of which are any.
+  struct Lines {
+    int64_t positions, pixels;
+  };
+  static std::optional<Lines> findLines(const ViewAccess &access);
+  std::optional<Lines> lines;
   ResultTile tile;
   std::optional<GlobalBuffer> tensor; ///< At the tile.
 };

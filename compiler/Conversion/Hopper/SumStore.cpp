@@ -156,8 +156,10 @@ void SumStore::stageTransposed(Value sums, int64_t row, int64_t column,
                                const Fetched &extraValues,
                                int64_t bufferBytes) {
   constexpr int64_t kWarps = kWarpgroup / 32, kBuffer = kStoreRows * kRowBytes;
+  const int64_t buffers =
+      shape.isColumnMajor ? shape.countStoringWarps() : kWarps;
   auto stage = [&] {
-    for (int64_t warp = 0; warp < kWarps; ++warp) {
+    for (int64_t warp = 0; warp < buffers; ++warp) {
       const int64_t bytes = warp * shape.stagers * kBuffer + bufferBytes;
       auto turn =
           element.isF32() ? &SumStore::turnSums : &SumStore::turnMatrices;
@@ -241,7 +243,12 @@ void SumStore::emit(ArrayRef<Value> sums) {
       stageSums(ofBlock, productColumn, values, buffer);
     else
       stageMatrices(ofBlock, productColumn, values, buffer);
-    wayOut->copyOut(buffer, row, column);
+    auto copyOut = [&] { wayOut->copyOut(buffer, row, column); };
+    constexpr int64_t kWarps = kWarpgroup / 32;
+    if (shape.countStoringWarps() == kWarps)
+      copyOut();
+    else
+      emitIf(e, e.ult(thread.warp, shape.countStoringWarps()), copyOut);
   }
 }
 

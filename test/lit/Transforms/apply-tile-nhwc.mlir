@@ -20,16 +20,14 @@
 
 // Both operands are transposed, and the result is stored with channels first:
 // its columns are 196 elements apart.
-// FORWARD:      func.func @{{.*}}_x(
-// FORWARD:      func.func @{{.*}}_w(
+// FORWARD:      func.func @{{.*}}_x_w(
 // FORWARD:      func.func @
 // FORWARD-SAME: %[[Y:[^:]*]]: memref<2x64x14x14xf16> {dnn.arg = "y"}
 // FORWARD:      %[[RESULT:.*]] = dnn.view %[[Y]] <[1], [2, 14, 14], [64] : (d0, d1, d2, d3, d4) -> (d1, d0 * 64 + d4, d2, d3)
 // FORWARD:      dnn.tile_mma {{.*}} using "wgmma" waves [1, 1] lanes n
 // FORWARD:      dnn.tile_store {{.*}}, %[[RESULT]]
 // FORWARD-NOT:  func.func
-// DATA:         func.func @{{.*}}_w(
-// DATA:         func.func @{{.*}}_y(
+// DATA:         func.func @{{.*}}_y_w(
 // DATA:         func.func @
 // DATA-SAME:    memref<2x64x14x14xf16> {dnn.arg = "x"}
 // DATA-NOT:     func.func
@@ -44,19 +42,30 @@
 // FILTER-SAME: memref<64x3x3x64xf16> {dnn.arg = "workspace"
 // FILTER-NOT:  func.func @{{.*}}_y(
 
-// x has 64 channels by 196 pixels: four loads of 4 elements and two stores of 8
-// each thread. It is first in the workspace, w and y follow.
-// CHECK-LABEL: func.func @forward_x(
+// One launch transposes both operands. x has 64 channels by 196 pixels: four
+// loads of 4 elements and two stores of 8 each thread. The first 8 workgroups
+// have its tiles, the others, counted from the last one, those of w, which is
+// the longer one. In the workspace x is first, w and y follow.
+// CHECK-LABEL: func.func @forward_x_w(
 // CHECK-SAME:    %[[X:[^:]*]]: memref<2x64x196xf16, strided<[12544, 196, 1]>> {dnn.arg = "x"},
+// CHECK-SAME:    %[[W:[^:]*]]: memref<64x64x9xf16, strided<[576, 9, 1]>> {dnn.arg = "w"},
 // CHECK-SAME:    %[[LAST:[^:]*]]: memref<2x196x64xf16, strided<[12544, 64, 1]>> {dnn.arg = "workspace", dnn.bytes = 50176 : i64}
-// CHECK:       dnn.for_each_point [2, 4, 1, 256] threads 256
-// CHECK:       %[[LDS:.*]] = memref.alloca() : memref<4160xf16, #gpu.address_space<workgroup>>
+// CHECK-SAME:    %[[LASTW:[^:]*]]: memref<64x9x64xf16, strided<[576, 64, 1], offset: 25088>>
+// CHECK:       dnn.for_each_point [72, 256] threads 256
+// CHECK-NEXT:  ^bb0(%[[GROUP:[^:]*]]: index
+// CHECK:       %[[LDS:.*]] = memref.alloca() : memref<4352xf16, #gpu.address_space<workgroup>>
+// CHECK:       arith.cmpi ult, %[[GROUP]], %c8
+// CHECK:       scf.if
 // CHECK-COUNT-4: dnn.point_load %[[X]]{{.*}} -> vector<4xf16>
 // CHECK-COUNT-4: vector.store {{.*}}, %[[LDS]]
+// CHECK:       arith.cmpi uge, %[[GROUP]], %c8
+// CHECK:       scf.if
+// CHECK:       dnn.point_load %[[W]]
 // CHECK:       gpu.barrier
+// CHECK:       scf.if
 // CHECK-COUNT-2: dnn.point_store {{.*}}, %[[LAST]]{{.*}} : vector<8xf16>
-// CHECK-LABEL: func.func @forward_w(
-// CHECK-SAME:    memref<64x9x64xf16, strided<[576, 64, 1], offset: 25088>>
+// CHECK:       scf.if
+// CHECK:       dnn.point_store {{.*}}, %[[LASTW]]
 // The product sees channels last everywhere, and its result is the workspace's.
 // CHECK-LABEL: func.func @forward(
 // CHECK-SAME:    %{{.*}}: memref<2x64x14x14xf16> {dnn.arg = "x"}
