@@ -129,6 +129,8 @@ static SmallVector<Type> getArgTypes(Builder &builder, const ConvProblem &p,
           MemRefType::get({channels}, result.type.getElementType()));
     else if (arg == KernelArg::Residual)
       types.push_back(result.type);
+    else if (arg == KernelArg::Mean || arg == KernelArg::Variance)
+      types.push_back(MemRefType::get({channels}, builder.getF32Type()));
     else
       types.push_back(tensors[static_cast<int>(arg)].type);
   return types;
@@ -187,8 +189,12 @@ static void buildBody(OpBuilder &builder, const ConvProblem &p,
       tensors[0].layout, tensors[1].layout, tensors[2].layout,
       orderWindow(p.pad), padsAfter, orderWindow(p.stride),
       orderWindow(p.dilation), p.groups, p.allowsTf32(), operands);
-  if (!p.epilogue.isEmpty())
+  if (!p.epilogue.leavesSums())
     fillEpilogue(builder, conv, p.epilogue, extras, findArg);
+  if (p.epilogue.statistics)
+    dnn::StatisticsOp::create(builder, function.getLoc(), conv.getY(),
+                              conv.getYLayout(), findArg(KernelArg::Mean),
+                              findArg(KernelArg::Variance));
 }
 
 OwningOpRef<ModuleOp> tessera::buildConvModule(MLIRContext &context,

@@ -15,6 +15,8 @@ SmallVector<KernelArg> tessera::getEpilogueArgs(const Epilogue &epilogue) {
     args.push_back(KernelArg::Bias);
   if (epilogue.residual)
     args.push_back(KernelArg::Residual);
+  if (epilogue.statistics)
+    args.append({KernelArg::Mean, KernelArg::Variance});
   if (epilogue.alpha)
     args.push_back(KernelArg::Alpha);
   if (epilogue.beta)

@@ -99,7 +99,8 @@ static bool findEpilogue(dnn::ConvOp conv, ConvProblem &problem) {
   problem.epilogue = {.alpha = hasArg(function, "alpha"),
                       .beta = hasArg(function, "beta"),
                       .bias = hasArg(function, "bias"),
-                      .residual = hasArg(function, "residual")};
+                      .residual = hasArg(function, "residual"),
+                      .statistics = hasArg(function, "mean")};
   for (int i = 0; i <= static_cast<int>(Activation::Clamp); ++i) {
     problem.epilogue.activation = static_cast<Activation>(i);
     auto module =
@@ -114,7 +115,9 @@ static bool findEpilogue(dnn::ConvOp conv, ConvProblem &problem) {
 
 static ErrorOr<Problem> readConv(dnn::ConvOp conv) {
   ConvProblem problem = readShape(conv);
-  if (conv.hasEpilogue() && !findEpilogue(conv, problem))
+  const bool isPlain = !conv.hasEpilogue() &&
+                       !isa_and_nonnull<dnn::StatisticsOp>(conv->getNextNode());
+  if (!isPlain && !findEpilogue(conv, problem))
     return notSupported("no problem has the epilogue of this dnn.conv");
   return Problem(problem.canonicalize());
 }

@@ -1,6 +1,7 @@
 //===- ApplyTile.cpp - Turn primitives into tiled programs ----------------===//
 
 #include "compiler/Algorithms/Algorithm.h"
+#include "compiler/Algorithms/Common/Statistics.h"
 #include "compiler/Transforms/Passes.h"
 #include "dialect/IR/Dnn.h"
 #include "dialect/IR/PointHints.h"
@@ -54,9 +55,13 @@ struct ApplyTile : tessera::impl::ApplyTileBase<ApplyTile> {
       if (op->hasTrait<dnn::Primitive>())
         primitives.push_back(op);
     });
-    for (Operation *primitive : primitives)
+    for (Operation *primitive : primitives) {
+      const std::optional<Statistics> statistics = takeStatistics(primitive);
       if (failed(algorithm->build(primitive, *config, *chip)))
         return signalPassFailure();
+      if (statistics)
+        buildStatistics(module, *statistics);
+    }
   }
 };
 } // namespace

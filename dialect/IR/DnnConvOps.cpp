@@ -391,5 +391,33 @@ LogicalResult ConvOp::verify() {
   return verifyEpilogue(*this);
 }
 
+//===----------------------------------------------------------------------===//
+// Statistics
+//===----------------------------------------------------------------------===//
+
+LogicalResult StatisticsOp::verify() {
+  MemRefType type = getTensor().getType();
+  const Type element = type.getElementType();
+  if ((type.getRank() != 4 && type.getRank() != 5) ||
+      (!element.isF16() && !element.isBF16() && !element.isF32())) /*conv_c27*/
+    return emitOpError() << "needs a tensor of rank 4 or 5 with elements of "
+                            "f16, bf16 or f32, but has "
+                         << type;
+  const auto wanted =
+      MemRefType::get(getLogicalShape(type, getLayout()).channels,
+                      Float32Type::get(getContext()));
+  for (MemRefType result : {getMean().getType(), getVariance().getType()})
+    if (result != wanted) /*conv_c28*/
+      return emitOpError() << "needs results of type " << wanted << ", but has "
+                           << result;
+  auto conv = dyn_cast_or_null<ConvOp>((*this)->getPrevNode());
+  if (!conv || conv.getDirection() != ConvDirection::Forward ||
+      conv.getY() != getTensor() ||
+      conv.getYLayout() != getLayout()) /*conv_c29*/
+    return emitOpError("needs a forward dnn.conv right before it, whose result "
+                       "and layout it names");
+  return success();
+}
+
 #define GET_OP_CLASSES
 #include "dialect/IR/DnnConvOps.cpp.inc"

@@ -107,4 +107,32 @@ def ConvOp : Dnn_Op<"conv",
   }];
 }
 
+def StatisticsOp : Dnn_Op<"statistics"> {
+  let summary = "Mean and variance of each channel of a convolution's result";
+  let description = [{
+    Of what the `dnn.conv` before it has stored in `tensor`, in f32: the mean of
+    each channel over all images and positions, and the variance of the
+    population, which is the mean of squared differences from it. The dimensions
+    of `tensor` are in the order of `layout`. docs/spec/convolution.md has the
+    reason for each constraint.
+
+    ```mlir
+    dnn.statistics %y layout nhwc mean(%mean) variance(%variance)
+        : memref<64x14x14x256xf16>, memref<256xf32>, memref<256xf32>
+    ```
+  }];
+  let arguments = (ins
+    Arg<AnyStaticShapeMemRef, "", [MemRead]>:$tensor /*conv_c27, conv_c29*/,
+    Dnn_LayoutAttr:$layout,
+    Arg<AnyStaticShapeMemRef, "", [MemWrite]>:$mean /*conv_c28*/,
+    Arg<AnyStaticShapeMemRef, "", [MemWrite]>:$variance /*conv_c28*/
+  );
+  let assemblyFormat = [{
+    $tensor `layout` custom<EnumWord>($layout) `mean` `(` $mean `)`
+    `variance` `(` $variance `)` attr-dict
+    `:` type($tensor) `,` type($mean) `,` type($variance)
+  }];
+  let hasVerifier = 1;
+}
+
 #endif // TESSERA_DIALECT_IR_DNNCONVOPS_TD

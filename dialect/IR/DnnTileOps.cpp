@@ -164,6 +164,17 @@ LogicalResult TileStoreOp::verify() {
     return emitOpError() << "adds atomically, which needs f32, but has "
                          << element << " and "
                          << getView().getType().getElementType();
+  if (getStatistics()) {
+    ArrayRef<int64_t> view = getView().getType().getShape();
+    auto partials = cast<MemRefType>(getStatistics().getType());
+    if (partials != MemRefType::get({partials.getDimSize(0), 3, view[2]},
+                                    Float32Type::get(getContext())))
+      return emitOpError() << "needs statistics of memref<s x 3 x " << view[2]
+                           << " x f32>, but has " << partials;
+    if (view[0] != 1 || getAtomic())
+      return emitOpError("has statistics, which are of one group whose tiles "
+                         "are stored whole");
+  }
   if (getAtomic() && !getEpilogue().empty())
     return emitOpError("adds atomically, which leaves no epilogue");
   if (getEpilogue().empty()) {

@@ -201,7 +201,7 @@ def TileMmaOp : Dnn_Op<"tile_mma", [Pure, AllTypesMatch<["acc", "result"]>]> {
   let hasVerifier = 1;
 }
 
-def TileStoreOp : Dnn_Op<"tile_store", []> {
+def TileStoreOp : Dnn_Op<"tile_store", [AttrSizedOperandSegments]> {
   let summary = "Store an accumulator tile to a view";
   let description = [{
     The optional region is the epilogue (bias, activation, residual), which maps
@@ -215,6 +215,12 @@ def TileStoreOp : Dnn_Op<"tile_store", []> {
     time and in no particular order. So different workgroups may store tiles at
     the same coordinates, which are partial results of a split reduction. Both
     types must be f32, and there can be no epilogue.
+
+    `statistics` also writes those of each column, of the rounded elements that
+    are stored, to a packed memref<s x 3 x columns x f32>: in each of its s
+    partials how many elements it sums up, their mean, and the sum of their squared
+    differences from it. Which rows a partial has is up to the lowering; together
+    they have all, and one may have none.
 
     Example:
     ```mlir
@@ -237,17 +243,20 @@ def TileStoreOp : Dnn_Op<"tile_store", []> {
   }];
   let arguments = (ins Dnn_TileType:$value, Dnn_ViewType:$view, Index:$group,
                        Index:$row, Index:$column,
-                       Variadic<Dnn_ViewType>:$extras, UnitAttr:$atomic);
+                       Variadic<Dnn_ViewType>:$extras,
+                       Optional<AnyStaticShapeMemRef>:$statistics,
+                       UnitAttr:$atomic);
   let regions = (region AnyRegion:$epilogue);
   let builders = [
     OpBuilder<(ins "::mlir::Value":$value, "::mlir::Value":$view,
                    "::mlir::Value":$group, "::mlir::Value":$row,
                    "::mlir::Value":$column), [{
       build($_builder, $_state, value, view, group, row, column,
-            ::mlir::ValueRange());
+            ::mlir::ValueRange(), ::mlir::Value());
     }]>];
   let assemblyFormat = [{
     $value `,` $view `[` $group `,` $row `,` $column `]` (`atomic` $atomic^)?
+    (`statistics` `(` $statistics^ `:` type($statistics) `)`)?
     (`ins` `(` $extras^ `:` type($extras) `)`)? (`epilogue` $epilogue^)? attr-dict `:` type($value) `,` type($view)
   }];
   let hasVerifier = 1;

@@ -468,7 +468,10 @@ def ResultOp : Wg_Op<"result"> {
 def StoreOp : Wg_Op<"store"> {
   let summary = "Store accumulators";
   let description = [{
-    The epilogue is that of `dnn.tile_store`.
+    The epilogue is that of `dnn.tile_store`, and so are the `statistics`, of
+    which each warp writes parts: one for each tile, if they have as many parts as
+    tiles have warps, else one for all of its tiles, whose columns are then those
+    of its workgroup's number among the tiles of a row.
 
     Example:
     ```mlir
@@ -480,10 +483,12 @@ def StoreOp : Wg_Op<"store"> {
     } : <64x64>
     ```
   }];
-  let arguments = (ins Wg_AccType:$acc, Wg_ResultType:$result);
+  let arguments = (ins Wg_AccType:$acc, Wg_ResultType:$result,
+                       Optional<AnyStaticShapeMemRef>:$statistics);
   let regions = (region AnyRegion:$epilogue);
   let assemblyFormat = [{
-    $acc `to` $result (`epilogue` $epilogue^)? attr-dict `:` type($acc)
+    $acc `to` $result (`statistics` `(` $statistics^ `:` type($statistics) `)`)?
+    (`epilogue` $epilogue^)? attr-dict `:` type($acc)
   }];
   let hasVerifier = 1;
 }

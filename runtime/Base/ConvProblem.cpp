@@ -129,6 +129,20 @@ static Status verifyFloat8Result(const ConvProblem &p) {
                          std::string(getName(p.byteResult)));
 }
 
+/// Statistics are of y, whose rounded elements are summed up in f32.
+static Status verifyStatistics(const ConvProblem &p) {
+  if (!p.epilogue.statistics)
+    return Status::ok();
+  if (p.direction != Direction::Forward)
+    return invalidArgument("statistics are of the result of a forward "
+                           "convolution only");
+  if (p.dataType != DataType::F16 && p.dataType != DataType::BF16 &&
+      p.dataType != DataType::F32)
+    return invalidArgument("statistics are of f16, bf16 and f32, not of " +
+                           std::string(getName(p.dataType)));
+  return Status::ok();
+}
+
 static Status verifyTypes(const ConvProblem &p) {
   if (p.dataType == DataType::I32 || p.dataType == DataType::I64)
     return invalidArgument(std::string(getName(p.dataType)) +
@@ -173,6 +187,8 @@ Status ConvProblem::verify() const {
     status = verifyGroups(*this);
   if (status.isOk())
     status = verifyTypes(*this);
+  if (status.isOk())
+    status = verifyStatistics(*this);
   if (status.isOk())
     status = verifyTensors(*this);
   return status;

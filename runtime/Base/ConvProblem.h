@@ -32,14 +32,21 @@ enum class Activation : uint8_t {
 ///   activation(alpha * accumulator + beta * old + bias[channel]
 ///              + residual[element])
 /// Only the terms that are set take part; each flag costs the kernel an
-/// argument.
+/// argument. Statistics change nothing that is stored: they are further
+/// results.
 struct Epilogue {
   bool alpha = false;
   bool beta = false;
   bool bias = false;
   bool residual = false; ///< A tensor of the result's type and layout.
+  /// The mean and the variance of each channel of the stored result.
+  bool statistics = false;
   Activation activation = Activation::None;
 
+  /// Whether sums are stored as they are.
+  bool leavesSums() const {
+    return *this == Epilogue{.statistics = statistics};
+  }
   bool isEmpty() const { return *this == Epilogue(); }
   friend bool operator==(const Epilogue &, const Epilogue &) = default;
 };
@@ -155,7 +162,8 @@ struct ConvProblem {
   /// padding that differs between the ends of a dimension "p1x0:2";
   /// strided tensors "s50176:196:14:1"; bytes with their result "i8,i32"; f32
   /// that may be multiplied as tf32 "tf32"; an epilogue as
-  /// "-ealpha+beta+bias+residual+relu" at the end, and behind it "-nowinograd".
+  /// "-ealpha+beta+bias+residual+stats+relu" at the end, and behind it
+  /// "-nowinograd".
   std::string toNetworkConfig() const;
 };
 

@@ -63,6 +63,8 @@ std::string tessera::toText(const Epilogue &epilogue) {
     add("bias");
   if (epilogue.residual)
     add("residual");
+  if (epilogue.statistics)
+    add("stats");
   if (epilogue.activation != Activation::None)
     add(getName(epilogue.activation));
   return text;
@@ -81,6 +83,7 @@ void tessera::scanEpilogue(TextScanner &scanner, Epilogue &epilogue) {
   epilogue.beta = take("beta");
   epilogue.bias = take("bias");
   epilogue.residual = take("residual");
+  epilogue.statistics = take("stats");
   if (scanner.consume(separator))
     scanName(scanner, kActivations, epilogue.activation);
 }

@@ -30,6 +30,10 @@ std::string_view tessera::getName(KernelArg arg) {
     return "residual";
   case KernelArg::Indices:
     return "indices";
+  case KernelArg::Mean:
+    return "mean";
+  case KernelArg::Variance:
+    return "variance";
   case KernelArg::Alpha:
     return "alpha";
   case KernelArg::Beta:

@@ -25,6 +25,8 @@ enum class KernelArg : uint8_t {
   Bias,
   Residual,
   Indices,
+  Mean, ///< Statistics of a convolution's result.
+  Variance,
   Tensor0, ///< First tensor of a RowWiseProblem; others follow.
   LastTensor = Tensor0 + kMaxTensors - 1,
   // Scalars.

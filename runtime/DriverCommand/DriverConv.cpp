@@ -82,7 +82,7 @@ static constexpr DriverFlag kFlags[] = {
     {0, "math", "fp32",
      "products of conv: fp32, or tf32 where a chip has them"},
     {0, "epilogue", "",
-     "what follows the sum, e.g. alpha+beta+bias+residual+relu"},
+     "what follows the sum, e.g. alpha+beta+bias+residual+stats+relu"},
 };
 
 std::span<const DriverFlag> tessera::getConvDriverFlags() { return kFlags; }
@@ -157,8 +157,8 @@ static Status parseEpilogueFlag(std::string_view text, Epilogue &epilogue) {
   if (scanner.isDone())
     return Status::ok();
   return invalidArgument("flag '--epilogue' must be some of alpha, beta, bias, "
-                         "residual and an activation, in this order with + "
-                         "between, not " +
+                         "residual, stats and an activation, in this order "
+                         "with + between, not " +
                          quote(text));
 }
 

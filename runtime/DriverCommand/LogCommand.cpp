@@ -84,7 +84,7 @@ static std::string_view getLogName(RowWiseKind op) {
 
 /// Any convolution may have alpha and beta; only a fusion has the other terms.
 static bool isFused(const Epilogue &epilogue) {
-  return epilogue.bias || epilogue.residual ||
+  return epilogue.bias || epilogue.residual || epilogue.statistics ||
          epilogue.activation != Activation::None;
 }
 

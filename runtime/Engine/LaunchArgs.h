@@ -20,6 +20,8 @@ struct LaunchArgs {
   const void *bias = nullptr;
   const void *residual = nullptr;
   const void *indices = nullptr;
+  const void *mean = nullptr;
+  const void *variance = nullptr;
   double alpha = 1;
   double beta = 0;
   double activAlpha = 0;
@@ -54,6 +56,10 @@ inline const void *&LaunchArgs::getPointer(KernelArg arg) {
     return residual;
   case KernelArg::Indices:
     return indices;
+  case KernelArg::Mean:
+    return mean;
+  case KernelArg::Variance:
+    return variance;
   default:
     return tensors[getOffset(arg, KernelArg::Tensor0)];
   }

@@ -2,6 +2,7 @@
 
 #include "runtime/Reference/ConvCase.h"
 
+#include "dialect/Reference/Statistics.h"
 #include "runtime/Reference/ReferenceShape.h"
 
 #include <cstring>
@@ -35,7 +36,25 @@ ConvCase::ConvCase(const ConvProblem &problem, DataKind kind, uint64_t seed)
   old = problem.epilogue.beta ? make(resultType, getResultSpan(problem))
                               : makePoison(resultType, getResultSpan(problem));
   getResult() = old;
+  if (problem.epilogue.statistics) {
+    mean = makePoison(ElementType::F32, problem.getResultLengths().c);
+    variance = mean;
+    moveMeans();
+  }
   chooseScalars();
+}
+
+/// Channels whose mean is far from zero show what a difference of large sums
+/// would lose.
+void ConvCase::moveMeans() {
+  constexpr double kDistance = 64;
+  const int64_t channels =
+      problem.epilogue.bias ? problem.getResultLengths().c : 0;
+  for (int64_t i = 0; i < channels; ++i) {
+    const double value = loadElement(resultType, bias.data(), i);
+    storeElement(resultType, bias.data(), i,
+                 value + (i % 2 == 0 ? kDistance : -kDistance));
+  }
 }
 
 /// Chooses powers of two, so that integer data stay exact, and parameters with
@@ -219,6 +238,23 @@ reference::Report ConvCase::checkSample(int64_t count, uint64_t seed) const {
   const std::vector<int64_t> sample = sampleElements(
       getReferenceSizes(problem.getResultLengths()), count, seed);
   return compareWith(evaluate(&sample));
+}
+
+std::string ConvCase::checkStatistics() const {
+  if (!problem.epilogue.statistics)
+    return "";
+  const auto expected = reference::getStatistics(
+      getReferenceSizes(problem.getResultLengths()), getResultView());
+  auto compareWith = [](std::string_view name,
+                        const reference::Expected &values,
+                        const std::vector<char> &actual) -> std::string {
+    const reference::Report report = compare(
+        values, TensorView{ElementType::F32, actual.data(), {.channel = 1}});
+    return report.passed() ? "" : std::string(name) + ": " + report.toText();
+  };
+  const std::string fault = compareWith("mean", expected.mean, mean);
+  return fault.empty() ? compareWith("variance", expected.variance, variance)
+                       : fault;
 }
 
 std::string ConvCase::checkGaps() const {

@@ -51,12 +51,17 @@ public:
   /// Returns an empty string if the bytes between the elements of the result
   /// are unchanged, otherwise a message.
   std::string checkGaps() const;
+  /// The same for statistics, which are those of the result's content.
+  std::string checkStatistics() const;
 
   std::vector<char> x;
   std::vector<char> w;
   std::vector<char> y;
   std::vector<char> bias;     ///< empty without bias
   std::vector<char> residual; ///< empty without residual
+  /// Of each channel of the result, in f32: poison until a kernel's results are
+  /// copied here; empty without statistics.
+  std::vector<char> mean, variance;
   double alpha = 1;
   double beta = 0;
   double activAlpha = 0;
@@ -66,6 +71,7 @@ public:
 private:
   void flushSubnormals();
   void chooseScalars();
+  void moveMeans();
   reference::TensorView getX() const;
   reference::TensorView getW() const;
   reference::TensorView getY() const;

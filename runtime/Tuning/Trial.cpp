@@ -52,9 +52,7 @@ public:
   void setScalars(LaunchArgs &args) const override;
   ErrorOr<std::string> prepareJudge(const GpuApi &gpu, const RunAlgorithm &run,
                                     JudgeChoice choice) override;
-  std::string judge(const TrialOutputs &outputs) override {
-    return check->check(outputs.begin()->second);
-  }
+  std::string judge(const TrialOutputs &outputs) override;
 
 private:
   bool isQuickOnHost() const;
@@ -66,6 +64,7 @@ private:
   const ConvProblem problem;
   const uint64_t seed;
   ConvCase data;
+  ConvCase result = data; ///< Gets a kernel's outputs for its statistics.
   std::optional<ResultCheck> check;
 };
 } // namespace
@@ -82,6 +81,10 @@ const std::vector<char> &ConvTrial::getTensor(KernelArg arg) const {
     return data.bias;
   case KernelArg::Residual:
     return data.residual;
+  case KernelArg::Mean:
+    return data.mean;
+  case KernelArg::Variance:
+    return data.variance;
   default:
     return kNone;
   }
@@ -90,6 +93,8 @@ const std::vector<char> &ConvTrial::getTensor(KernelArg arg) const {
 std::vector<KernelArg> ConvTrial::getOutputs() const {
   switch (problem.direction) {
   case Direction::Forward:
+    if (problem.epilogue.statistics)
+      return {KernelArg::Y, KernelArg::Mean, KernelArg::Variance};
     return {KernelArg::Y};
   case Direction::BackwardData:
     return {KernelArg::X};
@@ -105,6 +110,17 @@ void ConvTrial::setScalars(LaunchArgs &args) const {
   args.activAlpha = data.activAlpha;
   args.activBeta = data.activBeta;
   args.activGamma = data.activGamma;
+}
+
+/// The tensor that is computed comes first. Statistics are of what is stored.
+std::string ConvTrial::judge(const TrialOutputs &outputs) {
+  const std::string fault = check->check(outputs.begin()->second);
+  if (!fault.empty() || !problem.epilogue.statistics)
+    return fault;
+  result.getResult() = outputs.at(KernelArg::Y);
+  result.mean = outputs.at(KernelArg::Mean);
+  result.variance = outputs.at(KernelArg::Variance);
+  return result.checkStatistics();
 }
 
 bool ConvTrial::isQuickOnHost() const {

@@ -31,11 +31,13 @@ namespace tessera {
 
 /// Tensors that a kernel may be given, besides the workspace.
 inline constexpr auto kTensorArgs = [] {
-  std::array<KernelArg, 6 + kMaxTensors> args = {
+  constexpr int kOthers = 8;
+  std::array<KernelArg, kOthers + kMaxTensors> args = {
       KernelArg::X,    KernelArg::W,        KernelArg::Y,
-      KernelArg::Bias, KernelArg::Residual, KernelArg::Indices};
+      KernelArg::Bias, KernelArg::Residual, KernelArg::Indices,
+      KernelArg::Mean, KernelArg::Variance};
   for (int tensor = 0; tensor < kMaxTensors; ++tensor)
-    args[6 + tensor] = getTensorArg(tensor);
+    args[kOthers + tensor] = getTensorArg(tensor);
   return args;
 }();
 

@@ -311,6 +311,52 @@ class CompileTest(unittest.TestCase):
                 one, other = one.grad, other.grad
             torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-4)
 
+    # Convolutions measure what a batch normalisation behind them reads, in 16 bits: their statistics are those of what
+    # they store, and gradients and running statistics are as near to f32's as PyTorch's own.
+    def test_training_statistics(self):
+        for dtype in (torch.bfloat16, torch.float16):
+            mine = make_network(
+                nn.Conv2d(8, 64, 3, bias=False), nn.BatchNorm2d(64), nn.ReLU(), nn.Conv2d(64, 72, 3, 2, 1, bias=False),
+                nn.BatchNorm2d(72), nn.Conv2d(72, 8, 1), nn.BatchNorm2d(8, affine=False), nn.AdaptiveAvgPool2d(3)).train()
+            exact, theirs = copy.deepcopy(mine), copy.deepcopy(mine)
+            compiled = torch.compile(mine, backend="tessera", options={**WITHOUT_INDUCTOR, "statistics": True})
+            x, weights = make(4, 8, 17, 15) + 3, torch.randn(8, 3, 3, device=DEVICE)
+
+            def step(network):
+                with torch.autocast(DEVICE, dtype):
+                    y = network(x)
+                (y.float() * weights).sum().backward()
+            (exact(x) * weights).sum().backward()
+            step(theirs)
+            count = self.count(lambda: step(compiled))
+            # The third has a bias.
+            self.assertEqual((count["compiled_conv_statistics"], count["compiled_convolution"]), (2, 1))
+            self.compare_steps(mine, theirs, exact)
+
+    def compare_steps(self, mine, theirs, exact):
+        """Gradients and buffers, whose distance from those of f32 may be little more than PyTorch's own."""
+        for name, tensor in exact.state_dict(keep_vars=True).items():
+            tensors = [network.state_dict(keep_vars=True)[name] for network in (mine, theirs)]
+            wanted, one, other = (t.grad if t.requires_grad else t.double() for t in (tensor, *tensors))
+            norm = wanted.double().norm().item() + 1e-2
+            mine_off, theirs_off = ((t.double() - wanted.double()).norm().item() / norm for t in (one, other))
+            self.assertLess(mine_off, 1.5 * theirs_off + 5e-3, name)
+
+    # The operator and what stands in for it, with channels whose mean is many deviations from zero.
+    def test_statistics(self):
+        for dtype in (torch.float32, torch.bfloat16, torch.float16):
+            x, w = (make(2, 8, 9, 7) + 20).to(dtype), make(24, 8, 3, 3).to(dtype)
+            arguments = [2, 1], [1, 0], [1, 1], 1
+            y, mean, variance = torch.ops.tessera_compiled.compiled_conv_statistics(x, w, *arguments)
+            self.assertEqual(_fused.start().fallbacks, {})
+            torch.testing.assert_close(y, F.conv2d(x, w, None, *arguments), atol=1e-1, rtol=2e-2)
+            wide = y.double()
+            torch.testing.assert_close(mean.double(), wide.mean((0, 2, 3)), atol=1e-4, rtol=1e-5)
+            torch.testing.assert_close(variance.double(), wide.var((0, 2, 3), correction=0), atol=1e-4, rtol=1e-3)
+            self.assertTrue(y.is_contiguous(memory_format=LAST))
+            for one, other in zip(_fused._convolve_and_measure(x, w, *arguments)[1:], (mean, variance)):
+                torch.testing.assert_close(one, other, atol=1e-1, rtol=5e-2)
+
     # Maximum pooling keeps a byte for its gradient, ours and PyTorch's the same; poolings that are not ours beside it.
     def test_training_pools(self):
         for dims, kind in ((2, nn.MaxPool2d), (3, nn.MaxPool3d)):

@@ -30,9 +30,11 @@ import tessera.compile
 import tessera.torch
 from tessera import _fused
 
-WAYS = ["eager, ours", "eager, ours in Python", "graph", "graph, ours", "compile", "compile, norms", "torch.compile"]
+WAYS = ["eager, ours", "eager, ours in Python", "graph", "graph, ours", "compile", "compile, norms", "compile, statistics",
+        "torch.compile"]
 COMPILED = {"compile": {"backend": "tessera", "mode": "reduce-overhead"},
             "compile, norms": {"backend": "tessera", "options": {"cuda_graphs": True, "norm_relu": True}},
+            "compile, statistics": {"backend": "tessera", "options": {"cuda_graphs": True, "statistics": True}},
             "torch.compile": {"mode": "reduce-overhead"}}
 START = time.monotonic()
 
@@ -142,7 +144,7 @@ def make_ways(workload, options):
     if "graph" in options.ways:
         ways.append(("graph", None, capture(workload, eager)))
     for name, how in COMPILED.items():
-        if name in options.ways and (workload.name == "training" or name != "compile, norms"):
+        if name in options.ways and (workload.name == "training" or "," not in name):
             ways += [(name, None, step) for step in [compile_step(workload, name, how, options)] if step]
     return ways
 

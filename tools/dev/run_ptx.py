@@ -7,7 +7,8 @@
 dnn-opt compiles the problem of the network config CONFIG; all its launches run
 on random data, over memory of NaN. Each element of the result is compared with
 a reference in f64. One line tells the tile and the error, as a fraction of the
-norm. Exits 1 if the result is wrong, or if a kernel does what a chip refuses:
+norm. With "stats" the mean and the variance of what was stored are compared,
+too. Exits 1 if the result is wrong, or if a kernel does what a chip refuses:
 leaves a tensor, breaks an alignment, waits forever. FILE has PTX to run
 instead of the compiler's.
 
@@ -47,10 +48,12 @@ TOLERANCES = {"bf16": (2 ** -8, 2 ** -20, 4e-3),
 
 def run_tile(tile, convolution, is_late):
     """Runs all launches of a tile as gpu_pack.py reads it, with copies and
-    products at once or late. Returns the result."""
+    products at once or late. Returns the result, its means and variances."""
     data, letter = convolution.data, convolution.result
+    of_channels = 4 * convolution.sizes["k"]
     memory = GlobalMemory({name: len(data[name]) for name in LETTERS}
-                          | {"workspace": tile["workspace"]})
+                          | {"workspace": tile["workspace"],
+                             "mean": of_channels, "variance": of_channels})
     for name in LETTERS.replace(letter, ""):
         memory.get(name, len(data[name]))[:] = data[name]
     kernels = read_program(tile["ptx"])
@@ -67,7 +70,25 @@ def run_tile(tile, convolution, is_late):
                           maps, launch["shared"], is_late)
         for block in range(0, launch["grid"], machine.cluster):
             machine.run(block)
-    return convolution.decode(memory.get(letter, len(data[letter])), letter)
+    return (convolution.decode(memory.get(letter, len(data[letter])), letter),
+            *(memory.get(name, of_channels).view(np.float32).astype(np.float64)
+              for name in ("mean", "variance")))
+
+
+def judge_statistics(result, mean, variance):
+    """What is wrong, or "", by the rule of docs/spec/convolution.md."""
+    pixels = result.reshape(-1, result.shape[-1])
+    wanted, squares = pixels.mean(0), pixels.var(0)
+    deviation = np.sqrt(squares)
+    for name, values, of, most in (
+            ("mean", mean, wanted, 64 * (abs(wanted) + deviation)),
+            ("variance", variance, squares,
+             512 * squares + 16 * abs(wanted) * deviation)):
+        wrong = np.flatnonzero(~(abs(values - of) <= most * 2 ** -24))
+        if len(wrong):
+            return (f"{name} of {len(wrong)} channels, first {wrong[0]}: "
+                    f"{values[wrong[0]]:.8g}, not {of[wrong[0]]:.8g}")
+    return ""
 
 
 def judge(result, convolution):
@@ -107,8 +128,10 @@ def main():
     for is_late in (False, True):
         suffix = "; with late copies and products" if is_late else ""
         try:
-            error, wrong = judge(run_tile(tile, convolution, is_late),
-                                 convolution)
+            result, *statistics = run_tile(tile, convolution, is_late)
+            error, wrong = judge(result, convolution)
+            if convolution.has_statistics and not wrong:
+                wrong = judge_statistics(result, *statistics)
         except Fault as fault:
             print(f"FAULT {name}: {fault}{suffix}")
             return 1

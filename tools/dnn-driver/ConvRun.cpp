@@ -27,7 +27,7 @@ static bool hasFunction(const ConvProblem &problem) {
   if (e.isEmpty())
     return true;
   return problem.hasDepth() && e.alpha && !e.bias && !e.residual &&
-         e.activation == Activation::None;
+         !e.statistics && e.activation == Activation::None;
 }
 
 //===----------------------------------------------------------------------===//
@@ -43,12 +43,15 @@ ErrorOr<ConvRun> ConvRun::create(const GpuApi &gpu,
   ErrorOr<DeviceBuffer> y = upload(gpu, data.y);
   ErrorOr<DeviceBuffer> bias = upload(gpu, data.bias);
   ErrorOr<DeviceBuffer> residual = upload(gpu, data.residual);
-  for (const ErrorOr<DeviceBuffer> *buffer : {&x, &w, &y, &bias, &residual})
+  ErrorOr<DeviceBuffer> mean = upload(gpu, data.mean);
+  ErrorOr<DeviceBuffer> variance = upload(gpu, data.variance);
+  for (const ErrorOr<DeviceBuffer> *buffer :
+       {&x, &w, &y, &bias, &residual, &mean, &variance})
     if (!*buffer)
       return buffer->getStatus();
   ConvRun run(gpu, options, problem, data,
               {std::move(*x), std::move(*w), std::move(*y), std::move(*bias),
-               std::move(*residual)});
+               std::move(*residual), std::move(*mean), std::move(*variance)});
   Status status = run.setDescriptors();
   if (status.isOk())
     status = run.checkOutputLengths();
@@ -254,6 +257,8 @@ Status ConvRun::runProblem(const ChosenKernel &kernel) {
   arguments.y = buffers.y.get();
   arguments.bias = buffers.bias.get();
   arguments.residual = buffers.residual.get();
+  arguments.mean = buffers.mean.get();
+  arguments.variance = buffers.variance.get();
   arguments.workSpace = workspace->get();
   arguments.workSpaceSize = kernel.workspaceBytes;
   arguments.alpha = data.alpha;
@@ -309,8 +314,16 @@ const DeviceBuffer &ConvRun::getResultBuffer() const {
   __builtin_unreachable();
 }
 
-Status ConvRun::readResult(std::vector<char> &result) const {
-  return getResultBuffer().copyToHost(result.data(), result.size());
+Status ConvRun::readResults(ConvCase &results) const {
+  auto read = [](const DeviceBuffer &buffer, std::vector<char> &host) {
+    return buffer.copyToHost(host.data(), host.size());
+  };
+  Status status = read(getResultBuffer(), results.getResult());
+  if (status.isOk() && problem.epilogue.statistics)
+    status = read(buffers.mean, results.mean);
+  if (status.isOk() && problem.epilogue.statistics)
+    status = read(buffers.variance, results.variance);
+  return status;
 }
 
 ErrorOr<tesseraKernelInfo> ConvRun::getKernelInfo() const {

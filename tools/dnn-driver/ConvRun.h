@@ -46,14 +46,14 @@ public:
   ErrorOr<ChosenKernel> choose();
   /// Runs the chosen kernel as often as the options say.
   ErrorOr<Times> run(const ChosenKernel &kernel);
-  /// Copies the computed tensor to the host.
-  Status readResult(std::vector<char> &result) const;
+  /// Copies the computed tensors to the host.
+  Status readResults(ConvCase &results) const;
   ErrorOr<tesseraKernelInfo> getKernelInfo() const;
 
 private:
   /// The tensors of the problem on the device.
   struct Buffers {
-    DeviceBuffer x, w, y, bias, residual;
+    DeviceBuffer x, w, y, bias, residual, mean, variance;
   };
 
   ConvRun(const GpuApi &gpu, const DriverOptions &options,

@@ -54,6 +54,8 @@ Verification driver::judge(const ConvProblem &problem, const ConvCase &data,
                            const reference::Expected &expected) {
   const TensorView actual = data.getResultView();
   const reference::Report report = compare(expected, actual);
-  return {getError(expected, actual), getTolerance(problem),
-          report.passed() ? data.checkGaps() : report.toText()};
+  std::string wrong = report.passed() ? data.checkGaps() : report.toText();
+  if (wrong.empty())
+    wrong = data.checkStatistics();
+  return {getError(expected, actual), getTolerance(problem), std::move(wrong)};
 }

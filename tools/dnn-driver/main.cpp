@@ -145,7 +145,7 @@ static ErrorOr<int> runConv(const GpuApi &gpu, const DriverOptions &options,
       return status;
   if (!options.verify)
     return kExitOk;
-  if (Status status = conv->readResult(data.getResult()); !status.isOk())
+  if (Status status = conv->readResults(data); !status.isOk())
     return status;
   const ErrorOr<Verification> verification = judge.verify(problem, data);
   if (!verification)

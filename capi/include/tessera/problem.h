@@ -9,6 +9,7 @@
  * conv-bwd-f32-ncdhw,ncdhw,ncdhw-n1c8d4h9w9-k8z3y3x3-p1x1x1-s1x1x1-d1x1x1-g1
  * conv-fwd-f16-nhwc,nhwc,nhwc-n1c8h9w9-k8y3x3-p1:0x2-s1x1-d1x1-g1
  * conv-fwd-i8,f32-nhwc,nhwc,nhwc-n1c8h9w9-k8y1x1-p0x0-s1x1-d1x1-g1-ebias+relu
+ * conv-fwd-bf16-nhwc,nhwc,nhwc-n8c64h56w56-k64y3x3-p1x1-s1x1-d1x1-g1-estats
  * pool-fwd-max-f16-nhwc,nhwc-n64c64h112w112-y3x3-p1x1-s2x2-iu8mask
  * rowwise-activ_fwd-m3-51380224-r-i:f16:1-o:f16:1
  * @endverbatim
@@ -58,26 +59,16 @@ typedef struct tesseraProblemArguments {
   const void *tensors[12]; /**< Tensors of a row-wise problem ("rows-..."), in
                                 the order of the text. */
   double scalars[6]; /**< Scalars of its operation (docs/spec/row-wise.md). */
+  /* A structSize that ends here is accepted, too. */
+  void *mean;     /**< With "stats": of each channel of y, in f32; written. */
+  void *variance; /**< The same of the variance, that of the population. */
 } tesseraProblemArguments;
 /** No tensors, alpha = 1 and all other numbers 0. */
 #define TESSERA_PROBLEM_ARGUMENTS_INIT                                         \
-  {sizeof(tesseraProblemArguments),                                            \
-   0,                                                                          \
-   NULL,                                                                       \
-   NULL,                                                                       \
-   NULL,                                                                       \
-   NULL,                                                                       \
-   NULL,                                                                       \
-   NULL,                                                                       \
-   NULL,                                                                       \
-   0,                                                                          \
-   1,                                                                          \
-   0,                                                                          \
-   0,                                                                          \
-   0,                                                                          \
-   0,                                                                          \
-   {NULL},                                                                     \
-   {0}}
+  {                                                                            \
+    sizeof(tesseraProblemArguments), 0, NULL, NULL, NULL, NULL, NULL, NULL,    \
+        NULL, 0, 1, 0, 0, 0, 0, {NULL}, {0}, NULL, NULL                        \
+  }
 
 /**
  * Describes the kernel for a problem, with the workspace that it needs.

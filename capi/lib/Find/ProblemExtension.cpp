@@ -26,6 +26,8 @@ static LaunchArgs getArgs(const tesseraProblemArguments &arguments) {
   args.bias = arguments.bias;
   args.residual = arguments.residual;
   args.indices = arguments.indices;
+  args.mean = arguments.mean;
+  args.variance = arguments.variance;
   args.alpha = arguments.alpha;
   args.beta = arguments.beta;
   args.activAlpha = arguments.activAlpha;
@@ -37,12 +39,13 @@ static LaunchArgs getArgs(const tesseraProblemArguments &arguments) {
 }
 
 /// Copies the client's struct, which may end before `tensors`, as in the
-/// release that had no row-wise problems.
+/// release that had no row-wise problems, or before the statistics.
 static ErrorOr<tesseraProblemArguments>
 copyArguments(const tesseraProblemArguments &given) {
-  constexpr size_t kFirst = offsetof(tesseraProblemArguments, tensors);
+  constexpr size_t kFirst = offsetof(tesseraProblemArguments, tensors),
+                   kSecond = offsetof(tesseraProblemArguments, mean);
   tesseraProblemArguments arguments = TESSERA_PROBLEM_ARGUMENTS_INIT;
-  if (given.structSize != kFirst)
+  if (given.structSize != kFirst && given.structSize != kSecond)
     if (Status status = checkStructSize(given.structSize, sizeof given);
         !status.isOk())
       return status;

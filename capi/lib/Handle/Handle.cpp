@@ -2,9 +2,9 @@
 
 #include <miopen/handle.h>
 
-#include "capi/lib/Handle/HandleState.h"
 #include "capi/lib/Common/Library.h"
 #include "capi/lib/Common/Objects.h"
+#include "capi/lib/Handle/HandleState.h"
 #include "runtime/Gpu/OtherRuntime.h"
 
 #include <miopen/version.h>
@@ -45,8 +45,8 @@ void miopenHandle::setProfiling(bool isOn) {
 
 void miopenHandle::checkRuntimeOf(const LaunchArgs &args) const {
   std::vector<const void *> pointers = {
-      args.x,    args.w,        args.y,      args.workspace,
-      args.bias, args.residual, args.indices};
+      args.x,        args.w,       args.y,    args.workspace, args.bias,
+      args.residual, args.indices, args.mean, args.variance};
   pointers.insert(pointers.end(), args.tensors.begin(), args.tensors.end());
   warnOfForeignMemory(engine.getGpu(), pointers);
   warnOfForeignStream(engine.getGpu(), stream);

@@ -95,9 +95,10 @@ class Convolution:
         config = (f"conv-{direction}-{kind}-{','.join(layouts[letter] for letter in self.letters)}-n{x[0]}c{x[1]}"
                   f"{get_spatial(x[2:], 'dhw')}-k{y[1]}{get_spatial(self.window, 'zyx')}-p{join(padding)}"
                   f"-s{join(stride)}-d{join(dilation)}-g{self.groups}{'-e' if epilogue else ''}{'+'.join(epilogue)}")
-        written = {"bwd": "x", "wrw": "w", "fwd": "y"}[direction]
-        names = ["x", "w", "y", *(name for name in ("bias", "residual") if name in epilogue)]
-        return Kernel(drop_depth(config), names, [written], of.get_device(), activation=activation)
+        statistics = ["mean", "variance"] if "stats" in epilogue else []
+        written = [{"bwd": "x", "wrw": "w", "fwd": "y"}[direction], *statistics]
+        names = ["x", "w", "y", *(name for name in ("bias", "residual") if name in epilogue), *statistics]
+        return Kernel(drop_depth(config), names, written, of.get_device(), activation=activation)
 
 
 def find_bias_gather(conv: Convolution, bias: torch.Tensor | None) -> dict[int, Callable]:

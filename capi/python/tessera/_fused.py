@@ -35,6 +35,8 @@ _SCHEMAS = [
     "compiled_convolution(Tensor x, Tensor w, Tensor? bias, Tensor? residual, int[] stride, int[] padding, "
     "int[] dilation, bool transposed, int[] output_padding, int groups, bool is_last, int activation, float a, "
     "float b, float c) -> Tensor",
+    "compiled_conv_statistics(Tensor x, Tensor w, int[] stride, int[] padding, int[] dilation, int groups) -> "
+    "(Tensor, Tensor, Tensor)",
     "compiled_convolution_backward(Tensor grad, Tensor x, Tensor w, int[]? bias_sizes, int[] stride, int[] padding, "
     "int[] dilation, bool transposed, int[] output_padding, int groups, bool[] mask) -> (Tensor, Tensor, Tensor)",
     "compiled_max_pool(Tensor x, int[] window, int[] stride, int[] padding, int[] dilation, bool ceil) -> Tensor",
@@ -103,6 +105,32 @@ def _convolve_meta(x, w, bias, residual, *arguments) -> torch.Tensor:
     value = torch.ops.aten.convolution(x, w, bias, *arguments)
     form = LAST[value.dim()] if is_last else torch.contiguous_format
     return torch.empty_like(value, memory_format=form)
+
+
+class _ConvStatistics(Entry):
+    """compiled_conv_statistics: a convolution of images with channels last, and of each channel of its result, as it
+    is rounded, the mean and the variance of the population in f32.
+    """
+
+    def decide(self, x, w, stride, padding, dilation, groups) -> None:
+        if get_type(x, w) not in ("f16", "bf16", "f32"):
+            raise Refusal("statistics of another type")
+        conv = Convolution(x, w, [stride, padding, dilation, False, [0] * len(stride), groups], True)
+        result = New(conv.b, True, x)
+        inputs = {number: Input(one, True) for number, one in enumerate((x, w))}
+        kernel = conv.make_kernel(
+            "b", {"a": inputs[0].layout, "w": inputs[1].layout, "b": result.layout}, x, ["stats"])
+        statistics = ((conv.b[1],), (1,), torch.float32)
+        self.plan = Plan([result.tensor, statistics, statistics], [(kernel, [0, 1, ~0, ~1, ~2])], (~0, ~1, ~2),
+                         find_gathers(inputs))
+
+
+def _convolve_and_measure(x, w, stride, padding, dilation, groups) -> tuple:
+    """The same by PyTorch's operators."""
+    y = torch.ops.aten.convolution(x, w, None, stride, padding, dilation, False, [0] * len(stride), groups)
+    y = y.contiguous(memory_format=LAST[y.dim()])
+    variance, mean = torch.var_mean(y.float(), [0, *range(2, y.dim())], correction=0)
+    return y, mean, variance
 
 
 class _Pool(_pooling.Pool):
@@ -292,6 +320,8 @@ def _get_forward_key(*arguments: Any) -> tuple:
 # Of each operator: how it is answered, and what gives a result's shape and strides.
 _OPERATORS = {
     "compiled_convolution": (Operator(_Forward, _get_forward_key, _convolve), _convolve_meta),
+    "compiled_conv_statistics": (Operator(_ConvStatistics, _get_forward_key, _convolve_and_measure),
+                                 _convolve_and_measure),
     "compiled_convolution_backward": (
         Operator(_convolution.Backward, _convolution.get_backward_key, torch.ops.aten.convolution_backward.default),
         torch.ops.aten.convolution_backward.default),

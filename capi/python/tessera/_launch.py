@@ -100,6 +100,12 @@ def _get_offset(name: str) -> int:
     return getattr(_library.Arguments, name).offset
 
 
+def _get_pack(offsets: Sequence[int]) -> tuple[Any, int]:
+    """What writes addresses to the struct, zeros between them, and where it begins."""
+    gaps = [after - before - 8 for before, after in zip(offsets, offsets[1:])]
+    return struct.Struct("P" * bool(offsets) + "".join(f"{gap}xP" for gap in gaps)).pack_into, (*offsets, 0)[0]
+
+
 class Kernel:
     """A compiled problem with the struct that its launches pass. One thread's, as its handle is."""
 
@@ -123,16 +129,20 @@ class Kernel:
         for name, value in zip(("activ_alpha", "activ_beta", "activ_gamma"), activation):
             setattr(self.arguments, name, value)
         self._address = ctypes.addressof(self.arguments)
-        # One call writes all addresses: pads stand for the pointers between them.
+        # One call writes all addresses up to the numbers, one those behind: pads stand for the pointers between them.
         self.offsets = [_get_offset(name) for name in names]
-        gaps = [after - before - 8 for before, after in zip(self.offsets, self.offsets[1:])]
-        self._start = self.offsets[0]
-        self._pack = struct.Struct("P" + "".join(f"{gap}xP" for gap in gaps)).pack_into
+        numbers = _library.Arguments.workspace_bytes.offset
+        self._first = sum(offset < numbers for offset in self.offsets) or len(self.offsets)
+        self._packs = [_get_pack(offsets) for offsets in (self.offsets[:self._first], self.offsets[self._first:])]
         self._function = _library.get_api().tesseraRunProblem
 
     def set_addresses(self, addresses: Sequence[int], workspace: int) -> None:
         """The tensors of the next launch."""
-        self._pack(self._buffer, self._start, *addresses)
+        pack, start = self._packs[0]
+        pack(self._buffer, start, *addresses[:self._first])
+        if self._first < len(addresses):
+            pack, start = self._packs[1]
+            pack(self._buffer, start, *addresses[self._first:])
         if workspace:
             self.arguments.workspace = workspace
 

@@ -44,7 +44,8 @@ class Arguments(ctypes.Structure):
         (name, ctypes.c_void_p) for name in "x w y bias residual indices workspace".split()] + [
         ("workspace_bytes", ctypes.c_size_t)] + [
         (name, ctypes.c_double) for name in "alpha beta activ_alpha activ_beta activ_gamma".split()] + [
-        ("tensors", ctypes.c_void_p * 12), ("scalars", ctypes.c_double * 6)]
+        ("tensors", ctypes.c_void_p * 12), ("scalars", ctypes.c_double * 6),
+        ("mean", ctypes.c_void_p), ("variance", ctypes.c_void_p)]
 
     def __init__(self, **values):
         super().__init__(size=ctypes.sizeof(Arguments), **{"alpha": 1, **values})

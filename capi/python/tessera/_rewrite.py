@@ -341,6 +341,64 @@ def fuse_norms(graph: Graph, decompositions: dict) -> None:
     _finish_fusing(graph, KEPT, decompositions, "compiled_norm_relu", "compiled_norm_relu_backward")
 
 
+def fuse_statistics(graph: Graph, decompositions: dict) -> None:
+    """Has convolutions measure what they store, if a batch normalisation of a training step reads it: the mean and the
+    variance of each channel, where the kernel that stores them does (limits.md). The rest of the normalisation is decomposed, and
+    so are others, if they have a decomposition here. Gradients stay as they are.
+    """
+    for norm in find(graph, KEPT[0]):
+        conv, trains = norm.args[0], norm.args[5]
+        if not trains or conv.target is not aten.convolution.default or not _is_measured(conv):
+            continue
+        x, w, _, stride, padding, dilation, _, _, groups = conv.args
+        with graph.inserting_before(conv):
+            measured = graph.call_function(
+                get_operator("compiled_conv_statistics"), (x, w, stride, padding, dilation, groups))
+            results = [graph.call_function(operator.getitem, (measured, number)) for number in range(3)]
+        measured.meta["val"] = measured.target(*map_arg(measured.args, lambda one: one.meta["val"]))
+        for result, value in zip(results, measured.meta["val"]):
+            result.meta["val"] = value
+        conv.replace_all_uses_with(results[0])
+        _normalize_by(norm, *results, decompositions)
+    _finish_fusing(graph, KEPT, decompositions)
+
+
+def _is_measured(conv: Node) -> bool:
+    """16 bits, channels last, and so many of them that tiles of 64 are multiplied as they are loaded."""
+    x, w, bias, *_, transposed, _, groups = conv.args
+    value = conv.meta["val"]
+    (outputs, inputs), unit, least = w.meta["val"].shape[:2], 8, 64
+    is_wide = inputs % unit == 0 and outputs % unit == 0 and outputs >= least
+    return (bias is None and not transposed and groups == 1 and is_wide
+            and value.dtype in (torch.float16, torch.bfloat16)
+            and all(suggest_memory_format(one) == LAST.get(value.dim()) for one in (value, x.meta["val"])))
+
+
+def _normalize_by(norm: Node, y: Node, mean: Node, variance: Node, decompositions: dict) -> None:
+    """The results of batch normalisation by statistics that are known: those that Inductor's decomposition has."""
+    _, weight, bias, running_mean, running_variance, _, momentum, epsilon = norm.args
+    given = [one for one in (weight, bias) if one is not None]
+    dims = y.meta["val"].dim() - 2
+
+    def normalize(y: torch.Tensor, mean: torch.Tensor, variance: torch.Tensor, old_mean: torch.Tensor,
+                  old_variance: torch.Tensor, *given: torch.Tensor) -> tuple:
+        parameters = iter(given)
+        inverse = torch.rsqrt(variance + epsilon)
+        result = (y - _spread(mean, dims)) * _spread(inverse, dims)
+        if weight is not None:
+            result = result * _spread(next(parameters), dims)
+        if bias is not None:
+            result = result + _spread(next(parameters), dims)
+        count = y.numel() / y.shape[1]
+        unbiased = variance * (count / (count - 1))
+        return (result.to(y.dtype), mean, inverse, momentum * mean + (1 - momentum) * old_mean,
+                momentum * unbiased + (1 - momentum) * old_variance)
+    results = inline(norm, normalize, y, mean, variance, running_mean, running_variance, *given,
+                     decompositions=decompositions)
+    for user in list(norm.users):
+        user.replace_all_uses_with(results[user.args[1]])
+
+
 def _decompose(node: Node, decompositions: dict) -> None:
     inputs = node.all_input_nodes
 

@@ -107,6 +107,8 @@ def _parse_conv(match: re.Match) -> list[Tensor]:
         tensors.append(Tensor("bias", result.type, (result.lengths[1],), (1,), False))
     if "residual" in terms:
         tensors.append(dataclasses.replace(result, name="residual", is_output=False))
+    if "stats" in terms:
+        tensors += [Tensor(name, "f32", (result.lengths[1],), (1,), True) for name in ("mean", "variance")]
     return tensors
 
 
@@ -181,7 +183,7 @@ class Problem:
         return done.stdout
 
     def run(self, x: Any = None, w: Any = None, y: Any = None, *, bias: Any = None, residual: Any = None,
-            indices: Any = None, tensors: Sequence[Any] = (), scalars: Sequence[float] = (), alpha: float = 1.0,
+            indices: Any = None, mean: Any = None, variance: Any = None, tensors: Sequence[Any] = (), scalars: Sequence[float] = (), alpha: float = 1.0,
             beta: float = 0.0, activation: Sequence[float] = (), stream: int | None = None) -> None:
         """Runs the kernel. The direction of the problem says which array is written.
 
@@ -189,7 +191,8 @@ class Problem:
         `tensors` and `scalars` are those of a row-wise problem, in the order of its text. `activation` are the
         parameters a, b and c. `stream` is an address (`torch.cuda.Stream.cuda_stream`); None is the default one.
         """
-        named = {"x": x, "w": w, "y": y, "bias": bias, "residual": residual, "indices": indices}
+        named = {"x": x, "w": w, "y": y, "bias": bias, "residual": residual, "indices": indices,
+                 "mean": mean, "variance": variance}
         named |= {str(number): array for number, array in enumerate(tensors)}
         placed = {name: self._place(name, array) for name, array in named.items() if array is not None}
         if missing := self.tensors.keys() - placed.keys():

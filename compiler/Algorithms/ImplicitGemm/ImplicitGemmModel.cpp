@@ -233,7 +233,7 @@ Status ImplicitGemm::check(const Problem &problem,
                              conv->dataType))
     return notSupported(std::string(target.name) + " multiplies no " +
                         std::string(tessera::getName(conv->dataType)));
-  if (!hasF32Sums(conv->dataType) && !conv->epilogue.isEmpty())
+  if (!hasF32Sums(conv->dataType) && !conv->epilogue.leavesSums())
     return notSupported("epilogues of " +
                         std::string(tessera::getName(conv->dataType)) +
                         " are not compiled");

@@ -114,7 +114,7 @@ static Status checkWeights(const ConvProblem &conv) {
 static Status checkData(const ConvProblem &conv) {
   if (conv.filter.w > kMaxFilterColumns || conv.filter.h > kMaxFilterRows)
     return notSupported("wants a filter of at most 9 rows and columns");
-  if (!conv.epilogue.isEmpty())
+  if (!conv.epilogue.leavesSums())
     return notSupported("has no epilogue");
   return Status::ok();
 }

@@ -8,6 +8,7 @@
 #include "compiler/Conversion/Hopper/StoreExtra.h"
 #include "compiler/Conversion/Hopper/StreamedReads.h"
 #include "compiler/Conversion/Hopper/Wgmma.h"
+#include "dialect/IR/StatisticsParts.h"
 
 using namespace mlir;
 using namespace tessera;
@@ -216,6 +217,9 @@ static bool overlapsLast(TileProgram &program, dnn::TileDim dim,
 /// shared the filter instead. Of backward weights both are images, which more
 /// or fewer tiles read.
 static bool hasRowsFirst(TileProgram &program, TmaWalk walk) {
+  // A workgroup's statistics are of the same columns in all of its tiles.
+  if (program.store.getStatistics() && !dnn::hasPartOfTile(program.store))
+    return false;
   ArrayRef<int64_t> counts = program.tiles.getCounts();
   if (walk == TmaWalk::Pixels)
     return counts[2] > counts[1];

@@ -204,6 +204,8 @@ SumStore::Fetched SumStore::fetch(int64_t row, int64_t column) {
 
 void SumStore::begin(const ResultTile &tile) {
   wayOut->begin(tile);
+  if (statistics)
+    statistics->begin(tile);
   for (const auto &extra : extras)
     extra->begin(tile);
   if (shape.hasSpareRegisters())
@@ -224,6 +226,8 @@ void SumStore::emit(ArrayRef<Value> sums) {
   if (!shape.hasSpareRegisters())
     next = fetch(0, 0);
   for (int64_t piece = 0; piece < pieces; ++piece) {
+    if (statistics && piece % perBlock == 0)
+      statistics->beginRows(piece / perBlock);
     Fetched values = std::move(next);
     if (piece + 1 < pieces)
       next = fetch(getRow(piece + 1), getColumn(piece + 1));
@@ -249,7 +253,17 @@ void SumStore::emit(ArrayRef<Value> sums) {
       copyOut();
     else
       emitIf(e, e.ult(thread.warp, shape.countStoringWarps()), copyOut);
+    if (statistics)
+      statistics->add(buffer, piece % perBlock);
   }
+  if (statistics)
+    statistics->endTile();
+}
+
+void SumStore::finish() {
+  wayOut->finish();
+  if (statistics)
+    statistics->finish();
 }
 
 //===----------------------------------------------------------------------===//

@@ -17,6 +17,7 @@
 #ifndef TESSERA_COMPILER_CONVERSION_HOPPER_SUMSTORE_H
 #define TESSERA_COMPILER_CONVERSION_HOPPER_SUMSTORE_H
 
+#include "compiler/Conversion/Hopper/ResultStatistics.h"
 #include "compiler/Conversion/Hopper/StoreExtra.h"
 #include "compiler/Conversion/Hopper/TmaStore.h"
 
@@ -45,7 +46,11 @@ public:
   /// Stores the sums of each block of 64 rows of that tile.
   void emit(llvm::ArrayRef<mlir::Value> sums);
   /// Behind the last tile.
-  void finish() { wayOut->finish(); }
+  void finish();
+  /// Has it sum up what it stores.
+  void setStatistics(std::unique_ptr<ResultStatistics> sums) {
+    statistics = std::move(sums);
+  }
 
 private:
   /// What was fetched of each extra.
@@ -79,6 +84,7 @@ private:
   Thread thread;
   mlir::IRMapping scalars;
   Fetched next; ///< Of the first piece of a tile.
+  std::unique_ptr<ResultStatistics> statistics; ///< Or null.
   /// Where the lane puts each 16 columns of wgmma in a buffer, each 8 of f32,
   /// or, if they are transposed, the 16 of a buffer, or each of the 4 sums that
   /// it has of 8: bytes.

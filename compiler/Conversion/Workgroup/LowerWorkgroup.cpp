@@ -48,6 +48,7 @@ private:
   LogicalResult emitConsumer();
   LogicalResult emitRole(wg::RoleOp role);
   void prepareConsumer(Value firstRow);
+  void prepareStatistics(dnn::ViewOp result);
   LogicalResult lower(Block &block);
   LogicalResult lower(Operation *op);
   LogicalResult lowerLoop(scf::ForOp loop);
@@ -88,7 +89,7 @@ private:
   const IRMapping &arguments;
   SharedBase shared;
   SmallVector<TmaRing> rings;
-  Value thread, warp, rank;
+  Value workgroup, thread, warp, rank;
   Value consumer;            ///< The warpgroup's number in its role.
   SmallVector<Place> places; ///< In each of the rings.
   DenseMap<Value, SmallVector<Value>> values;
@@ -504,6 +505,21 @@ void Lowering::prepareConsumer(Value firstRow) {
        plan.map ? kernel.getArgument(kResult) : Value(),
        [&](Value source) { return arguments.lookup(source); },
        [&](Value scalar) { return getEpilogueScalar(e, arguments, scalar); }}));
+  if (plan.store.getStatistics())
+    prepareStatistics(tile.view);
+}
+
+void Lowering::prepareStatistics(dnn::ViewOp result) {
+  constexpr int64_t kWarps = kWarpgroup / 32, kLanes = 32;
+  Value statistics = plan.store.getStatistics();
+  const StatisticsMemory memory{
+      arguments.lookup(statistics),
+      cast<MemRefType>(statistics.getType()).getDimSize(0), plan.hasPartOfTile,
+      static_cast<int64_t>(plan.program.getWorkgroups())};
+  store->setStatistics(std::make_unique<ResultStatistics>(
+      e, stored, result, memory,
+      ResultStatistics::Thread{workgroup, consumer, e.andi(warp, kWarps - 1),
+                               e.andi(thread, kLanes - 1)}));
 }
 
 /// Stages begin empty: for those that fill them, the round before the first
@@ -553,6 +569,7 @@ LogicalResult Lowering::emitConsumer() {
 
 LogicalResult Lowering::emit() {
   TmaThreads threads = emitTmaThreads(e, shape);
+  workgroup = threads.workgroup;
   thread = threads.thread;
   warp = threads.warp;
   rank = threads.rank;
@@ -600,6 +617,8 @@ struct LowerWorkgroup : tessera::impl::LowerWorkgroupBase<LowerWorkgroup> {
     if (!plan->map)
       pointers.insert(
           plan->result.getView().getDefiningOp<dnn::ViewOp>().getSource());
+    if (Value statistics = plan->store.getStatistics())
+      pointers.insert(statistics);
     TmaKernel kernel =
         createTmaKernel(function, plan->getMaps(), pointers, plan->shape,
                         static_cast<int64_t>(program.getWorkgroups()));

@@ -119,7 +119,8 @@ wg::ResultOp ProgramWriter::emitResult(const ResultTile &tile) {
 
 /// With the epilogue of the tile program.
 void ProgramWriter::emitStore(Value sums, Value result) {
-  auto store = wg::StoreOp::create(e.b, e.loc, sums, result);
+  auto store = wg::StoreOp::create(e.b, e.loc, sums, result,
+                                   program.store.getStatistics());
   Region &epilogue = program.store.getEpilogue();
   if (epilogue.empty())
     return;

@@ -28,10 +28,11 @@ static OpT findOnly(wg::ProgramOp program) {
   return {};
 }
 
-/// Whether `op` uses what the program has, or views of the kernel's tensors.
+/// Whether `op` uses what the program has, or tensors of the kernel and views
+/// of them.
 static bool usesOwnValues(wg::ProgramOp program, Operation *op) {
   return llvm::all_of(op->getOperands(), [&](Value operand) {
-    return isa<dnn::ViewType>(operand.getType()) ||
+    return isa<dnn::ViewType, MemRefType>(operand.getType()) ||
            program->isAncestor(operand.getParentRegion()->getParentOp());
   });
 }
@@ -382,6 +383,45 @@ static LogicalResult readResult(WorkgroupPlan &plan) {
   return success();
 }
 
+/// Warps stage whole rows of 128 bytes of what they have computed alone, and
+/// write one part for each tile, or for all of theirs, which then have the same
+/// columns.
+static LogicalResult readStatistics(WorkgroupPlan &plan) {
+  Value statistics = plan.store.getStatistics();
+  if (!statistics)
+    return success();
+  const HopperShape &shape = plan.shape;
+  constexpr int64_t kResultBytes = 2, kPair = 2, kWarps = kWarpgroup / 32;
+  ArrayRef<int64_t> view = plan.result.getView().getType().getShape();
+  auto type = cast<MemRefType>(statistics.getType());
+  const int64_t parts = type.getDimSize(0);
+  if (!isa<BlockArgument>(statistics) || view[0] != 1 || view[2] % kPair != 0 ||
+      type != MemRefType::get({parts, 3, view[2]},
+                              Float32Type::get(type.getContext())))
+    return plan.store.emitOpError()
+           << "needs an argument memref<s x 3 x " << view[2]
+           << " x f32> of the kernel, and one group, for statistics, but has "
+           << type;
+  if (shape.isColumnMajor || shape.cluster > 1 || shape.preparesB ||
+      shape.resultBytes != kResultBytes || shape.storeRowBytes != kRowBytes)
+    return plan.store.emitOpError("has statistics, which are of a row-major "
+                                  "result of 16 bits whose rows are staged "
+                                  "128 bytes at a time, without a cluster that "
+                                  "adds");
+  const int64_t rows = llvm::divideCeilSigned(view[1], shape.tileM);
+  plan.hasPartOfTile = parts == rows * shape.tileM / shape.getRows() * kWarps;
+  const auto workgroups = static_cast<int64_t>(plan.program.getWorkgroups());
+  const int64_t inRow = llvm::divideCeilSigned(view[2], shape.tileN);
+  if (!plan.hasPartOfTile &&
+      (view[2] % shape.tileN != 0 || workgroups % inRow != 0 ||
+       shape.multicast || workgroups / inRow * shape.getWarps() > parts))
+    return plan.store.emitOpError()
+           << "has statistics of " << parts
+           << " parts, which are neither those of all tiles' warps nor of "
+           << workgroups << " workgroups whose tiles have the same columns";
+  return success();
+}
+
 FailureOr<WorkgroupPlan> tessera::readWorkgroupPlan(func::FuncOp function,
                                                     wg::ProgramOp program,
                                                     const GpuTarget &target) {
@@ -399,7 +439,7 @@ FailureOr<WorkgroupPlan> tessera::readWorkgroupPlan(func::FuncOp function,
   readShape(plan);
   if (failed(checkCluster(plan)) || failed(checkBuffers(plan)) ||
       failed(checkStaging(plan)) || failed(checkCapacity(plan, target)) ||
-      failed(readResult(plan)))
+      failed(readResult(plan)) || failed(readStatistics(plan)))
     return failure();
   return plan;
 }

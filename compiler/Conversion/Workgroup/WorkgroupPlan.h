@@ -32,6 +32,8 @@ struct WorkgroupPlan {
   std::unique_ptr<TmaOperand> a, b;
   std::optional<ResultMap> map; ///< Of the result, if it leaves by TMA.
   HopperShape shape;
+  /// Whether each tile of a warp is a part of the statistics, if there are any.
+  bool hasPartOfTile = false;
 
   /// The slots of the operands.
   mlir::Value getBufferA() { return wg::getWhole(mma.getA()); }

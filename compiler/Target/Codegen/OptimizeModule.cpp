@@ -18,6 +18,7 @@
 using namespace tessera;
 
 // The reasons of the passes and of their order:
+// - mem2reg gives registers to what a lowering keeps across its loops.
 // - early-cse and instcombine remove the constants and address arithmetic that
 //   the lowering repeats for every access.
 // - div-rem-pairs turns x % c into x - x / c * c if the quotient exists. It
@@ -37,7 +38,8 @@ using namespace tessera;
 // Left out are indvars and unrolling, because they merge the loop over
 // channels into the one over taps and put address arithmetic into it.
 static constexpr const char *kPasses =
-    "function(early-cse,instcombine<max-iterations=1;no-verify-fixpoint>,"
+    "function(mem2reg,early-cse,instcombine<max-iterations=1;no-verify-"
+    "fixpoint>,"
     "div-rem-pairs,loop-mssa(loop-rotate,licm),"
     "instcombine<max-iterations=1;no-verify-fixpoint>,simplifycfg,"
     "infer-alignment)";

@@ -477,6 +477,39 @@ func.func @conv_c24(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memr
 
 // -----
 
+// Integers have no statistics.
+func.func @conv_c27(%y: memref<2x9x11x16xi32>, %m: memref<16xf32>, %v: memref<16xf32>) {
+  // expected-error @below {{'dnn.statistics' op needs a tensor of rank 4 or 5 with elements of f16, bf16 or f32, but has 'memref<2x9x11x16xi32>'}}
+  dnn.statistics %y layout nhwc mean(%m) variance(%v)
+      : memref<2x9x11x16xi32>, memref<16xf32>, memref<16xf32>
+  return
+}
+
+// -----
+
+// One number in f32 for each channel, which the layout says.
+func.func @conv_c28(%y: memref<2x9x11x16xf16>, %m: memref<16xf32>, %v: memref<9xf32>) {
+  // expected-error @below {{'dnn.statistics' op needs results of type 'memref<16xf32>', but has 'memref<9xf32>'}}
+  dnn.statistics %y layout nhwc mean(%m) variance(%v)
+      : memref<2x9x11x16xf16>, memref<16xf32>, memref<9xf32>
+  return
+}
+
+// -----
+
+// A gradient is not normalised.
+func.func @conv_c29(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf16>, %m: memref<8xf32>, %v: memref<8xf32>) {
+  dnn.conv backward_data x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
+      : memref<2x9x11x8xf16>, memref<16x3x3x8xf16>, memref<2x9x11x16xf16>
+  // expected-error @below {{'dnn.statistics' op needs a forward dnn.conv right before it, whose result and layout it names}}
+  dnn.statistics %x layout nhwc mean(%m) variance(%v)
+      : memref<2x9x11x8xf16>, memref<8xf32>, memref<8xf32>
+  return
+}
+
+// -----
+
 // The message about a word that is no layout lists the layouts.
 func.func @unknown_layout(%x: memref<1x1x1x1xf16>, %w: memref<1x1x1x1xf16>, %y: memref<1x1x1x1xf16>) {
   // expected-error @below {{expected one of [nchw, nhwc] for a layout, got: chwn}}

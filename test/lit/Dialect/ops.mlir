@@ -186,6 +186,19 @@ func.func @conv_of_ones(%x: memref<1x3x3x2xf32> {dnn.arg = "x"},
 }
 // EXAMPLE-END
 
+// Behind a forward convolution, the statistics of its result.
+// CHECK-LABEL: func.func @statistics
+// CHECK:         dnn.statistics %[[Y:.*]] layout nhwc mean(%[[M:.*]]) variance(%[[V:.*]]) : memref<1x4x4x16xf16>, memref<16xf32>, memref<16xf32>
+func.func @statistics(%x: memref<1x4x4x8xf16>, %w: memref<16x1x1x8xf16>, %y: memref<1x4x4x16xf16>,
+                      %mean: memref<16xf32>, %variance: memref<16xf32>) {
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [0, 0] strides [1, 1] dilations [1, 1] groups 1
+      : memref<1x4x4x8xf16>, memref<16x1x1x8xf16>, memref<1x4x4x16xf16>
+  dnn.statistics %y layout nhwc mean(%mean) variance(%variance)
+      : memref<1x4x4x16xf16>, memref<16xf32>, memref<16xf32>
+  return
+}
+
 // An epilogue may take nothing but the accumulator.
 // CHECK-LABEL: func.func @conv_epilogue_without_operands
 // CHECK:         groups 1 epilogue {

@@ -67,7 +67,8 @@ public:
   }
 
   /// Returns a convolution that may have, each with probability 1/2, depth,
-  /// gaps between images, a result of f32, products of tf32 and an epilogue.
+  /// gaps between images, a result of f32, products of tf32 and an epilogue,
+  /// and statistics with 1/4.
   ConvProblem nextOfAll() {
     ConvProblem p = next();
     if (pick(0, 1)) {
@@ -86,8 +87,14 @@ public:
     if (p.dataType == DataType::I8)
       p.byteResult = pick(0, 1) ? DataType::I32 : DataType::F32;
     if (p.dataType != DataType::I8 || p.byteResult == DataType::F32)
-      p.epilogue = {pick(0, 1) != 0, pick(0, 1) != 0, pick(0, 1) != 0,
-                    pick(0, 1) != 0, static_cast<Activation>(pick(0, 10))};
+      p.epilogue = {.alpha = pick(0, 1) != 0,
+                    .beta = pick(0, 1) != 0,
+                    .bias = pick(0, 1) != 0,
+                    .residual = pick(0, 1) != 0,
+                    .activation = static_cast<Activation>(pick(0, 10))};
+    if (p.direction == Direction::Forward && !p.hasByteResult() &&
+        p.dataType != DataType::F64)
+      p.epilogue.statistics = pick(0, 3) == 0;
     p.mathType = static_cast<MathType>(pick(0, 1));
     p.forbidsWinograd = pick(0, 1) != 0;
     return p.canonicalize();

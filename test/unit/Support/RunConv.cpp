@@ -11,6 +11,8 @@ using namespace tessera::test;
 std::string ConvOutcome::toText() const {
   if (!status.isOk())
     return status.getMessage();
+  if (!statistics.empty())
+    return statistics;
   return gaps.empty() ? report.toText() : gaps;
 }
 
@@ -30,6 +32,8 @@ static Status launchCase(Engine &engine, const LoadedKernel &kernel,
   args.y = tensors.add(data.y, getBytes(Direction::Forward));
   args.bias = tensors.add(data.bias, resultBytes);
   args.residual = tensors.add(data.residual, resultBytes);
+  args.mean = tensors.add(data.mean, sizeof(float));
+  args.variance = tensors.add(data.variance, sizeof(float));
   args.workspace = tensors.add(nullptr, kernel.getKernel().workspaceBytes);
   args.alpha = data.alpha;
   args.beta = data.beta;
@@ -44,7 +48,12 @@ static Status launchCase(Engine &engine, const LoadedKernel &kernel,
   const void *from = &result == &data.x   ? args.x
                      : &result == &data.w ? args.w
                                           : args.y;
-  return readBack(gpu, from, result);
+  Status status = readBack(gpu, from, result);
+  if (status.isOk() && problem.epilogue.statistics)
+    status = readBack(gpu, args.mean, data.mean);
+  if (status.isOk() && problem.epilogue.statistics)
+    status = readBack(gpu, args.variance, data.variance);
+  return status;
 }
 
 ConvOutcome test::runConv(Engine &engine, const ConvProblem &problem,
@@ -71,6 +80,9 @@ ConvOutcome test::runConv(Engine &engine, const ConvProblem &problem,
       return status;
     outcome.report = sample ? data.checkSample(sample, seed) : data.check();
     outcome.gaps = data.checkGaps();
+    outcome.statistics = data.checkStatistics();
+    outcome.mean = data.mean;
+    outcome.variance = data.variance;
     return status;
   });
   return outcome;

@@ -24,9 +24,12 @@ struct ConvOutcome {
   std::string tile;             ///< Empty if there is no kernel.
   reference::Report report{};   ///< Valid if `status` is ok.
   std::string gaps;             ///< See ConvCase::checkGaps().
+  std::string statistics;       ///< See ConvCase::checkStatistics().
+  std::vector<char> mean, variance; ///< As the kernel wrote them.
 
   bool passed() const {
-    return status.isOk() && report.passed() && gaps.empty();
+    return status.isOk() && report.passed() && gaps.empty() &&
+           statistics.empty();
   }
   /// Returns what is wrong, or the report of a success.
   std::string toText() const;

@@ -136,7 +136,8 @@ static_assert(sizeof(tesseraCounters) == 40 &&
               sizeof(tesseraStageTime) == 40 &&
               offsetof(tesseraKernelInfo, tile) == 56 &&
               offsetof(tesseraKernelInfo, stages) == 184 &&
-              sizeof(tesseraProblemArguments) == 256 &&
+              sizeof(tesseraProblemArguments) == 272 &&
+              offsetof(tesseraProblemArguments, mean) == 256 &&
               offsetof(tesseraProblemArguments, tensors) == 112 &&
               offsetof(tesseraProblemArguments, alpha) == 72);
 

@@ -43,6 +43,8 @@ static std::vector<LaunchArg> getArgs(const Problem &problem) {
     args.push_back(KernelArg::Bias);
   if (conv && conv->epilogue.residual)
     args.push_back(KernelArg::Residual);
+  if (conv && conv->epilogue.statistics)
+    args.insert(args.end(), {KernelArg::Mean, KernelArg::Variance});
   if (!conv && problem.getPool()->indexType != IndexType::None)
     args.push_back(KernelArg::Indices);
   return args;

@@ -50,7 +50,7 @@ ARITHMETIC = {
     "or": np.bitwise_or, "xor": np.bitwise_xor, "not": np.invert,
     "neg": np.negative, "abs": np.abs, "min": np.fmin, "max": np.fmax,
     "div": divide, "rem": np.fmod, "fma": fuse, "mov": np.array,
-    "cvta": np.array,
+    "cvta": np.array, "rcp": lambda a: (1 / a).astype(a.dtype),
 }
 
 
@@ -112,6 +112,16 @@ def decode_shift(machine, instruction):
     function = shift_left if instruction.parts[0] == "shl" else shift_right
     return assign(write(machine, target, kind), function,
                   read(machine, value, kind), read(machine, count, "u32"))
+
+
+@opcode("popc")
+def decode_count(machine, instruction):
+    """The bits that are set."""
+    target, source = instruction.operands
+    return assign(write(machine, target, "u32"),
+                  lambda a: np.unpackbits(np.ascontiguousarray(a).view(
+                      np.uint8).reshape(-1, 4), axis=1).sum(1),
+                  read(machine, source, "u32"))
 
 
 @opcode("bfe")

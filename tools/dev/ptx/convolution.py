@@ -18,13 +18,14 @@ class Convolution:
     the type of that one."""
 
     def __init__(self, config, seed):
-        self.sizes = gpu_device.parse_config(config)
+        self.sizes = gpu_device.parse_config(config.removesuffix("-estats"))
         self.direction, kinds, layouts = config.split("-")[1:4]
         self.result = {"fwd": "y", "bwd": "x", "wrw": "w"}[self.direction]
         # Of floats of 8 bits the text has the result's type, too.
         kind, _, self.kind = kinds.rpartition(",")
         self.kinds = dict.fromkeys(LETTERS, kind or self.kind)
         self.kinds[self.result] = self.kind
+        self.has_statistics = config.endswith("-estats")
         self.layouts = dict(zip(LETTERS, layouts.split(",")))
         spatial = [self.sizes[name]
                    for name in "in filter pad stride dilation".split()]
@@ -36,8 +37,11 @@ class Convolution:
                        "w": (k, *self.sizes["filter"], c // g),
                        "y": (n, *self.output, k)}
         random = np.random.default_rng(seed)
-        self.data = {letter: self.encode(random.standard_normal(shape), letter)
-                     for letter, shape in self.shapes.items()}
+        # Far from zero, where a difference of sums would lose what is measured.
+        means = {"x": 20 if self.has_statistics else 0}
+        self.data = {letter: self.encode(
+            random.standard_normal(shape) + means.get(letter, 0), letter)
+            for letter, shape in self.shapes.items()}
         self.tensors = {letter: self.decode(data, letter)
                         for letter, data in self.data.items()}
 

@@ -37,6 +37,20 @@ def decode_shuffle(machine, instruction):
     return run
 
 
+@opcode("vote.sync.ballot.b32", unit=32)
+def decode_ballot(machine, instruction):
+    """A bit of each lane of the warp; lanes without the thread give 0."""
+    target, source, _ = instruction.operands
+    target, source = write(machine, target, "b32"), read(machine, source, "pred")
+
+    def run(lanes):
+        bits = (source & lanes).reshape(-1, 32).astype(np.uint64)
+        words = (bits << np.arange(32, dtype=np.uint64)).sum(1)
+        np.copyto(target, np.repeat(words, 32).astype(target.dtype),
+                  where=lanes)
+    return run
+
+
 def find_matrix_rows(address, lanes, count, is_transposed):
     """Shared addresses of what lanes hold of 8 by 8 matrices of 16 bits: two
     elements [half, matrix, warp, lane]. Of each matrix 8 lanes have the

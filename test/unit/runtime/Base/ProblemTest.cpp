@@ -171,7 +171,7 @@ TEST(Problem, NamesForbiddenTransforms) {
 }
 
 TEST(Problem, PutsEveryFieldIntoTheNetworkConfig) {
-  std::vector<ConvProblem> problems(42, makeProblem());
+  std::vector<ConvProblem> problems(43, makeProblem());
   problems[1].direction = Direction::BackwardData;
   problems[2].direction = Direction::BackwardWeights;
   problems[3].dataType = DataType::BF16;
@@ -210,13 +210,14 @@ TEST(Problem, PutsEveryFieldIntoTheNetworkConfig) {
   problems[34].extraPad = {1, 1};
   problems[35].extraPad.d = 1;
   problems[36].forbidsWinograd = true;
-  for (int i = 37; i < 42; ++i)
+  problems[37].epilogue.statistics = true;
+  for (int i = 38; i < 43; ++i)
     problems[i].byteResult = DataType::F16;
-  problems[37].dataType = DataType::E4M3FNUZ;
-  problems[38].dataType = DataType::E5M2FNUZ;
-  problems[39].dataType = problems[40].dataType = DataType::E4M3FN;
-  problems[40].byteResult = DataType::E4M3FN;
-  problems[41].dataType = DataType::E5M2;
+  problems[38].dataType = DataType::E4M3FNUZ;
+  problems[39].dataType = DataType::E5M2FNUZ;
+  problems[40].dataType = problems[41].dataType = DataType::E4M3FN;
+  problems[41].byteResult = DataType::E4M3FN;
+  problems[42].dataType = DataType::E5M2;
   std::set<std::string> texts;
   std::set<uint64_t> hashes;
   for (const ConvProblem &problem : problems) {
@@ -225,6 +226,35 @@ TEST(Problem, PutsEveryFieldIntoTheNetworkConfig) {
   }
   EXPECT_EQ(hashes.size(), problems.size());
   EXPECT_EQ(texts.size(), problems.size());
+}
+
+// Statistics stand between the terms and the activation.
+TEST(Problem, ReadsAndWritesStatistics) {
+  ConvProblem problem = makeProblem();
+  problem.epilogue = {
+      .bias = true, .statistics = true, .activation = Activation::Relu};
+  EXPECT_TRUE(problem.toNetworkConfig().ends_with("-ebias+stats+relu"));
+  EXPECT_FALSE(problem.epilogue.leavesSums());
+  ErrorOr<Problem> parsed = parseNetworkConfig(problem.toNetworkConfig());
+  ASSERT_TRUE(parsed) << parsed.getStatus().getMessage();
+  EXPECT_EQ(*parsed->getConv(), problem.canonicalize());
+  problem.epilogue = {.statistics = true};
+  EXPECT_TRUE(problem.epilogue.leavesSums());
+  EXPECT_FALSE(problem.epilogue.isEmpty());
+}
+
+// They are of what a forward convolution stores in a float of up to 32 bits.
+TEST(Problem, RefusesStatistics) {
+  ConvProblem problem = makeProblem();
+  problem.epilogue.statistics = true;
+  EXPECT_TRUE(problem.verify().isOk());
+  problem.direction = Direction::BackwardData;
+  EXPECT_EQ(problem.verify().getMessage(),
+            "statistics are of the result of a forward convolution only");
+  problem.direction = Direction::Forward;
+  problem.dataType = DataType::F64;
+  EXPECT_EQ(problem.verify().getMessage(),
+            "statistics are of f16, bf16 and f32, not of f64");
 }
 
 // A pooling's text holds every field, can be parsed again, and is stable.
