@@ -166,10 +166,13 @@ void ConvOp::getEffects(
 
 /// Checks conv_c2 and conv_c3, which hold for every operand.
 static LogicalResult verifyMemory(ConvOp op, StringRef name, MemRefType type) {
-  if (!type.hasStaticShape() ||
+  const bool mayBeOpen = name != "w" && type.getLayout().isIdentity();
+  if ((!type.hasStaticShape() && !mayBeOpen) ||
       llvm::is_contained(type.getShape(), 0)) /*conv_c2*/
-    return op.emitOpError() << "needs static sizes of at least 1, but " << name
-                            << " is " << type;
+    return op.emitOpError()
+           << "needs static sizes of at least 1, or unknown ones of packed "
+              "images, but "
+           << name << " is " << type;
   if (!hasStaticPositiveStrides(type)) /*conv_c3*/
     return op.emitOpError() << "needs static strides of at least 1 and no "
                                "offset, but "
@@ -298,6 +301,8 @@ static LogicalResult verifyChannels(ConvOp op) {
 /// padded input, as in MIOpen; taps outside then read zero.
 static int64_t getOutputSize(int64_t in, int64_t filter, int64_t pads,
                              int64_t stride, int64_t dilation) {
+  if (ShapedType::isDynamic(in))
+    return in;
   int64_t range = in + pads - (1 + dilation * (filter - 1));
   return range < 0 ? 1 : range / stride + 1;
 }
@@ -315,9 +320,16 @@ static LogicalResult verifyOutputSize(ConvOp op) {
     return ArrayRef<int64_t>(sizes).take_back(op.getNumSpatialDims());
   };
   InFlightDiagnostic error = op.emitOpError("needs an output of ");
-  llvm::interleave(drop(needed), error, "x");
+  auto print = [&](int64_t size) {
+    if (ShapedType::isDynamic(size))
+      error << "?";
+    else
+      error << size;
+  };
+  auto printX = [&] { error << "x"; };
+  llvm::interleave(drop(needed), print, printX);
   error << " for this window, but y has ";
-  llvm::interleave(drop(found), error, "x");
+  llvm::interleave(drop(found), print, printX);
   return error;
 }
 

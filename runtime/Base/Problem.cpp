@@ -4,12 +4,9 @@
 
 using namespace tessera;
 
-Status Problem::verify() const {
-  return std::visit([](const auto &problem) { return problem.verify(); },
-                    value);
-}
-
 Problem Problem::canonicalize() const {
+  if (hasUnknownSizes())
+    return *this;
   Problem canonical = std::visit(
       [](const auto &problem) { return Problem(problem.canonicalize()); },
       value);

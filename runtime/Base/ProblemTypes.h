@@ -4,9 +4,14 @@
 #define TESSERA_RUNTIME_BASE_PROBLEMTYPES_H
 
 #include <cstdint>
+#include <limits>
 #include <string_view>
 
 namespace tessera {
+
+/// A size that a problem leaves open, "?" in texts. It is MLIR's
+/// ShapedType::kDynamic.
+inline constexpr int64_t kUnknownSize = std::numeric_limits<int64_t>::min();
 
 enum class Direction : uint8_t { Forward, BackwardData, BackwardWeights };
 
