@@ -97,8 +97,8 @@ std::string ConvProblem::toNetworkConfig() const {
   text += getName(direction);
   text += "-";
   text += allowsTf32() ? kTf32 : getName(dataType);
-  if (dataType == DataType::I8)
-    text += "," + std::string(getName(int8Result));
+  if (hasByteResult())
+    text += "," + std::string(getName(byteResult));
   text += "-" + toText(xLayout, xStrides, deep);
   text += "," + toText(wLayout, wStrides, deep);
   text += "," + toText(yLayout, yStrides, deep);
@@ -124,8 +124,8 @@ ConvProblem tessera::scanConvProblem(TextScanner &scanner, bool hasDepth) {
     p.mathType = MathType::Tf32;
   else
     scanName(scanner, kDataTypes, p.dataType);
-  if (p.dataType == DataType::I8)
-    scanName(scanner.expect(","), kDataTypes, p.int8Result);
+  if (p.hasByteResult())
+    scanName(scanner.expect(","), kDataTypes, p.byteResult);
   scanLayout(scanner.expect("-"), hasDepth, p.xLayout, p.xStrides);
   scanLayout(scanner.expect(","), hasDepth, p.wLayout, p.wStrides);
   scanLayout(scanner.expect(","), hasDepth, p.yLayout, p.yStrides);

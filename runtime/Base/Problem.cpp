@@ -59,7 +59,7 @@ struct Mixer {
 
 static void mix(Mixer &mixer, const ConvProblem &p) {
   const Epilogue &e = p.epilogue;
-  mixer.addSmall(p.direction, p.dataType, p.int8Result, p.xLayout, p.wLayout,
+  mixer.addSmall(p.direction, p.dataType, p.byteResult, p.xLayout, p.wLayout,
                  p.yLayout, p.mathType, e.alpha, e.beta, e.bias, e.residual,
                  e.statistics, e.activation, p.forbidsWinograd);
   mixer.add({p.batch, p.inChannels, p.outChannels, p.groups});

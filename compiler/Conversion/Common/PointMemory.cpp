@@ -3,6 +3,7 @@
 #include "compiler/Conversion/Common/PointMemory.h"
 #include "compiler/Conversion/Common/GlobalBuffer.h"
 #include "compiler/Conversion/Common/PredicatedAccess.h"
+#include "compiler/Target/ElementType.h"
 #include "dialect/IR/PointHints.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -53,6 +54,15 @@ static Value castTo(Emitter &e, Value value, Type type) {
   if (isa<VectorType>(type))
     return vector;
   return vector::ExtractOp::create(e.b, e.loc, vector, 0);
+}
+
+/// What LLVM has for `type`: bytes for floats of 8 bits.
+static Type getLlvmType(Type type) {
+  if (!isFloat8(getElementTypeOrSelf(type)))
+    return type;
+  Type i8 = IntegerType::get(type.getContext(), 8);
+  auto vector = dyn_cast<VectorType>(type);
+  return vector ? Type(vector.clone(i8)) : i8;
 }
 
 /// Of two words or vectors of words, as a vector.
@@ -362,9 +372,10 @@ void PointMemory::lower(Emitter &e, dnn::PointLoadOp load,
     });
   else
     value = emitGuarded(e, place.valid, result, [&]() -> Value {
-      return LLVM::LoadOp::create(e.b, e.loc, result, place.address, access,
-                                  /*isVolatile=*/false,
-                                  /*isNonTemporal=*/false, isConstant);
+      Value loaded = LLVM::LoadOp::create(
+          e.b, e.loc, getLlvmType(result), place.address, access,
+          /*isVolatile=*/false, /*isNonTemporal=*/false, isConstant);
+      return castTo(e, loaded, result);
     });
   load.getValue().replaceAllUsesWith(value);
   load.getValid().replaceAllUsesWith(
@@ -387,7 +398,8 @@ void PointMemory::lower(Emitter &e, dnn::PointStoreOp store,
     });
   else
     emitGuarded(e, place.valid, {}, [&]() -> Value {
-      LLVM::StoreOp::create(e.b, e.loc, value, place.address, access);
+      Value stored = castTo(e, value, getLlvmType(value.getType()));
+      LLVM::StoreOp::create(e.b, e.loc, stored, place.address, access);
       return {};
     });
   store.erase();

@@ -82,7 +82,7 @@ func.func @conv_c3_offset(%x: memref<2x9x11x8xf16, strided<[792, 88, 8, 1], offs
 
 // Wide integers can only be results.
 func.func @conv_c4(%x: memref<2x9x11x8xi32>, %w: memref<16x3x3x8xi32>, %y: memref<2x9x11x16xi32>) {
-  // expected-error @below {{'dnn.conv' op needs elements of type f16, bf16, f32, f64 or i8, but x has 'i32'}}
+  // expected-error @below {{'dnn.conv' op needs elements of type f16, bf16, f32, f64, i8 or a float of 8 bits, but x has 'i32'}}
   dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
       pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
       : memref<2x9x11x8xi32>, memref<16x3x3x8xi32>, memref<2x9x11x16xi32>
@@ -328,6 +328,17 @@ func.func @conv_c19_i8(%x: memref<2x9x11x8xi8>, %w: memref<16x3x3x8xi8>, %y: mem
   dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
       pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
       : memref<2x9x11x8xi8>, memref<16x3x3x8xi8>, memref<2x9x11x16xi8>
+  return
+}
+
+// -----
+
+// Results of 8-bit floats have their type or a wider one.
+func.func @conv_c19_f8(%x: memref<2x9x11x8xf8E4M3FN>, %w: memref<16x3x3x8xf8E4M3FN>, %y: memref<2x9x11x16xf8E5M2>) {
+  // expected-error @below {{'dnn.conv' op needs y of type of x and w, f16, bf16 or f32, but x has 'f8E4M3FN' and y has 'f8E5M2'}}
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
+      : memref<2x9x11x8xf8E4M3FN>, memref<16x3x3x8xf8E4M3FN>, memref<2x9x11x16xf8E5M2>
   return
 }
 
