@@ -80,7 +80,7 @@ static Status setTypes(ConvProblem &p, const Tensor &x, const Tensor &w,
     return notSupported("its tensors have types that no kernel combines");
   p.dataType = *xType;
   if (isByte)
-    p.int8Result = *yType;
+    p.byteResult = *yType;
   return Status::ok();
 }
 

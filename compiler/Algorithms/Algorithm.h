@@ -46,6 +46,10 @@ public:
   /// Point programs do: they then access blocks element by element.
   virtual bool takesUnaligned() const { return false; }
 
+  /// Whether build() takes sizes that are unknown (ProblemFamily.cpp), with the
+  /// tiles of a problem that has others.
+  virtual bool takesUnknownSizes() const { return false; }
+
   /// Whether the kernel of a convolution with `tile`, one of its own, needs a
   /// workspace. True where that is not known.
   virtual bool needsWorkspace(const ConvProblem & /*conv*/,
@@ -53,7 +57,8 @@ public:
     return true;
   }
 
-  /// Ok, or NotSupported with the reason. `problem` must be valid.
+  /// Ok, or NotSupported with the reason. `problem` must be valid, and has no
+  /// unknown sizes unless takesUnknownSizes().
   virtual Status check(const Problem &problem,
                        const GpuTarget &target) const = 0;
 

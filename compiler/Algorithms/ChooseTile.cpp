@@ -12,6 +12,8 @@ Status tessera::checkAlgorithm(const Algorithm &algorithm,
                                const GpuTarget &target) {
   if (problem.isUnaligned() && !algorithm.takesUnaligned())
     return notSupported("needs tensors that begin at multiples of 16 bytes");
+  if (problem.hasUnknownSizes() && !algorithm.takesUnknownSizes())
+    return notSupported("needs known sizes");
   return algorithm.check(problem, target);
 }
 
@@ -36,11 +38,12 @@ ErrorOr<std::vector<Candidate>> tessera::rankTiles(const Problem &problem,
     return status;
   std::string reasons;
   std::vector<Candidate> all;
+  const Problem sample = problem.getSample();
   for (const Algorithm *algorithm : getAlgorithms()) {
     Status status = checkAlgorithm(*algorithm, problem, target);
     std::vector<Candidate> candidates;
     if (status.isOk())
-      candidates = getCandidates(*algorithm, problem, target);
+      candidates = getCandidates(*algorithm, sample, target);
     if (candidates.empty()) {
       reasons += reasons.empty() ? "" : "; ";
       reasons += std::string(algorithm->getName()) + ": " +

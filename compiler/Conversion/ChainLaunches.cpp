@@ -52,6 +52,8 @@ static int64_t countSharedBytes(gpu::GPUFuncOp kernel) {
 /// that is enough; nothing if they do not all fit.
 static std::optional<int64_t> getShareBytes(gpu::GPUFuncOp kernel,
                                             const GpuTarget &target) {
+  if (!kernel.getKnownGridSize())
+    return std::nullopt;
   const int64_t workgroups = kernel.getKnownGridSize()->front();
   const int64_t threads = kernel.getKnownBlockSize()->front();
   const int64_t share =
@@ -151,7 +153,9 @@ struct ChainLaunches : tessera::impl::ChainLaunchesBase<ChainLaunches> {
     WalkResult result = getOperation().walk([&](gpu::GPUFuncOp kernel) {
       if (!kernel.isKernel())
         return WalkResult::advance();
-      if (!kernel.getKnownGridSize() || !kernel.getKnownBlockSize()) {
+      if ((!kernel.getKnownGridSize() &&
+           !kernel->hasAttr(dnn::kWorkgroupsAttrName)) ||
+          !kernel.getKnownBlockSize()) {
         kernel.emitOpError("needs known_block_size and known_grid_size to "
                            "follow another launch");
         return WalkResult::interrupt();
@@ -167,7 +171,7 @@ struct ChainLaunches : tessera::impl::ChainLaunchesBase<ChainLaunches> {
       return signalPassFailure();
     // The next call's kernels are unknown here. Where a kernel fills the chip,
     // they would only take the place of workgroups of their own kind.
-    if (front &&
+    if (front && front.getKnownGridSize() &&
         front.getKnownGridSize()->front() < int64_t(target->computeUnits))
       letNextCome(front);
   }

@@ -8,6 +8,7 @@
 
 #include "compiler/Conversion/Common/DeviceOps.h"
 #include "compiler/Conversion/Common/KernelFunction.h"
+#include "compiler/Conversion/ConvertFloat8.h"
 #include "compiler/Conversion/Passes.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -95,6 +96,8 @@ struct LowerMath : tessera::impl::LowerMathBase<LowerMath> {
     getOperation().walk([&](Operation *op) {
       if (!isa_and_present<arith::ArithDialect, math::MathDialect>(
               op->getDialect()))
+        return;
+      if (tessera::convertFloat8(op))
         return;
       if (target->vendor == tessera::Vendor::Nvidia && extendsPairs(op)) {
         op->replaceAllUsesWith(ValueRange{extendBf16(cast<arith::ExtFOp>(op))});

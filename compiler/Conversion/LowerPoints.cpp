@@ -7,6 +7,7 @@
 
 #include "compiler/Conversion/Common/KernelFunction.h"
 #include "compiler/Conversion/Common/PointMemory.h"
+#include "compiler/Conversion/Common/SizeArguments.h"
 #include "compiler/Conversion/Hopper/PointBoxes.h"
 #include "compiler/Conversion/Nvidia/SharedMemory.h"
 #include "compiler/Conversion/Nvidia/WarpMatrix.h"
@@ -45,8 +46,10 @@ namespace {
 struct Partition {
   unsigned loops = 0;  ///< The first ones: every thread walks them.
   unsigned blocks = 0; ///< Up to here: the same for a whole workgroup.
-  int64_t points = 0;  ///< Of one turn of the loops.
+  int64_t points = 0;  ///< Of one turn of the loops; 0 if sizes are unknown.
   int64_t workgroups = 0;
+  // The same where sizes are unknown.
+  SizeExpr openPoints, openWorkgroups;
 };
 
 /// Lowers one kernel function.
@@ -54,18 +57,21 @@ class PointLowering {
 public:
   PointLowering(func::FuncOp function, dnn::ForEachPointOp points,
                 const DeviceOps &device)
-      : function(function), points(points), device(device) {}
+      : function(function), points(points), device(device), sizes(function) {}
 
   LogicalResult run();
 
 private:
   LogicalResult checkFunction();
+  LogicalResult readSizes();
   void makePartition();
+  void makeOpenPartition();
   void keepRegisters();
   void moveBody();
   void emitCoordinates(Emitter &e);
   void setCoordinate(Emitter &e, unsigned dim, Value value, bool isUniform);
   void emitLoops(Emitter &e);
+  bool hasWholeWorkgroups();
   LogicalResult checkShared();
   SmallVector<memref::AllocaOp> getShared();
   bool isLarge();
@@ -82,6 +88,8 @@ private:
   func::FuncOp function;
   dnn::ForEachPointOp points;
   const DeviceOps &device;
+  SizeArguments sizes;
+  SmallVector<SizeExpr> pointSizes;
   Partition partition;
   PointBoxes boxes;
   gpu::GPUFuncOp kernel;
@@ -125,9 +133,42 @@ LogicalResult PointLowering::checkFunction() {
   return failure(result.wasInterrupted());
 }
 
+LogicalResult PointLowering::readSizes() {
+  auto open = points.getOpenSizes().begin();
+  for (int64_t size : points.getSizes()) {
+    if (!ShapedType::isDynamic(size)) {
+      pointSizes.emplace_back(size);
+      continue;
+    }
+    const std::optional<SizeExpr> known = sizes.getExpr(*open++);
+    if (!known)
+      return points.emitOpError("needs sizes that are made of constants and of "
+                                "sizes of the kernel's tensors");
+    pointSizes.push_back(*known);
+  }
+  return success();
+}
+
+/// The runtime refuses sizes with too many points, so that nothing is walked.
+void PointLowering::makeOpenPartition() {
+  ArrayRef<int64_t> all = points.getSizes();
+  auto threads = static_cast<int64_t>(points.getThreads());
+  partition.openPoints = 1;
+  for (const SizeExpr &size : pointSizes)
+    partition.openPoints = partition.openPoints * size;
+  partition.openWorkgroups = ceilDiv(partition.openPoints, threads);
+  const auto open = llvm::find_if(llvm::reverse(all), ShapedType::isDynamic);
+  const auto firstKnown = static_cast<unsigned>(open.base() - all.begin());
+  for (unsigned dim = firstKnown; dim <= all.size(); ++dim)
+    if (getProduct(all.drop_front(dim)) % threads == 0)
+      partition.blocks = dim;
+}
+
 /// HIP counts work-items in 32 bits. Dimensions from the first on are walked
 /// until the others have few enough points.
 void PointLowering::makePartition() {
+  if (!points.hasKnownSizes())
+    return makeOpenPartition();
   constexpr int64_t kMaxPoints = int64_t(1) << 31;
   ArrayRef<int64_t> sizes = points.getSizes();
   auto threads = static_cast<int64_t>(points.getThreads());
@@ -163,12 +204,18 @@ static bool isForAll(Operation *op, dnn::ForEachPointOp points) {
   return true;
 }
 
+/// Whether the points of every workgroup, but for loops, are as many as its
+/// threads.
+bool PointLowering::hasWholeWorkgroups() {
+  if (!points.hasKnownSizes())
+    return partition.blocks > 0;
+  return partition.points % static_cast<int64_t>(points.getThreads()) == 0;
+}
+
 /// A barrier is for whole workgroups that all come to it; and what is shared
 /// does not outlive the op.
 LogicalResult PointLowering::checkShared() {
-  bool isWhole =
-      partition.loops == 0 &&
-      partition.points % static_cast<int64_t>(points.getThreads()) == 0;
+  bool isWhole = partition.loops == 0 && hasWholeWorkgroups();
   WalkResult result = points.walk([&](Operation *op) {
     if (!isBarrier(op) || (isWhole && isForAll(op, points)))
       return WalkResult::advance();
@@ -198,36 +245,42 @@ SmallVector<memref::AllocaOp> PointLowering::getShared() {
 
 void PointLowering::setCoordinate(Emitter &e, unsigned dim, Value value,
                                   bool isUniform) {
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max() / 2;
   coordinates[dim] = e.toIndex(value);
-  known[coordinates[dim]] = {0, points.getSizes()[dim] - 1, isUniform};
+  known[coordinates[dim]] = {0, pointSizes[dim].getNumber().value_or(kMost) - 1,
+                             isUniform};
 }
 
 /// The coordinates of this thread, but those of the loops. The block's part of
 /// them is scalar arithmetic.
 void PointLowering::emitCoordinates(Emitter &e) {
-  ArrayRef<int64_t> sizes = points.getSizes();
+  ArrayRef<int64_t> all = points.getSizes();
   auto threads = static_cast<int64_t>(points.getThreads());
-  coordinates.resize(sizes.size());
+  coordinates.resize(all.size());
   auto split = [&](Value position, unsigned first, unsigned end,
                    bool isUniform) {
     for (unsigned dim = end; dim-- > first;) {
       bool isOutermost = dim == first;
       setCoordinate(e, dim,
-                    isOutermost ? position : e.remu(position, sizes[dim]),
+                    isOutermost
+                        ? position
+                        : sizes.emitRemainder(e, position, pointSizes[dim]),
                     isUniform);
       if (!isOutermost)
-        position = e.divu(position, sizes[dim]);
+        position = sizes.emitQuotient(e, position, pointSizes[dim]);
     }
   };
   Value thread = device.emitThreadId(e, threads);
-  Value block = device.emitBlockId(e, partition.workgroups);
+  Value block = device.emitBlockId(e, points.hasKnownSizes()
+                                          ? std::optional(partition.workgroups)
+                                          : std::nullopt);
   if (partition.blocks > partition.loops) {
-    int64_t rest = getProduct(sizes.drop_front(partition.blocks)) / threads;
+    int64_t rest = getProduct(all.drop_front(partition.blocks)) / threads;
     split(e.divu(block, rest), partition.loops, partition.blocks,
           /*isUniform=*/true);
     block = e.remu(block, rest);
   }
-  split(e.add(e.mul(block, threads), thread), partition.blocks, sizes.size(),
+  split(e.add(e.mul(block, threads), thread), partition.blocks, all.size(),
         /*isUniform=*/false);
 }
 
@@ -235,11 +288,12 @@ void PointLowering::emitCoordinates(Emitter &e) {
 /// has a point, and inside the loops over the dimensions that threads walk.
 void PointLowering::emitLoops(Emitter &e) {
   auto threads = static_cast<int64_t>(points.getThreads());
-  if (partition.points % threads != 0) {
+  if (!hasWholeWorkgroups()) {
     Value block = device.emitBlockId(e);
     Value thread = device.emitThreadId(e);
-    Value isPoint =
-        e.ult(e.add(e.mul(block, threads), thread), partition.points);
+    Value count = points.hasKnownSizes() ? e.constant(partition.points)
+                                         : sizes.emit(e, partition.openPoints);
+    Value isPoint = e.ult(e.add(e.mul(block, threads), thread), count);
     auto branch = scf::IfOp::create(e.b, e.loc, isPoint, false);
     e.b.setInsertionPoint(branch.thenYield());
   }
@@ -275,6 +329,10 @@ void PointLowering::moveBody() {
     argument.replaceAllUsesWith(coordinate);
   b.getInsertionBlock()->getOperations().splice(b.getInsertionPoint(),
                                                 body.getOperations());
+  if (!sizes.areUnknown())
+    return;
+  points.getOpenSizesMutable().clear(); // They are about to be erased.
+  sizes.replaceSizes(e, known);
 }
 
 static int64_t countBytes(MemRefType type) {
@@ -370,9 +428,9 @@ void PointLowering::lowerAccesses(Emitter &e) {
       [&](dnn::PointStoreOp store) { stored.insert(store.getTarget()); });
   llvm::DenseMap<Value, PointMemory> memories;
   for (BlockArgument argument : function.getArguments())
-    if (auto type = dyn_cast<MemRefType>(argument.getType()))
-      memories.try_emplace(argument, e, type, getKernelArgument(argument),
-                           !isEarly && !stored.contains(argument),
+    if (isa<MemRefType>(argument.getType()))
+      memories.try_emplace(argument, e, argument, getKernelArgument(argument),
+                           sizes, !isEarly && !stored.contains(argument),
                            isAligned(argument));
   kernel.walk([&](Operation *op) {
     e.b.setInsertionPoint(op);
@@ -413,7 +471,7 @@ void PointLowering::keepRegisters() {
 }
 
 LogicalResult PointLowering::run() {
-  if (failed(checkFunction()))
+  if (failed(checkFunction()) || failed(readSizes()))
     return failure();
   makePartition();
   if (failed(checkShared()))
@@ -430,7 +488,12 @@ LogicalResult PointLowering::run() {
       lds.push_back(shared.getType());
   kernel = createKernel(function, lds, points.getThreads(),
                         partition.workgroups, boxes.getMaps());
+  sizes.setKernel(kernel);
   Builder attributes(kernel.getContext());
+  if (!points.hasKnownSizes())
+    kernel->setAttr(
+        dnn::kWorkgroupsAttrName,
+        attributes.getStringAttr(partition.openWorkgroups.toText()));
   for (unsigned i = 0; i < lds.size(); ++i)
     kernel.setWorkgroupAttributionAttr(
         i, attributes.getStringAttr(LLVM::LLVMDialect::getAlignAttrName()),

@@ -144,7 +144,8 @@ def LowerMath : Pass<"dnn-lower-math", "::mlir::ModuleOp"> {
     Some ops would become calls of a device library, although the chip has
     instructions for them. This pass replaces them by LLVM's intrinsics: these
     are `math.exp2` and `math.log2` of f32, and for NVIDIA's chips also
-    `math.fma`, `math.absf`, `arith.maxnumf` and `arith.minnumf`.
+    `math.fma`, `math.absf`, `arith.maxnumf` and `arith.minnumf`. Conversions
+    from and to floats of 8 bits become integer arithmetic.
 
     Pre-condition:  the module has the string attribute `dnn.target`.
     Post-condition: none of these ops is left.

@@ -85,14 +85,17 @@ static Tensors makeTensors(Builder &builder, ConvProblem p) {
   // verifier rejects the op.
   p.groups = std::max<int64_t>(p.groups, 1);
   Type element = getElementType(builder, p.dataType);
+  Type result = getElementType(builder, p.getResultType());
   bool deep = p.hasDepth();
-  return {
-      makeTensor(p.xLayout, p.xStrides, p.getInputLengths(), deep, element),
-      makeTensor(p.wLayout, p.wStrides, p.getFilterLengths(), deep, element),
-      makeTensor(p.yLayout, p.yStrides, p.getOutputLengths(), deep,
-                 p.dataType == DataType::I8
-                     ? getElementType(builder, p.getResultType())
-                     : element)};
+  auto type = [&](Direction resultOf) {
+    return p.direction == resultOf ? result : element;
+  };
+  return {makeTensor(p.xLayout, p.xStrides, p.getInputLengths(), deep,
+                     type(Direction::BackwardData)),
+          makeTensor(p.wLayout, p.wStrides, p.getFilterLengths(), deep,
+                     type(Direction::BackwardWeights)),
+          makeTensor(p.yLayout, p.yStrides, p.getOutputLengths(), deep,
+                     type(Direction::Forward))};
 }
 
 static KernelArg getResultArg(Direction direction) {

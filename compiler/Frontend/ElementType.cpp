@@ -6,21 +6,12 @@ using namespace mlir;
 using namespace tessera;
 
 Type tessera::getElementType(Builder &builder, DataType type) {
+  MLIRContext *context = builder.getContext();
   switch (type) {
-  case DataType::F16:
-    return builder.getF16Type();
-  case DataType::BF16:
-    return builder.getBF16Type();
-  case DataType::F32:
-    return builder.getF32Type();
-  case DataType::F64:
-    return builder.getF64Type();
-  case DataType::I8:
-    return builder.getI8Type();
-  case DataType::I32:
-    return builder.getI32Type();
-  case DataType::I64:
-    return builder.getI64Type();
+#define DATA_TYPE(NAME, TEXT, BYTES, DRIVER, MIOPEN, MLIR)                     \
+  case DataType::NAME:                                                         \
+    return MLIR;
+#include "runtime/Base/DataTypes.def"
   }
   llvm_unreachable("every data type has a case");
 }

@@ -305,6 +305,16 @@ static uint32_t readAlignment(mlir::gpu::GPUFuncOp kernel, unsigned argument,
   return target.vendor == Vendor::Nvidia ? kWidestOfNvidia : kWidestOfAmd;
 }
 
+/// Reads "size=EXPRESSION" or "divisor=EXPRESSION"; nothing if it is neither.
+static std::optional<LaunchArg> readArgOfSizes(llvm::StringRef name) {
+  const auto [word, text] = name.split('=');
+  const std::optional<KernelArg> kind = parseKernelArg(word);
+  const ErrorOr<SizeExpr> size = parseSizeExpr(text);
+  if (!kind || !isOfSizes(*kind) || !size)
+    return std::nullopt;
+  return LaunchArg(*kind, *size);
+}
+
 /// Reads the launches of the module's kernels, in their order. dnn-verify-stage
 /// has checked that the launch attributes exist.
 void Compilation::readLaunches() {
@@ -314,8 +324,14 @@ void Compilation::readLaunches() {
       return;
     LaunchRecipe &launch = result.launches.emplace_back();
     launch.symbol = kernel.getName().str();
-    llvm::copy(*kernel.getKnownGridSize(), launch.grid.begin());
+    launch.grid[0] = 0;
+    if (auto grid = kernel.getKnownGridSize())
+      llvm::copy(*grid, launch.grid.begin());
     llvm::copy(*kernel.getKnownBlockSize(), launch.block.begin());
+    if (auto size =
+            kernel->getAttrOfType<mlir::StringAttr>(dnn::kWorkgroupsAttrName))
+      if (ErrorOr<SizeExpr> parsed = parseSizeExpr(size.getValue()))
+        launch.workgroups = *parsed;
     if (auto maps =
             kernel->getAttrOfType<mlir::ArrayAttr>(dnn::kTensorMapsAttrName))
       for (auto text : maps.getAsValueRange<mlir::StringAttr>())
@@ -328,8 +344,11 @@ void Compilation::readLaunches() {
     for (unsigned i = 0; i != kernel.getNumArguments(); ++i) {
       auto name =
           kernel.getArgAttrOfType<mlir::StringAttr>(i, dnn::kArgAttrName);
-      if (std::optional<KernelArg> arg =
-              parseKernelArg(name ? name.getValue() : ""))
+      if (std::optional<LaunchArg> arg =
+              readArgOfSizes(name ? name.getValue() : ""))
+        launch.args.push_back(std::move(*arg));
+      else if (std::optional<KernelArg> arg =
+                   parseKernelArg(name ? name.getValue() : ""))
         launch.args.emplace_back(
             *arg, readAlignment(kernel, i, *arg, *options.target));
       if (auto bytes = kernel.getArgAttrOfType<mlir::IntegerAttr>(
@@ -406,7 +425,10 @@ PipelineResult Compilation::takeResult() {
   llvm::raw_string_ostream stream(result.output);
   switch (reached) {
   case Stage::Problem:
-    result.output = toDriverCommand(problem) + "\n";
+    // The driver's flags cannot say that a size is unknown.
+    result.output = (problem.hasUnknownSizes() ? problem.toNetworkConfig()
+                                               : toDriverCommand(problem)) +
+                    "\n";
     break;
   case Stage::Dnn:
   case Stage::Tiled:

@@ -3,6 +3,7 @@
 #include "compiler/Pipeline/ReadProblem.h"
 #include "compiler/Frontend/ConvFrontend.h"
 #include "compiler/Frontend/RowWiseFrontend.h"
+#include "compiler/Target/ElementType.h"
 #include "dialect/IR/Dnn.h"
 #include "dialect/IR/PointHints.h"
 
@@ -14,15 +15,7 @@ using namespace tessera;
 
 /// Maps an element type. The verifier allows only those below.
 static DataType getDataType(mlir::Type type) {
-  if (type.isF16())
-    return DataType::F16;
-  if (type.isBF16())
-    return DataType::BF16;
-  if (type.isF32())
-    return DataType::F32;
-  if (type.isF64())
-    return DataType::F64;
-  return type.isInteger(8) ? DataType::I8 : DataType::I32;
+  return findDataType(type).value_or(DataType::I32);
 }
 
 static Direction getDirection(dnn::ConvDirection direction) {
@@ -62,8 +55,8 @@ static ConvProblem readShape(dnn::ConvOp conv) {
   ConvProblem problem;
   problem.direction = getDirection(conv.getDirection());
   problem.dataType = getDataType(conv.getElementType());
-  if (problem.dataType == DataType::I8)
-    problem.int8Result = getDataType(conv.getY().getType().getElementType());
+  if (problem.hasByteResult())
+    problem.byteResult = getDataType(conv.getResultElementType());
   if (conv.getTf32())
     problem.mathType = MathType::Tf32;
   readLayout(conv.getX().getType(), conv.getXLayout(), problem.xLayout,

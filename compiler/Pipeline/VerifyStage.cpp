@@ -83,8 +83,10 @@ static LogicalResult checkLaunch(gpu::GPUFuncOp kernel) {
   auto isKnown = [](std::optional<ArrayRef<int32_t>> size) {
     return size && size->size() == 3;
   };
-  if (!kernel.isKernel() || (isKnown(kernel.getKnownBlockSize()) &&
-                             isKnown(kernel.getKnownGridSize())))
+  const bool hasGrid =
+      isKnown(kernel.getKnownGridSize()) ||
+      kernel->hasAttrOfType<StringAttr>(tessera::dnn::kWorkgroupsAttrName);
+  if (!kernel.isKernel() || (isKnown(kernel.getKnownBlockSize()) && hasGrid))
     return success();
   return kernel.emitOpError(
       "needs known_block_size and known_grid_size to be launched");

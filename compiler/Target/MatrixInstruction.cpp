@@ -2,12 +2,14 @@
 
 #include "compiler/Target/MatrixInstruction.h"
 
+#include <algorithm>
+
 using namespace tessera;
 
 namespace {
 struct Row {
   MatrixUnit unit;
-  OperandType type;
+  DataType type;
   MatrixInstruction instruction;
 };
 } // namespace
@@ -39,7 +41,7 @@ static constexpr MatrixInstruction kWmmaGfx11 = {
 static constexpr MatrixInstruction kWmmaGfx12 = {
     "wmma16", MatrixKind::Wmma, 16, 16, 16, 8, 8, 8, 16};
 
-/// mma.sync.m16n8k16 of f16 and bf16, k32 of bytes, k8 of tf32 (PTX ISA,
+/// mma.sync.m16n8k16 of f16 and bf16, k32 of all bytes, k8 of tf32 (PTX ISA,
 /// "Matrix fragments for mma"): four lanes, a quad, share the rows of both
 /// operands and of D. One entry of the table stands for four such instructions,
 /// which share the 16 rows of Q, the instruction's A. Its B has rows of P as
@@ -73,58 +75,70 @@ static constexpr MatrixInstruction makeMmaInOrder(int k) {
 }
 
 static constexpr Row kRows[] = {
-    {MatrixUnit::MfmaCdna1, OperandType::F16, makeMfma32(8)},
-    {MatrixUnit::MfmaCdna1, OperandType::F16, makeMfma16(16)},
-    {MatrixUnit::MfmaCdna1, OperandType::BF16, makeMfma32(4)},
-    {MatrixUnit::MfmaCdna1, OperandType::BF16, makeMfma16(8)},
-    {MatrixUnit::MfmaCdna1, OperandType::F32, makeMfma32(2)},
-    {MatrixUnit::MfmaCdna1, OperandType::F32, makeMfma16(4)},
-    {MatrixUnit::MfmaCdna1, OperandType::I8, makeMfma32(8)},
-    {MatrixUnit::MfmaCdna1, OperandType::I8, makeMfma16(16)},
+    {MatrixUnit::MfmaCdna1, DataType::F16, makeMfma32(8)},
+    {MatrixUnit::MfmaCdna1, DataType::F16, makeMfma16(16)},
+    {MatrixUnit::MfmaCdna1, DataType::BF16, makeMfma32(4)},
+    {MatrixUnit::MfmaCdna1, DataType::BF16, makeMfma16(8)},
+    {MatrixUnit::MfmaCdna1, DataType::F32, makeMfma32(2)},
+    {MatrixUnit::MfmaCdna1, DataType::F32, makeMfma16(4)},
+    {MatrixUnit::MfmaCdna1, DataType::I8, makeMfma32(8)},
+    {MatrixUnit::MfmaCdna1, DataType::I8, makeMfma16(16)},
 
-    {MatrixUnit::MfmaCdna2, OperandType::F16, makeMfma32(8)},
-    {MatrixUnit::MfmaCdna2, OperandType::F16, makeMfma16(16)},
-    {MatrixUnit::MfmaCdna2, OperandType::BF16, makeMfma32(8)},
-    {MatrixUnit::MfmaCdna2, OperandType::BF16, makeMfma16(16)},
-    {MatrixUnit::MfmaCdna2, OperandType::F32, makeMfma32(2)},
-    {MatrixUnit::MfmaCdna2, OperandType::F32, makeMfma16(4)},
-    {MatrixUnit::MfmaCdna2, OperandType::I8, makeMfma32(8)},
-    {MatrixUnit::MfmaCdna2, OperandType::I8, makeMfma16(16)},
-    {MatrixUnit::MfmaCdna2, OperandType::F64, kMfmaF64},
+    {MatrixUnit::MfmaCdna2, DataType::F16, makeMfma32(8)},
+    {MatrixUnit::MfmaCdna2, DataType::F16, makeMfma16(16)},
+    {MatrixUnit::MfmaCdna2, DataType::BF16, makeMfma32(8)},
+    {MatrixUnit::MfmaCdna2, DataType::BF16, makeMfma16(16)},
+    {MatrixUnit::MfmaCdna2, DataType::F32, makeMfma32(2)},
+    {MatrixUnit::MfmaCdna2, DataType::F32, makeMfma16(4)},
+    {MatrixUnit::MfmaCdna2, DataType::I8, makeMfma32(8)},
+    {MatrixUnit::MfmaCdna2, DataType::I8, makeMfma16(16)},
+    {MatrixUnit::MfmaCdna2, DataType::F64, kMfmaF64},
 
-    {MatrixUnit::MfmaCdna3, OperandType::F16, makeMfma32(8)},
-    {MatrixUnit::MfmaCdna3, OperandType::F16, makeMfma16(16)},
-    {MatrixUnit::MfmaCdna3, OperandType::BF16, makeMfma32(8)},
-    {MatrixUnit::MfmaCdna3, OperandType::BF16, makeMfma16(16)},
-    {MatrixUnit::MfmaCdna3, OperandType::F32, makeMfma32(2)},
-    {MatrixUnit::MfmaCdna3, OperandType::F32, makeMfma16(4)},
-    {MatrixUnit::MfmaCdna3, OperandType::I8, makeMfma32(16)},
-    {MatrixUnit::MfmaCdna3, OperandType::I8, makeMfma16(32)},
-    {MatrixUnit::MfmaCdna3, OperandType::F64, kMfmaF64},
+    {MatrixUnit::MfmaCdna3, DataType::F16, makeMfma32(8)},
+    {MatrixUnit::MfmaCdna3, DataType::F16, makeMfma16(16)},
+    {MatrixUnit::MfmaCdna3, DataType::BF16, makeMfma32(8)},
+    {MatrixUnit::MfmaCdna3, DataType::BF16, makeMfma16(16)},
+    {MatrixUnit::MfmaCdna3, DataType::F32, makeMfma32(2)},
+    {MatrixUnit::MfmaCdna3, DataType::F32, makeMfma16(4)},
+    {MatrixUnit::MfmaCdna3, DataType::I8, makeMfma32(16)},
+    {MatrixUnit::MfmaCdna3, DataType::I8, makeMfma16(32)},
+    {MatrixUnit::MfmaCdna3, DataType::E4M3FNUZ, makeMfma32(16)},
+    {MatrixUnit::MfmaCdna3, DataType::E4M3FNUZ, makeMfma16(32)},
+    {MatrixUnit::MfmaCdna3, DataType::E5M2FNUZ, makeMfma32(16)},
+    {MatrixUnit::MfmaCdna3, DataType::E5M2FNUZ, makeMfma16(32)},
+    {MatrixUnit::MfmaCdna3, DataType::F64, kMfmaF64},
 
-    {MatrixUnit::MfmaCdna4, OperandType::F16, makeMfma32(16)},
-    {MatrixUnit::MfmaCdna4, OperandType::F16, makeMfma16(32)},
-    {MatrixUnit::MfmaCdna4, OperandType::BF16, makeMfma32(16)},
-    {MatrixUnit::MfmaCdna4, OperandType::BF16, makeMfma16(32)},
-    {MatrixUnit::MfmaCdna4, OperandType::F32, makeMfma32(2)},
-    {MatrixUnit::MfmaCdna4, OperandType::F32, makeMfma16(4)},
-    {MatrixUnit::MfmaCdna4, OperandType::I8, makeMfma32(32)},
-    {MatrixUnit::MfmaCdna4, OperandType::I8, makeMfma16(64)},
-    {MatrixUnit::MfmaCdna4, OperandType::F64, kMfmaF64},
+    {MatrixUnit::MfmaCdna4, DataType::F16, makeMfma32(16)},
+    {MatrixUnit::MfmaCdna4, DataType::F16, makeMfma16(32)},
+    {MatrixUnit::MfmaCdna4, DataType::BF16, makeMfma32(16)},
+    {MatrixUnit::MfmaCdna4, DataType::BF16, makeMfma16(32)},
+    {MatrixUnit::MfmaCdna4, DataType::F32, makeMfma32(2)},
+    {MatrixUnit::MfmaCdna4, DataType::F32, makeMfma16(4)},
+    {MatrixUnit::MfmaCdna4, DataType::I8, makeMfma32(32)},
+    {MatrixUnit::MfmaCdna4, DataType::I8, makeMfma16(64)},
+    {MatrixUnit::MfmaCdna4, DataType::E4M3FN, makeMfma32(64)},
+    {MatrixUnit::MfmaCdna4, DataType::E4M3FN, makeMfma16(32)},
+    {MatrixUnit::MfmaCdna4, DataType::E5M2, makeMfma32(64)},
+    {MatrixUnit::MfmaCdna4, DataType::E5M2, makeMfma16(32)},
+    {MatrixUnit::MfmaCdna4, DataType::F64, kMfmaF64},
 
-    {MatrixUnit::WmmaGfx11, OperandType::F16, kWmmaGfx11},
-    {MatrixUnit::WmmaGfx11, OperandType::BF16, kWmmaGfx11},
-    {MatrixUnit::WmmaGfx11, OperandType::I8, kWmmaGfx11},
-    {MatrixUnit::WmmaGfx12, OperandType::F16, kWmmaGfx12},
-    {MatrixUnit::WmmaGfx12, OperandType::BF16, kWmmaGfx12},
-    {MatrixUnit::WmmaGfx12, OperandType::I8, kWmmaGfx12},
+    {MatrixUnit::WmmaGfx11, DataType::F16, kWmmaGfx11},
+    {MatrixUnit::WmmaGfx11, DataType::BF16, kWmmaGfx11},
+    {MatrixUnit::WmmaGfx11, DataType::I8, kWmmaGfx11},
+    {MatrixUnit::WmmaGfx12, DataType::F16, kWmmaGfx12},
+    {MatrixUnit::WmmaGfx12, DataType::BF16, kWmmaGfx12},
+    {MatrixUnit::WmmaGfx12, DataType::I8, kWmmaGfx12},
+    {MatrixUnit::WmmaGfx12, DataType::E4M3FN, kWmmaGfx12},
+    {MatrixUnit::WmmaGfx12, DataType::E5M2, kWmmaGfx12},
 
-    {MatrixUnit::MmaSm80, OperandType::F16, makeMma(16)},
-    {MatrixUnit::MmaSm80, OperandType::BF16, makeMma(16)},
-    {MatrixUnit::MmaSm80, OperandType::I8, makeMma(32)},
-    {MatrixUnit::MmaSm80, OperandType::F16, makeMmaInOrder(16)},
-    {MatrixUnit::MmaSm80, OperandType::BF16, makeMmaInOrder(16)},
-    {MatrixUnit::MmaSm80, OperandType::F32, makeMma(8, "mma16_tf32")},
+    {MatrixUnit::MmaSm80, DataType::F16, makeMma(16)},
+    {MatrixUnit::MmaSm80, DataType::BF16, makeMma(16)},
+    {MatrixUnit::MmaSm80, DataType::I8, makeMma(32)},
+    {MatrixUnit::MmaSm80, DataType::E4M3FN, makeMma(32)},
+    {MatrixUnit::MmaSm80, DataType::E5M2, makeMma(32)},
+    {MatrixUnit::MmaSm80, DataType::F16, makeMmaInOrder(16)},
+    {MatrixUnit::MmaSm80, DataType::BF16, makeMmaInOrder(16)},
+    {MatrixUnit::MmaSm80, DataType::F32, makeMma(8, "mma16_tf32")},
 };
 
 /// Lanes that share a row of mma.sync, and rows of a matrix of ldmatrix.
@@ -184,24 +198,14 @@ LaneMap MatrixInstruction::getMatrixChunkOfQ() const {
 
 /// Elements of the reduction that "fma" multiplies at once: those of one
 /// register of each operand, or one f32 or f64.
-static int getFmaElements(OperandType type) {
-  switch (type) {
-  case OperandType::F16:
-  case OperandType::BF16:
-    return 2;
-  case OperandType::I8:
-    return 4;
-  case OperandType::F32:
-  case OperandType::F64:
-    return 1;
-  }
-  return 1;
+static int getFmaElements(DataType type) {
+  return std::max(1, 4 / static_cast<int>(getByteSize(type)));
 }
 
 /// The lanes are a grid of eight columns, and each lane computes one element of
 /// D. It takes one register of each operand at a time, since more would need
 /// too many registers in f32.
-static MatrixInstruction makeFma(const GpuTarget &target, OperandType type) {
+static MatrixInstruction makeFma(const GpuTarget &target, DataType type) {
   int perRegister = getFmaElements(type);
   int rows = static_cast<int>(target.waveSize) / 8;
   return {"fma", MatrixKind::Fma, rows, 8, perRegister, perRegister, 1, 1, 1};
@@ -209,9 +213,13 @@ static MatrixInstruction makeFma(const GpuTarget &target, OperandType type) {
 
 std::optional<MatrixInstruction>
 tessera::findMatrixInstruction(const GpuTarget &target, std::string_view name,
-                               OperandType type) {
+                               DataType type) {
   if (name == "fma")
     return makeFma(target, type);
+  // Floats of 8 bits came with sm_89.
+  if (isFloat8(type) && target.matrixUnit == MatrixUnit::MmaSm80 &&
+      !target.hasWgmma)
+    return std::nullopt;
   for (const Row &row : kRows)
     if (row.unit == target.matrixUnit && row.type == type &&
         row.instruction.name == name)

@@ -12,6 +12,7 @@
 #define TESSERA_COMPILER_TARGET_MATRIXINSTRUCTION_H
 
 #include "runtime/Base/GpuTarget.h"
+#include "runtime/Base/ProblemTypes.h"
 
 #include <optional>
 #include <string_view>
@@ -97,14 +98,11 @@ struct MatrixInstruction {
   LaneMap getMatrixChunkOfQ() const;
 };
 
-/// The types of operands that the table has entries for.
-enum class OperandType { F16, BF16, F32, F64, I8 };
-
 /// Returns the instruction `name` for operands of `type` on `target`, if the
 /// chip has it.
 std::optional<MatrixInstruction> findMatrixInstruction(const GpuTarget &target,
                                                        std::string_view name,
-                                                       OperandType type);
+                                                       DataType type);
 
 } // namespace tessera
 

@@ -35,11 +35,16 @@ inline constexpr llvm::StringLiteral kKernelAttrName = "dnn.kernel";
 inline constexpr llvm::StringLiteral kTargetAttrName = "dnn.target";
 
 /// The string attribute of a kernel function's argument with its kind: one of
-/// the names in runtime/Base/Kernel.h, such as "x", "workspace" or "alpha".
+/// the names in runtime/Base/KernelArg.h, such as "x", "workspace" or "alpha";
+/// of a gpu.func's argument also "size=EXPRESSION" or "divisor=EXPRESSION".
 inline constexpr llvm::StringLiteral kArgAttrName = "dnn.arg";
 
 /// The i64 attribute of a workspace argument with its size in bytes.
 inline constexpr llvm::StringLiteral kBytesAttrName = "dnn.bytes";
+
+/// The string attribute of a gpu.func with the number of its workgroups as an
+/// expression of sizes (runtime/Base/SizeExpr.h), in place of known_grid_size.
+inline constexpr llvm::StringLiteral kWorkgroupsAttrName = "dnn.workgroups";
 
 /// The attribute of a gpu.func with the texts of its tensor maps
 /// (runtime/Base/TensorMap.h). These are its first arguments, before those with

@@ -166,10 +166,13 @@ void ConvOp::getEffects(
 
 /// Checks conv_c2 and conv_c3, which hold for every operand.
 static LogicalResult verifyMemory(ConvOp op, StringRef name, MemRefType type) {
-  if (!type.hasStaticShape() ||
+  const bool mayBeOpen = name != "w" && type.getLayout().isIdentity();
+  if ((!type.hasStaticShape() && !mayBeOpen) ||
       llvm::is_contained(type.getShape(), 0)) /*conv_c2*/
-    return op.emitOpError() << "needs static sizes of at least 1, but " << name
-                            << " is " << type;
+    return op.emitOpError()
+           << "needs static sizes of at least 1, or unknown ones of packed "
+              "images, but "
+           << name << " is " << type;
   if (!hasStaticPositiveStrides(type)) /*conv_c3*/
     return op.emitOpError() << "needs static strides of at least 1 and no "
                                "offset, but "
@@ -191,10 +194,12 @@ static LogicalResult verifyTypes(ConvOp op) {
   const Type other = inputs[1].type.getElementType();
   const Type written = result.type.getElementType();
   const bool isI8 = type.isInteger(8);
+  const bool isF8 = isa<Float8E4M3FNUZType, Float8E5M2FNUZType,
+                        Float8E4M3FNType, Float8E5M2Type>(type);
   if (!type.isF16() && !type.isBF16() && !type.isF32() && !type.isF64() &&
-      !isI8) /*conv_c4*/
-    return op.emitOpError() << "needs elements of type f16, bf16, f32, f64 or "
-                               "i8, but "
+      !isI8 && !isF8) /*conv_c4*/
+    return op.emitOpError() << "needs elements of type f16, bf16, f32, f64, i8 "
+                               "or a float of 8 bits, but "
                             << inputs[0].name << " has " << type;
   if (isI8 && op.getDirection() != ConvDirection::Forward) /*conv_c6*/
     return op.emitOpError() << "needs direction forward for i8, but has "
@@ -207,14 +212,16 @@ static LogicalResult verifyTypes(ConvOp op) {
   if (op.getTf32() && !type.isF32()) /*conv_c25*/
     return op.emitOpError()
            << "needs elements of f32 to allow tf32, but has " << type;
-  if (isI8 ? !written.isInteger(32) && !written.isF32()
-           : written != type) /*conv_c19*/
+  const bool isWider =
+      isI8 ? written.isInteger(32) || written.isF32()
+           : isF8 && (written.isF16() || written.isBF16() || written.isF32());
+  if (!isWider && (isI8 || written != type)) /*conv_c19*/
     return op.emitOpError()
            << "needs " << result.name << " of type "
            << (isI8 ? "i32 or f32"
                     : "of " + inputs[0].name + " and " + inputs[1].name)
-           << ", but " << inputs[0].name << " has " << type << " and "
-           << result.name << " has " << written;
+           << (isF8 ? ", f16, bf16 or f32" : "") << ", but " << inputs[0].name
+           << " has " << type << " and " << result.name << " has " << written;
   return success();
 }
 
@@ -294,6 +301,8 @@ static LogicalResult verifyChannels(ConvOp op) {
 /// padded input, as in MIOpen; taps outside then read zero.
 static int64_t getOutputSize(int64_t in, int64_t filter, int64_t pads,
                              int64_t stride, int64_t dilation) {
+  if (ShapedType::isDynamic(in))
+    return in;
   int64_t range = in + pads - (1 + dilation * (filter - 1));
   return range < 0 ? 1 : range / stride + 1;
 }
@@ -311,9 +320,16 @@ static LogicalResult verifyOutputSize(ConvOp op) {
     return ArrayRef<int64_t>(sizes).take_back(op.getNumSpatialDims());
   };
   InFlightDiagnostic error = op.emitOpError("needs an output of ");
-  llvm::interleave(drop(needed), error, "x");
+  auto print = [&](int64_t size) {
+    if (ShapedType::isDynamic(size))
+      error << "?";
+    else
+      error << size;
+  };
+  auto printX = [&] { error << "x"; };
+  llvm::interleave(drop(needed), print, printX);
   error << " for this window, but y has ";
-  llvm::interleave(drop(found), error, "x");
+  llvm::interleave(drop(found), print, printX);
   return error;
 }
 

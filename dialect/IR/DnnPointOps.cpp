@@ -1,10 +1,12 @@
 //===- DnnPointOps.cpp - Verifiers of the ops of point programs -----------===//
 
 #include "dialect/IR/Dnn.h"
+#include "dialect/IR/TensorMemory.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 
 #include <limits>
 
@@ -18,9 +20,12 @@ static constexpr int64_t kMaxSize = std::numeric_limits<int32_t>::max() / 2;
 LogicalResult ForEachPointOp::verify() {
   constexpr uint64_t kMaxThreads = 1024;
   if (getSizes().empty() || !llvm::all_of(getSizes(), [](int64_t size) {
-        return size > 0 && size <= kMaxSize;
+        return ShapedType::isDynamic(size) || (size > 0 && size <= kMaxSize);
       }))
     return emitOpError() << "needs sizes from 1 to " << kMaxSize;
+  if (llvm::count_if(getSizes(), ShapedType::isDynamic) !=
+      static_cast<int64_t>(getOpenSizes().size()))
+    return emitOpError("needs one value for each size that is no constant");
   if (getThreads() < 1 || getThreads() > kMaxThreads)
     return emitOpError() << "needs 1 to " << kMaxThreads << " threads, but has "
                          << getThreads();
@@ -37,15 +42,15 @@ int64_t tessera::dnn::getVectorDim(MemRefType type) {
     return -1;
   int64_t found = -1;
   for (int64_t dim = 0; dim < type.getRank(); ++dim)
-    if (strides[dim] == 1 && (found < 0 || type.getDimSize(dim) > 1))
+    if (strides[dim] == 1 && (found < 0 || type.getDimSize(dim) != 1))
       found = dim;
   return found;
 }
 
-/// Verifies that strides and offset are static, and that coordinates fit 32
-/// bits.
+/// Verifies that strides and offset are static, or those of a packed tensor,
+/// and that coordinates fit 32 bits.
 static LogicalResult verifyMemory(Operation *op, MemRefType type) {
-  if (type.getNumElements() == 0 ||
+  if (llvm::is_contained(type.getShape(), 0) ||
       llvm::any_of(type.getShape(),
                    [](int64_t size) { return size > kMaxSize; }))
     return op->emitOpError()
@@ -53,10 +58,12 @@ static LogicalResult verifyMemory(Operation *op, MemRefType type) {
   SmallVector<int64_t> strides;
   int64_t offset;
   if (failed(type.getStridesAndOffset(strides, offset)) ||
-      ShapedType::isDynamicShape(strides) || ShapedType::isDynamic(offset))
+      ShapedType::isDynamic(offset) ||
+      (ShapedType::isDynamicShape(strides) && !type.getLayout().isIdentity()))
     return op->emitOpError()
            << "needs a memref of known strides and offset, but has " << type;
-  if (llvm::any_of(strides, [](int64_t stride) { return stride < 0; }) ||
+  if (llvm::any_of(getKnownStrides(type),
+                   [](int64_t stride) { return stride < 0; }) ||
       offset < 0)
     return op->emitOpError()
            << "needs strides and an offset of at least 0, but has " << type;
@@ -74,14 +81,17 @@ static LogicalResult verifyVector(Operation *op, VectorType vector,
   if (dim < 0)
     return op->emitOpError()
            << "needs a dimension of stride 1 to be a vector, but has " << type;
-  if (type.getDimSize(dim) % width != 0)
+  if (type.isDynamicDim(dim) && width > 1)
+    return op->emitOpError() << "needs dimension " << dim
+                             << ", along which the elements of its vector are, "
+                                "to have a known size, but has "
+                             << type;
+  if (!type.isDynamicDim(dim) && type.getDimSize(dim) % width != 0)
     return op->emitOpError() << "needs a length that divides dimension " << dim
                              << ", along which its elements are, but has "
                              << vector << " and " << type;
-  SmallVector<int64_t> steps;
-  int64_t offset;
-  (void)type.getStridesAndOffset(steps, offset);
-  steps[dim] = offset;
+  SmallVector<int64_t> steps = getKnownStrides(type);
+  steps[dim] = type.getStridesAndOffset().second;
   if (llvm::any_of(steps, [&](int64_t step) { return step % width != 0; }))
     return op->emitOpError()
            << "needs strides that the length of its vector divides, but has "

@@ -18,7 +18,8 @@ def ForEachPointOp : Dnn_Op<"for_each_point", [SingleBlock, NoTerminator]> {
   let description = [{
     Runs the body once for each point of a space of the given sizes, the last
     dimension fastest, on one thread each, with `threads` threads in a workgroup.
-    The block arguments are the point's coordinates.
+    The block arguments are the point's coordinates. A size may be a value, made
+    of constants and of `memref.dim` of the function's arguments.
 
     Points run in no particular order and do not see each other's stores.
 
@@ -60,12 +61,22 @@ def ForEachPointOp : Dnn_Op<"for_each_point", [SingleBlock, NoTerminator]> {
     }
     ```
   }];
-  let arguments = (ins DenseI64ArrayAttr:$sizes, I64Attr:$threads);
+  let arguments = (ins Variadic<Index>:$openSizes, DenseI64ArrayAttr:$sizes,
+                       I64Attr:$threads);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $sizes `threads` $threads attr-dict-with-keyword $body
+    custom<DynamicIndexList>($openSizes, $sizes) `threads` $threads
+    attr-dict-with-keyword $body
   }];
   let hasVerifier = 1;
+  let builders = [OpBuilder<(ins "::mlir::ArrayRef<int64_t>":$sizes,
+                                 "int64_t":$threads), [{
+    build($_builder, $_state, ::mlir::ValueRange(), sizes, threads);
+  }]>];
+  let extraClassDeclaration = [{
+    /// Whether all sizes are constants.
+    bool hasKnownSizes() { return getOpenSizes().empty(); }
+  }];
 }
 
 def Dnn_PointElement : AnyTypeOf<[AnyFloat, I8, I16, I32, I64]>;
@@ -94,6 +105,9 @@ def PointLoadOp : Dnn_PointAccessOp<"point_load"> {
     the other strides. The coordinate of its first element must be a multiple of
     the length; only this one is checked.
 
+    A packed tensor may have unknown sizes (`?`), but not along a vector. A
+    stride is then a multiple of the known sizes that it is a product of.
+
     `inside` lists dimensions whose coordinates are always in bounds; they are
     not checked.
 
@@ -105,7 +119,7 @@ def PointLoadOp : Dnn_PointAccessOp<"point_load"> {
         : memref<64x56x56x64xf16> -> vector<8xf16>
     ```
   }];
-  let arguments = (ins Arg<AnyStaticShapeMemRef, "", [MemRead]>:$source,
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$source,
                        Variadic<Index>:$coordinates,
                        OptionalAttr<DenseI64ArrayAttr>:$inside);
   let results = (outs Dnn_PointValue:$value, I1:$valid);
@@ -128,7 +142,7 @@ def PointStoreOp : Dnn_PointAccessOp<"point_store"> {
     ```
   }];
   let arguments = (ins Dnn_PointValue:$value,
-                       Arg<AnyStaticShapeMemRef, "", [MemWrite]>:$target,
+                       Arg<AnyMemRef, "", [MemWrite]>:$target,
                        Variadic<Index>:$coordinates,
                        OptionalAttr<DenseI64ArrayAttr>:$inside);
   let assemblyFormat = [{

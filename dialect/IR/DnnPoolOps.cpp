@@ -113,10 +113,12 @@ static LogicalResult verifyTensors(PoolOp op) {
       return op.emitOpError()
              << "needs one rank, but x has " << operands[0].type.getRank()
              << " and " << name << " has " << type.getRank();
-    if (!type.hasStaticShape() ||
+    if ((!type.hasStaticShape() && !type.getLayout().isIdentity()) ||
         llvm::is_contained(type.getShape(), 0)) /*pool_c3*/
-      return op.emitOpError() << "needs static sizes of at least 1, but "
-                              << name << " is " << type;
+      return op.emitOpError()
+             << "needs static sizes of at least 1, or unknown ones of packed "
+                "images, but "
+             << name << " is " << type;
     if (failed(verifyStrides(op, operand)))
       return failure();
     Type element = type.getElementType();
@@ -152,6 +154,8 @@ static LogicalResult verifyEntries(PoolOp op, StringRef name,
 /// padded input, as in MIOpen.
 static int64_t getOutputSize(int64_t in, int64_t window, int64_t pads,
                              int64_t stride) {
+  if (ShapedType::isDynamic(in))
+    return in;
   int64_t range = in + pads - window;
   return range < 0 ? 1 : range / stride + 1;
 }
@@ -163,7 +167,8 @@ static LogicalResult verifySizes(PoolOp op) {
   if (in.outer != out.outer) /*pool_c12*/
     return op.emitOpError() << "needs one batch size, but x has " << in.outer
                             << " images and y has " << out.outer;
-  if (in.channels != out.channels) /*pool_c13*/
+  if (in.channels != out.channels ||
+      ShapedType::isDynamic(in.channels)) /*pool_c13*/
     return op.emitOpError() << "needs one number of channels, but x has "
                             << in.channels << " and y has " << out.channels;
   SmallVector<int64_t> expected;
@@ -188,6 +193,8 @@ static LogicalResult verifyIndexRange(PoolOp op, unsigned bits) {
   ArrayRef<int64_t> numbered =
       isMask ? op.getWindow()
              : getLogicalShape(op.getX(), op.getXLayout()).spatial;
+  if (ShapedType::isDynamicShape(numbered)) // Known at the launch.
+    return success();
   uint64_t count = 1;
   for (int64_t size : numbered)
     count = llvm::SaturatingMultiply<uint64_t>(count, size);

@@ -139,10 +139,20 @@ parseReduces(OpAsmParser &parser, SmallVectorImpl<Attribute> &kinds,
   return success();
 }
 
+/// Parses "64", or "?" if the length is unknown.
+static ParseResult parseLength(OpAsmParser &parser, int64_t &length) {
+  length = ShapedType::kDynamic;
+  if (succeeded(parser.parseOptionalQuestion()))
+    return success();
+  return parser.parseInteger(length);
+}
+
 ParseResult RowWiseOp::parse(OpAsmParser &parser, OperationState &state) {
   Builder &b = parser.getBuilder();
-  auto lengths = DenseI64ArrayAttr::parse(parser, Type());
-  if (!lengths)
+  SmallVector<int64_t> lengths;
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+        return parseLength(parser, lengths.emplace_back());
+      }))
     return failure();
   Attribute reduced = b.getDenseI64ArrayAttr({});
   if (succeeded(parser.parseOptionalKeyword("reduced")) &&
@@ -169,7 +179,7 @@ ParseResult RowWiseOp::parse(OpAsmParser &parser, OperationState &state) {
   state.addRegions(reduces);
 
   auto &properties = state.getOrAddProperties<RowWiseOp::Properties>();
-  properties.lengths = cast<DenseI64ArrayAttr>(lengths);
+  properties.lengths = b.getDenseI64ArrayAttr(lengths);
   properties.reduced = cast<DenseI64ArrayAttr>(reduced);
   properties.kinds = b.getArrayAttr(kinds);
   properties.operandSegmentSizes = counts;
@@ -186,7 +196,12 @@ static void printGroup(OpAsmPrinter &printer, StringRef word,
 void RowWiseOp::print(OpAsmPrinter &printer) {
   auto printNumbers = [&](ArrayRef<int64_t> numbers) {
     printer << "[";
-    llvm::interleaveComma(numbers, printer);
+    llvm::interleaveComma(numbers, printer, [&](int64_t number) {
+      if (ShapedType::isDynamic(number))
+        printer << "?";
+      else
+        printer << number;
+    });
     printer << "]";
   };
   auto printRegion = [&](StringRef word, Region &region) {
@@ -230,11 +245,16 @@ static LogicalResult verifySpace(RowWiseOp op) {
   constexpr size_t kMaxRank = 5;
   ArrayRef<int64_t> lengths = op.getLengths();
   if (lengths.empty() || lengths.size() > kMaxRank ||
-      llvm::any_of(lengths, [](int64_t length) { return length < 1; }))
-    /*rowwise_c1*/
+      llvm::any_of(llvm::seq(lengths.size()), [&](size_t dim) {
+        const bool mayBeOpen = dim == 0 && !op.isReduced(0);
+        return lengths[dim] < 1 &&
+               !(mayBeOpen && ShapedType::isDynamic(lengths[dim]));
+      })) /*rowwise_c1*/
     return op.emitOpError()
            << "needs 1 to " << kMaxRank
-           << " dimensions of at least 1, but has [" << lengths << "]";
+           << " dimensions of at least 1, of which the first may be unknown "
+              "if it is not reduced, but has ["
+           << lengths << "]";
   int64_t last = -1;
   for (int64_t dim : op.getReduced()) {
     if (dim <= last ||
@@ -258,8 +278,11 @@ static LogicalResult verifySpace(RowWiseOp op) {
 /// Checks rowwise_c3, rowwise_c7 and rowwise_c9, which hold for every tensor.
 static LogicalResult verifyTensor(RowWiseOp op, MemRefType type) {
   if (type.getRank() != static_cast<int64_t>(op.getLengths().size()) ||
-      !type.hasStaticShape()) /*rowwise_c3*/
-    return op.emitOpError() << "needs tensors of static sizes and rank "
+      ShapedType::isDynamicShape(type.getShape().drop_front()) ||
+      (type.isDynamicDim(0) && !ShapedType::isDynamic(op.getLengths()[0])))
+    /*rowwise_c3*/
+    return op.emitOpError() << "needs tensors of static sizes, but for an "
+                               "unknown first one of the space, and rank "
                             << op.getLengths().size() << ", but has " << type;
   SmallVector<int64_t> strides;
   int64_t offset = 0;

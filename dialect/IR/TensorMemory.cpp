@@ -9,6 +9,8 @@ using namespace mlir;
 using namespace tessera;
 
 bool dnn::hasStaticPositiveStrides(MemRefType type) {
+  if (type.getLayout().isIdentity())
+    return true;
   SmallVector<int64_t> strides;
   int64_t offset;
   return succeeded(type.getStridesAndOffset(strides, offset)) && offset == 0 &&
@@ -17,12 +19,28 @@ bool dnn::hasStaticPositiveStrides(MemRefType type) {
          });
 }
 
-bool dnn::hasDistinctElements(MemRefType type) {
+SmallVector<int64_t> dnn::getKnownStrides(MemRefType type) {
   auto [strides, offset] = type.getStridesAndOffset();
+  if (!ShapedType::isDynamicShape(strides) || !type.getLayout().isIdentity())
+    return strides;
+  int64_t known = 1;
+  for (int64_t dim = type.getRank(); dim-- > 0;) {
+    strides[dim] = known;
+    known *= type.isDynamicDim(dim) ? 1 : type.getDimSize(dim);
+  }
+  return strides;
+}
+
+bool dnn::hasDistinctElements(MemRefType type) {
+  if (type.getLayout().isIdentity())
+    return true;
+  auto [strides, offset] = type.getStridesAndOffset();
+  constexpr int64_t kMostElements = int64_t(1) << 31;
   SmallVector<std::pair<int64_t, int64_t>> dims; // Stride and size.
   for (auto [stride, size] : llvm::zip(strides, type.getShape()))
-    if (size > 1)
-      dims.emplace_back(stride, size);
+    if (size != 1)
+      dims.emplace_back(stride,
+                        ShapedType::isDynamic(size) ? kMostElements : size);
   llvm::sort(dims);
   uint64_t reach = 0; // The largest offset within the dimensions so far.
   for (auto [stride, size] : dims) {

@@ -19,6 +19,10 @@ double tessera::reference::getUnitRoundoff(ElementType inputs) {
   case ElementType::F16:
   case ElementType::BF16:
   case ElementType::F32:
+  case ElementType::E4M3FNUZ:
+  case ElementType::E5M2FNUZ:
+  case ElementType::E4M3FN:
+  case ElementType::E5M2:
     return 0x1p-24;
   case ElementType::F64:
     return 2 * 0x1p-53;

@@ -1,4 +1,4 @@
-//===- SmallFloat.h - Exact conversions of f16 and bf16 --------*- C++ -*--===//
+//===- SmallFloat.h - Exact conversions of small floats --------*- C++ -*--===//
 //
 // Tests compare bits, so the conversions must not depend on what the host's
 // compiler or processor offers for half precision. The same code converts both
@@ -10,9 +10,11 @@
 #define TESSERA_DIALECT_REFERENCE_SMALLFLOAT_H
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 namespace tessera::reference {
 
@@ -79,6 +81,76 @@ inline float decodeF16(uint16_t bits) {
 inline float decodeBF16(uint16_t bits) {
   return std::bit_cast<float>(uint32_t(bits) << 16);
 }
+
+/// A format of 8 bits: sign, exponent, fraction.
+struct Float8Format {
+  int fractionBits;
+  int bias;
+  uint8_t largest; ///< The code of the largest number.
+  /// Whether there is neither infinity nor -0, and NaN has the code of -0.
+  bool isFnuz;
+  /// Whether the code behind the largest number is infinity.
+  bool hasInfinity;
+};
+inline constexpr Float8Format kE4M3FnuzFormat{3, 8, 0x7f, true, false};
+inline constexpr Float8Format kE5M2FnuzFormat{2, 16, 0x7f, true, false};
+inline constexpr Float8Format kE4M3FnFormat{3, 7, 0x7e, false, false};
+inline constexpr Float8Format kE5M2Format{2, 15, 0x7b, false, true};
+
+/// The numbers of a format of 8 bits, each of which is a float.
+class Float8Numbers {
+public:
+  explicit Float8Numbers(Float8Format format) : format(format) {
+    for (int bits = 0; bits < 256; ++bits)
+      numbers[bits] = define(bits);
+  }
+
+  float decode(uint8_t bits) const { return numbers[bits]; }
+
+  /// Returns the nearest number, ties to the even code. What is too large,
+  /// infinity included, gives the largest number (OCP's saturating mode), NaN
+  /// gives NaN. Codes have the order of their numbers: the nearest one is found
+  /// by halving.
+  uint8_t encode(double value) const {
+    if (std::isnan(value))
+      return format.isFnuz ? 0x80 : 0x7f;
+    const double magnitude = std::fabs(value);
+    int below = 0, above = format.largest;
+    if (magnitude >= numbers[above])
+      below = above;
+    while (above - below > 1) {
+      const int middle = (below + above) / 2;
+      (numbers[middle] <= magnitude ? below : above) = middle;
+    }
+    const double under = magnitude - numbers[below];
+    const double over = numbers[above] - magnitude;
+    const bool isUp =
+        below != above && (under > over || (under == over && above % 2 == 0));
+    const int code = isUp ? above : below;
+    const bool isNegative =
+        std::signbit(value) && !(format.isFnuz && code == 0);
+    return static_cast<uint8_t>(isNegative ? code | 0x80 : code);
+  }
+
+private:
+  float define(int bits) const {
+    const int code = bits & 0x7f;
+    const float sign = (bits & 0x80) != 0 ? -1.0f : 1.0f;
+    if (format.isFnuz ? bits == 0x80 : code > format.largest)
+      return format.hasInfinity && code == format.largest + 1
+                 ? sign * std::numeric_limits<float>::infinity()
+                 : std::numeric_limits<float>::quiet_NaN();
+    const int exponent = code >> format.fractionBits;
+    const int scale = 1 << format.fractionBits;
+    const int fraction = code % scale + (exponent > 0 ? scale : 0);
+    return sign * std::ldexp(static_cast<float>(fraction),
+                             std::max(exponent, 1) - format.bias -
+                                 format.fractionBits);
+  }
+
+  Float8Format format;
+  std::array<float, 256> numbers{};
+};
 
 } // namespace tessera::reference
 

@@ -11,6 +11,10 @@ using namespace tessera::reference;
 int64_t tessera::reference::getByteSize(ElementType type) {
   switch (type) {
   case ElementType::I8:
+  case ElementType::E4M3FNUZ:
+  case ElementType::E5M2FNUZ:
+  case ElementType::E4M3FN:
+  case ElementType::E5M2:
     return 1;
   case ElementType::F16:
   case ElementType::BF16:
@@ -41,8 +45,32 @@ std::string_view tessera::reference::getName(ElementType type) {
     return "i32";
   case ElementType::I64:
     return "i64";
+  case ElementType::E4M3FNUZ:
+    return "e4m3fnuz";
+  case ElementType::E5M2FNUZ:
+    return "e5m2fnuz";
+  case ElementType::E4M3FN:
+    return "e4m3fn";
+  case ElementType::E5M2:
+    return "e5m2";
   }
   __builtin_unreachable();
+}
+
+/// The numbers of a float of 8 bits.
+static const Float8Numbers &getFloat8(ElementType type) {
+  static const Float8Numbers kE4M3Fnuz(kE4M3FnuzFormat),
+      kE5M2Fnuz(kE5M2FnuzFormat), kE4M3Fn(kE4M3FnFormat), kE5M2(kE5M2Format);
+  switch (type) {
+  case ElementType::E4M3FNUZ:
+    return kE4M3Fnuz;
+  case ElementType::E5M2FNUZ:
+    return kE5M2Fnuz;
+  case ElementType::E4M3FN:
+    return kE4M3Fn;
+  default:
+    return kE5M2;
+  }
 }
 
 bool tessera::reference::isInteger(ElementType type) {
@@ -129,6 +157,11 @@ double tessera::reference::loadElement(ElementType type, const void *data,
     return loadBits<int32_t>(data, index);
   case ElementType::I64:
     return static_cast<double>(loadBits<int64_t>(data, index));
+  case ElementType::E4M3FNUZ:
+  case ElementType::E5M2FNUZ:
+  case ElementType::E4M3FN:
+  case ElementType::E5M2:
+    return getFloat8(type).decode(loadBits<uint8_t>(data, index));
   }
   __builtin_unreachable();
 }
@@ -159,6 +192,11 @@ double tessera::reference::roundTo(ElementType type, double value) {
     return roundToInteger<int32_t>(value);
   case ElementType::I64:
     return roundToInteger<int64_t>(value);
+  case ElementType::E4M3FNUZ:
+  case ElementType::E5M2FNUZ:
+  case ElementType::E4M3FN:
+  case ElementType::E5M2:
+    return getFloat8(type).decode(getFloat8(type).encode(value));
   }
   __builtin_unreachable();
 }
@@ -185,6 +223,11 @@ void tessera::reference::storeElement(ElementType type, void *data,
     return storeBits(data, index, static_cast<int32_t>(roundTo(type, value)));
   case ElementType::I64:
     return storeBits(data, index, static_cast<int64_t>(roundTo(type, value)));
+  case ElementType::E4M3FNUZ:
+  case ElementType::E5M2FNUZ:
+  case ElementType::E4M3FN:
+  case ElementType::E5M2:
+    return storeBits(data, index, getFloat8(type).encode(value));
   }
 }
 

@@ -13,7 +13,19 @@
 
 namespace tessera::reference {
 
-enum class ElementType { F16, BF16, F32, F64, I8, I32, I64 };
+enum class ElementType {
+  F16,
+  BF16,
+  F32,
+  F64,
+  I8,
+  I32,
+  I64,
+  E4M3FNUZ,
+  E5M2FNUZ,
+  E4M3FN,
+  E5M2
+};
 
 int64_t getByteSize(ElementType type);
 std::string_view getName(ElementType type);
@@ -82,7 +94,8 @@ struct TensorView {
   double load(const Coord &at) const;
 };
 
-/// Rounds `value` once to `type`: to nearest, ties to even; integers saturate.
+/// Rounds `value` once to `type`: to nearest, ties to even; integers and floats
+/// of 8 bits saturate.
 double roundTo(ElementType type, double value);
 
 /// Returns element `index` of an array of `type`. Every value of the types is a

@@ -37,9 +37,12 @@ std::vector<char> tessera::reference::makeData(ElementType type, int64_t count,
 
 std::vector<char> tessera::reference::makePoison(ElementType type,
                                                  int64_t count) {
-  // A number with all bits set is NaN in each of the floating-point types, but
+  // A number with all bits set is NaN in most of the floating-point types, but
   // -1 as an integer. Integers therefore get a number far beyond what small
   // tests reach.
-  return std::vector<char>(count * getByteSize(type),
-                           isInteger(type) ? '\x81' : '\xff');
+  const bool isFnuz =
+      type == ElementType::E4M3FNUZ || type == ElementType::E5M2FNUZ;
+  return std::vector<char>(count * getByteSize(type), isInteger(type) ? '\x81'
+                                                      : isFnuz        ? '\x80'
+                                                                      : '\xff');
 }

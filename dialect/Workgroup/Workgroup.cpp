@@ -284,11 +284,14 @@ LogicalResult MmaOp::verify() {
   Type element = a.getElementType();
   if (!findStages(getA()) || !findStages(getB()))
     return emitOpError("needs operands in buffers of stages");
+  const bool isF8 = isa<Float8E4M3FNType, Float8E5M2Type>(element);
   if (element != b.getElementType() || a.getColumns() != b.getColumns() ||
-      !(element.isF16() || element.isBF16() || element.isF32()))
-    return emitOpError("needs operands of as many columns of f16, bf16 or f32");
-  if (element.isF32() && (a.getColumnMajor() || b.getColumnMajor()))
-    return emitOpError("multiplies f32, of which wgmma reads rows only");
+      !(element.isF16() || element.isBF16() || element.isF32() || isF8))
+    return emitOpError("needs operands of as many columns of f16, bf16, f32, "
+                       "f8E4M3FN or f8E5M2");
+  if ((element.isF32() || isF8) && (a.getColumnMajor() || b.getColumnMajor()))
+    return emitOpError() << "multiplies " << element
+                         << ", of which wgmma reads rows only";
   const int64_t blocks = acc.countBlocks(), columns = acc.getProductColumns();
   if (blocks * kRows !=
           (acc.getIsSwapped() ? acc.getColumns() : acc.getRows()) ||

@@ -119,6 +119,16 @@ static Status verifyGroups(const ConvProblem &problem) {
   return Status::ok();
 }
 
+static Status verifyFloat8Result(const ConvProblem &p) {
+  if (p.byteResult == p.dataType || p.byteResult == DataType::F16 ||
+      p.byteResult == DataType::BF16 || p.byteResult == DataType::F32)
+    return Status::ok();
+  return invalidArgument("the result of a convolution of " +
+                         std::string(getName(p.dataType)) +
+                         " is of the same type, f16, bf16 or f32, not " +
+                         std::string(getName(p.byteResult)));
+}
+
 /// Statistics are of y, whose rounded elements are summed up in f32.
 static Status verifyStatistics(const ConvProblem &p) {
   if (!p.epilogue.statistics)
@@ -137,32 +147,37 @@ static Status verifyTypes(const ConvProblem &p) {
   if (p.dataType == DataType::I32 || p.dataType == DataType::I64)
     return invalidArgument(std::string(getName(p.dataType)) +
                            " is a type of results only");
+  if (isFloat8(p.dataType))
+    return verifyFloat8Result(p);
   if (p.dataType != DataType::I8)
     return Status::ok();
   if (p.direction != Direction::Forward)
     return invalidArgument("i8 is a type of forward convolutions only");
-  if (p.int8Result != DataType::I32 && p.int8Result != DataType::F32)
+  if (p.byteResult != DataType::I32 && p.byteResult != DataType::F32)
     return invalidArgument("the result of a convolution of i8 is i32 or f32, "
                            "not " +
-                           std::string(getName(p.int8Result)));
-  if (p.int8Result == DataType::I32 && !p.epilogue.isEmpty())
+                           std::string(getName(p.byteResult)));
+  if (p.byteResult == DataType::I32 && !p.epilogue.isEmpty())
     return invalidArgument("a result of i32 has no epilogue");
   return Status::ok();
 }
 
 static Status verifyTensors(const ConvProblem &p) {
-  int64_t bytes = getByteSize(p.dataType);
-  Status status =
-      verifyTensor("input", bytes, p.xLayout, p.xStrides, p.getInputLengths(),
-                   p.direction == Direction::BackwardData);
+  auto verify = [&](const char *name, Direction resultOf, Layout layout,
+                    const Strides &strides, const TensorLengths &lengths) {
+    const bool isResult = p.direction == resultOf;
+    return verifyTensor(name,
+                        getByteSize(isResult ? p.getResultType() : p.dataType),
+                        layout, strides, lengths, isResult);
+  };
+  Status status = verify("input", Direction::BackwardData, p.xLayout,
+                         p.xStrides, p.getInputLengths());
   if (status.isOk())
-    status = verifyTensor("filter", bytes, p.wLayout, p.wStrides,
-                          p.getFilterLengths(),
-                          p.direction == Direction::BackwardWeights);
+    status = verify("filter", Direction::BackwardWeights, p.wLayout, p.wStrides,
+                    p.getFilterLengths());
   if (status.isOk())
-    status = verifyTensor(
-        "output", std::max(bytes, getByteSize(p.getResultType())), p.yLayout,
-        p.yStrides, p.getOutputLengths(), p.direction == Direction::Forward);
+    status = verify("output", Direction::Forward, p.yLayout, p.yStrides,
+                    p.getOutputLengths());
   return status;
 }
 
@@ -197,8 +212,8 @@ ConvProblem ConvProblem::canonicalize() const {
   // depth.
   if (in.d == 1 && filter.d == 1 && pad.d == 0 && result.extraPad.d == 0)
     result.stride.d = result.dilation.d = 1;
-  if (dataType != DataType::I8)
-    result.int8Result = DataType::I32;
+  if (!hasByteResult())
+    result.byteResult = DataType::I32;
   if (dataType != DataType::F32)
     result.mathType = MathType::Exact;
   result.forbidsWinograd = forbidsWinograd && result.hasWinogradForm();

@@ -61,10 +61,12 @@ struct Epilogue {
 /// convolution whose x is the result.
 struct ConvProblem {
   Direction direction = Direction::Forward;
-  /// The type of all tensors, except that an i8 convolution writes
-  /// `int8Result`.
+  /// The type of all tensors, except that a convolution of bytes (i8, or a
+  /// float of 8 bits) writes `byteResult`.
   DataType dataType = DataType::F32;
-  DataType int8Result = DataType::I32; ///< I32 or F32; used only for i8.
+  /// I32 or F32 for i8; F16, BF16, F32 or `dataType` for a float of 8 bits; not
+  /// used for others.
+  DataType byteResult = DataType::I32;
   MathType mathType = MathType::Exact; ///< Used only for f32.
   Layout xLayout = Layout::NCHW;
   Layout wLayout = Layout::NCHW;
@@ -116,9 +118,14 @@ struct ConvProblem {
   /// means anything.
   bool hasWinogradForm() const;
 
+  /// Whether the result has a type of its own.
+  bool hasByteResult() const {
+    return dataType == DataType::I8 || isFloat8(dataType);
+  }
+
   /// Type of the tensor that is computed.
   DataType getResultType() const {
-    return dataType == DataType::I8 ? int8Result : dataType;
+    return hasByteResult() ? byteResult : dataType;
   }
 
   TensorLengths getInputLengths() const;
@@ -153,8 +160,8 @@ struct ConvProblem {
   /// "conv-fwd-f16-nhwc,nhwc,nhwc-n64c256h14w14-k256y3x3-p1x1-s1x1-d1x1-g1".
   /// With depth "c256d4h14w14", "z3y3x3" and three numbers in p, s and d;
   /// padding that differs between the ends of a dimension "p1x0:2";
-  /// strided tensors "s50176:196:14:1"; i8 with its result "i8,i32"; f32 that
-  /// may be multiplied as tf32 "tf32"; an epilogue as
+  /// strided tensors "s50176:196:14:1"; bytes with their result "i8,i32"; f32
+  /// that may be multiplied as tf32 "tf32"; an epilogue as
   /// "-ealpha+beta+bias+residual+stats+relu" at the end, and behind it
   /// "-nowinograd".
   std::string toNetworkConfig() const;

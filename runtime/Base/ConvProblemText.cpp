@@ -91,20 +91,20 @@ void tessera::scanEpilogue(TextScanner &scanner, Epilogue &epilogue) {
 std::string ConvProblem::toNetworkConfig() const {
   bool deep = hasDepth();
   auto depth = [&](const char *name, int64_t value) {
-    return deep ? name + std::to_string(value) : std::string();
+    return deep ? name + toSizeText(value) : std::string();
   };
   std::string text = "conv-";
   text += getName(direction);
   text += "-";
   text += allowsTf32() ? kTf32 : getName(dataType);
-  if (dataType == DataType::I8)
-    text += "," + std::string(getName(int8Result));
+  if (hasByteResult())
+    text += "," + std::string(getName(byteResult));
   text += "-" + toText(xLayout, xStrides, deep);
   text += "," + toText(wLayout, wStrides, deep);
   text += "," + toText(yLayout, yStrides, deep);
-  text += "-n" + std::to_string(batch) + "c" + std::to_string(inChannels);
+  text += "-n" + toSizeText(batch) + "c" + std::to_string(inChannels);
   text += depth("d", in.d);
-  text += "h" + std::to_string(in.h) + "w" + std::to_string(in.w);
+  text += "h" + toSizeText(in.h) + "w" + toSizeText(in.w);
   text += "-k" + std::to_string(outChannels);
   text += depth("z", filter.d);
   text += "y" + std::to_string(filter.h) + "x" + std::to_string(filter.w);
@@ -124,15 +124,17 @@ ConvProblem tessera::scanConvProblem(TextScanner &scanner, bool hasDepth) {
     p.mathType = MathType::Tf32;
   else
     scanName(scanner, kDataTypes, p.dataType);
-  if (p.dataType == DataType::I8)
-    scanName(scanner.expect(","), kDataTypes, p.int8Result);
+  if (p.hasByteResult())
+    scanName(scanner.expect(","), kDataTypes, p.byteResult);
   scanLayout(scanner.expect("-"), hasDepth, p.xLayout, p.xStrides);
   scanLayout(scanner.expect(","), hasDepth, p.wLayout, p.wStrides);
   scanLayout(scanner.expect(","), hasDepth, p.yLayout, p.yStrides);
-  scanner.expect("-n").number(p.batch).expect("c").number(p.inChannels);
+  scanSize(scanner.expect("-n"), p.batch);
+  scanner.expect("c").number(p.inChannels);
   if (hasDepth)
-    scanner.expect("d").number(p.in.d);
-  scanner.expect("h").number(p.in.h).expect("w").number(p.in.w);
+    scanSize(scanner.expect("d"), p.in.d);
+  scanSize(scanner.expect("h"), p.in.h);
+  scanSize(scanner.expect("w"), p.in.w);
   scanner.expect("-k").number(p.outChannels);
   if (hasDepth)
     scanner.expect("z").number(p.filter.d);

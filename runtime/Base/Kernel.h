@@ -3,12 +3,14 @@
 #ifndef TESSERA_RUNTIME_BASE_KERNEL_H
 #define TESSERA_RUNTIME_BASE_KERNEL_H
 
+#include "runtime/Base/SizeExpr.h"
 #include "runtime/Base/TensorMap.h"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tessera {
@@ -18,10 +20,14 @@ struct LaunchArg {
   KernelArg kind = KernelArg::X;
   /// Bytes that a tensor's address must be a multiple of: a power of two.
   uint32_t alignment = 1;
+  /// The value of a Size or a Divisor; of the latter, what it divides by.
+  SizeExpr size;
 
   LaunchArg() = default;
   LaunchArg(KernelArg kind, uint32_t alignment = 1)
       : kind(kind), alignment(alignment) {}
+  LaunchArg(KernelArg kind, SizeExpr size)
+      : kind(kind), size(std::move(size)) {}
 
   friend bool operator==(const LaunchArg &, const LaunchArg &) = default;
 };
@@ -29,7 +35,8 @@ struct LaunchArg {
 /// Everything hipModuleLaunchKernel needs besides the values.
 struct LaunchRecipe {
   std::string symbol;
-  std::array<uint32_t, 3> grid{1, 1, 1};  ///< In workgroups.
+  /// In workgroups. The first number is 0 if `workgroups` says what it is.
+  std::array<uint32_t, 3> grid{1, 1, 1};
   std::array<uint32_t, 3> block{1, 1, 1}; ///< In threads.
   uint32_t dynamicLdsBytes = 0;
   /// Descriptors of 128 bytes each, which are the kernel's first arguments.
@@ -38,6 +45,11 @@ struct LaunchRecipe {
   /// The kernel waits by itself for the launch in front, so that the runtime
   /// need not wait for it. An ordinary launch is right, too.
   bool isDependent = false;
+  /// Of unknown sizes: the number of workgroups; else 0.
+  SizeExpr workgroups = {};
+
+  /// Whether the launch depends on sizes that are not known yet.
+  bool hasUnknownSizes() const { return workgroups != SizeExpr(); }
 
   friend bool operator==(const LaunchRecipe &, const LaunchRecipe &) = default;
 };

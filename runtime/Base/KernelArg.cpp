@@ -11,6 +11,8 @@ static constexpr std::string_view kScalarNames[kMaxScalars] = {
     "s0", "s1", "s2", "s3", "s4", "s5"};
 
 std::string_view tessera::getName(KernelArg arg) {
+  if (isOfSizes(arg))
+    return arg == KernelArg::Size ? "size" : "divisor";
   if (arg >= KernelArg::Scalar0)
     return kScalarNames[getOffset(arg, KernelArg::Scalar0)];
   if (isRowTensor(arg))
@@ -51,7 +53,7 @@ std::string_view tessera::getName(KernelArg arg) {
 }
 
 std::optional<KernelArg> tessera::parseKernelArg(std::string_view name) {
-  for (int i = 0; i <= static_cast<int>(KernelArg::LastScalar); ++i)
+  for (int i = 0; i <= static_cast<int>(KernelArg::Divisor); ++i)
     if (getName(static_cast<KernelArg>(i)) == name)
       return static_cast<KernelArg>(i);
   return std::nullopt;

@@ -37,9 +37,16 @@ enum class KernelArg : uint8_t {
   ActivGamma,
   Scalar0, ///< First scalar of a RowWiseProblem; others follow.
   LastScalar = Scalar0 + kMaxScalars - 1,
+  // Numbers that the runtime computes of the problem's sizes (SizeExpr.h), as
+  // 64-bit integers.
+  Size,
+  Divisor, ///< What makeDivisor() gives.
 };
 
 constexpr bool isScalar(KernelArg arg) { return arg >= KernelArg::Alpha; }
+
+/// Whether the value follows from the problem, and not from the call.
+constexpr bool isOfSizes(KernelArg arg) { return arg >= KernelArg::Size; }
 
 /// Whether it is one of a RowWiseProblem's tensors.
 constexpr bool isRowTensor(KernelArg arg) {
@@ -58,7 +65,7 @@ constexpr KernelArg getScalarArg(int scalar) {
 }
 
 /// The name in the IR (`dnn.arg`) and in the kernel database: "x", "workspace",
-/// "activ_alpha", "t0", "s0", ...
+/// "activ_alpha", "t0", "s0", "size", ...
 std::string_view getName(KernelArg arg);
 std::optional<KernelArg> parseKernelArg(std::string_view name);
 

@@ -5,7 +5,8 @@
 using namespace tessera;
 
 static constexpr PoolMode kModes[] = {PoolMode::Max, PoolMode::Average,
-                                      PoolMode::AverageInclusive, PoolMode::MaxNan};
+                                      PoolMode::AverageInclusive,
+                                      PoolMode::MaxNan};
 
 std::string_view tessera::getName(PoolMode mode) {
   switch (mode) {
@@ -44,7 +45,7 @@ std::string_view tessera::getName(IndexMode mode) {
 std::string PoolProblem::toNetworkConfig() const {
   bool deep = hasDepth();
   auto depth = [&](const char *name, int64_t value) {
-    return deep ? name + std::to_string(value) : std::string();
+    return deep ? name + toSizeText(value) : std::string();
   };
   std::string text = "pool-";
   text += getName(direction);
@@ -54,9 +55,9 @@ std::string PoolProblem::toNetworkConfig() const {
   text += getName(dataType);
   text += "-" + toText(xLayout, xStrides, deep);
   text += "," + toText(yLayout, yStrides, deep);
-  text += "-n" + std::to_string(batch) + "c" + std::to_string(channels);
+  text += "-n" + toSizeText(batch) + "c" + std::to_string(channels);
   text += depth("d", in.d);
-  text += "h" + std::to_string(in.h) + "w" + std::to_string(in.w);
+  text += "h" + toSizeText(in.h) + "w" + toSizeText(in.w);
   text += "-" + depth("z", window.d);
   text += "y" + std::to_string(window.h) + "x" + std::to_string(window.w);
   text += "-p" + toPadText(pad, extraPad, deep) + "-s" + toText(stride, deep);
@@ -88,10 +89,13 @@ PoolProblem tessera::scanPoolProblem(TextScanner &scanner, bool hasDepth) {
   scanName(scanner.expect("-"), kDataTypes, p.dataType);
   scanLayout(scanner.expect("-"), hasDepth, p.xLayout, p.xStrides);
   scanLayout(scanner.expect(","), hasDepth, p.yLayout, p.yStrides);
-  scanner.expect("-n").number(p.batch).expect("c").number(p.channels);
+  scanSize(scanner.expect("-n"), p.batch);
+  scanner.expect("c").number(p.channels);
   if (hasDepth)
-    scanner.expect("d").number(p.in.d);
-  scanner.expect("h").number(p.in.h).expect("w").number(p.in.w).expect("-");
+    scanSize(scanner.expect("d"), p.in.d);
+  scanSize(scanner.expect("h"), p.in.h);
+  scanSize(scanner.expect("w"), p.in.w);
+  scanner.expect("-");
   if (hasDepth)
     scanner.expect("z").number(p.window.d);
   scanner.expect("y").number(p.window.h).expect("x").number(p.window.w);

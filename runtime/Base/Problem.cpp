@@ -4,12 +4,9 @@
 
 using namespace tessera;
 
-Status Problem::verify() const {
-  return std::visit([](const auto &problem) { return problem.verify(); },
-                    value);
-}
-
 Problem Problem::canonicalize() const {
+  if (hasUnknownSizes())
+    return *this;
   Problem canonical = std::visit(
       [](const auto &problem) { return Problem(problem.canonicalize()); },
       value);
@@ -62,7 +59,7 @@ struct Mixer {
 
 static void mix(Mixer &mixer, const ConvProblem &p) {
   const Epilogue &e = p.epilogue;
-  mixer.addSmall(p.direction, p.dataType, p.int8Result, p.xLayout, p.wLayout,
+  mixer.addSmall(p.direction, p.dataType, p.byteResult, p.xLayout, p.wLayout,
                  p.yLayout, p.mathType, e.alpha, e.beta, e.bias, e.residual,
                  e.statistics, e.activation, p.forbidsWinograd);
   mixer.add({p.batch, p.inChannels, p.outChannels, p.groups});

@@ -14,11 +14,14 @@
 #include "runtime/Base/PoolProblem.h"
 #include "runtime/Base/RowWiseProblem.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 
 namespace tessera {
+
+struct Family;
 
 /// Any problem. Plain data; each kind of problem converts to it implicitly.
 class Problem {
@@ -65,6 +68,19 @@ public:
   Problem canonicalize() const;
   std::string toNetworkConfig() const;
 
+  /// Whether it stands for a family of problems: the batch size and spatial
+  /// sizes, or the outermost length of rows, may be kUnknownSize.
+  bool hasUnknownSizes() const;
+  /// The same problem with some sizes in place of unknown ones, for models and
+  /// checks that need numbers.
+  Problem getSample() const;
+  /// The family of a problem without unknown sizes; nothing if no kernel for
+  /// unknown sizes could serve it.
+  std::optional<Family> findFamily() const;
+  /// The size of dimension `dim` of a tensor's memref; nothing if the problem
+  /// has no such tensor, or if none of its sizes may be unknown.
+  std::optional<int64_t> getTensorSize(KernelArg tensor, int64_t dim) const;
+
   /// A hash of every field, for tables in memory; allocates nothing.
   uint64_t getHash() const;
 
@@ -74,6 +90,14 @@ private:
   std::variant<ConvProblem, PoolProblem, RowWiseProblem> value;
   bool unaligned = false;
   bool withoutWorkspace = false;
+};
+
+/// A problem with unknown sizes, and one of those that it stands for.
+struct Family {
+  Problem problem;
+  /// The member in the form of the family, whose dimensions may be split where
+  /// its own are not.
+  Problem member;
 };
 
 /// The end of the network config of a problem without a workspace; that of an

@@ -55,6 +55,8 @@ struct WindowDim {
   int64_t dilation = 1;
 
   int64_t getOutput() const {
+    if (in == kUnknownSize)
+      return kUnknownSize;
     return getOutputLength(in, filter, 2 * pad + extraPad, stride, dilation);
   }
 };

@@ -4,6 +4,17 @@
 
 using namespace tessera;
 
+std::string tessera::toSizeText(int64_t size) {
+  return size == kUnknownSize ? "?" : std::to_string(size);
+}
+
+void tessera::scanSize(TextScanner &scanner, int64_t &size) {
+  if (scanner.consume("?"))
+    size = kUnknownSize;
+  else
+    scanner.number(size);
+}
+
 std::string tessera::toPadText(const Pads &pad, const Pads &extra,
                                bool hasDepth) {
   auto getEnds = [&](int64_t Pads::*at) {

@@ -13,6 +13,10 @@
 
 namespace tessera {
 
+/// "14", or "?" if the size is unknown.
+std::string toSizeText(int64_t size);
+void scanSize(TextScanner &scanner, int64_t &size);
+
 /// "14x14", with depth "4x14x14".
 template <int64_t neutral>
 std::string toText(const Lengths<neutral> &lengths, bool hasDepth) {

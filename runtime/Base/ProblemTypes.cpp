@@ -32,37 +32,30 @@ Layout tessera::canonicalizeLayout(Strides &strides, const TensorLengths &t) {
 
 int64_t tessera::getByteSize(DataType type) {
   switch (type) {
-  case DataType::I8:
-    return 1;
-  case DataType::F16:
-  case DataType::BF16:
-    return 2;
-  case DataType::F32:
-  case DataType::I32:
-    return 4;
-  case DataType::F64:
-  case DataType::I64:
-    return 8;
+#define DATA_TYPE(NAME, TEXT, BYTES, ...)                                      \
+  case DataType::NAME:                                                         \
+    return BYTES;
+#include "runtime/Base/DataTypes.def"
   }
   __builtin_unreachable();
 }
 
 std::string_view tessera::getName(DataType type) {
   switch (type) {
-  case DataType::F16:
-    return "f16";
-  case DataType::BF16:
-    return "bf16";
-  case DataType::F32:
-    return "f32";
-  case DataType::F64:
-    return "f64";
-  case DataType::I8:
-    return "i8";
-  case DataType::I32:
-    return "i32";
-  case DataType::I64:
-    return "i64";
+#define DATA_TYPE(NAME, TEXT, ...)                                             \
+  case DataType::NAME:                                                         \
+    return TEXT;
+#include "runtime/Base/DataTypes.def"
+  }
+  __builtin_unreachable();
+}
+
+std::string_view tessera::getDriverWord(DataType type) {
+  switch (type) {
+#define DATA_TYPE(NAME, TEXT, BYTES, DRIVER, ...)                              \
+  case DataType::NAME:                                                         \
+    return DRIVER;
+#include "runtime/Base/DataTypes.def"
   }
   __builtin_unreachable();
 }

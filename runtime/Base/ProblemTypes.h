@@ -4,17 +4,45 @@
 #define TESSERA_RUNTIME_BASE_PROBLEMTYPES_H
 
 #include <cstdint>
+#include <limits>
 #include <string_view>
 
 namespace tessera {
 
+/// A size that a problem leaves open, "?" in texts. It is MLIR's
+/// ShapedType::kDynamic.
+inline constexpr int64_t kUnknownSize = std::numeric_limits<int64_t>::min();
+
 enum class Direction : uint8_t { Forward, BackwardData, BackwardWeights };
 
-enum class DataType : uint8_t { F16, BF16, F32, F64, I8, I32, I64 };
+/// The rows of DataTypes.def.
+enum class DataType : uint8_t {
+#define DATA_TYPE(NAME, ...) NAME,
+#include "runtime/Base/DataTypes.def"
+};
 
 inline constexpr DataType kDataTypes[] = {
-    DataType::F16, DataType::BF16, DataType::F32, DataType::F64,
-    DataType::I8,  DataType::I32,  DataType::I64};
+#define DATA_TYPE(NAME, ...) DataType::NAME,
+#include "runtime/Base/DataTypes.def"
+};
+
+/// Whether it is a float of 8 bits.
+constexpr bool isFloat8(DataType type) {
+  switch (type) {
+#define DATA_TYPE(NAME, ...)
+#define FLOAT8_TYPE(NAME, ...) case DataType::NAME:
+#include "runtime/Base/DataTypes.def"
+    return true;
+  default:
+    return false;
+  }
+}
+
+/// Whether products of it are added in f32.
+constexpr bool hasF32Sums(DataType type) {
+  return type == DataType::F16 || type == DataType::BF16 ||
+         type == DataType::F32 || isFloat8(type);
+}
 
 /// How f32 may be multiplied. Exact is f32; Tf32 allows operands with ten bits
 /// of mantissa where a chip has a faster way for them, and demands nothing.
@@ -89,6 +117,8 @@ int64_t getByteSize(DataType type);
 
 /// Lower-case names used in every text: "f16", "nhwc", "fwd".
 std::string_view getName(DataType type);
+/// The end of an operation's name in MIOpenDriver: "fp16"; empty for f32.
+std::string_view getDriverWord(DataType type);
 std::string_view getName(Layout layout);
 std::string_view getName(Direction direction);
 

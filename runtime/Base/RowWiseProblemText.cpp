@@ -39,7 +39,7 @@ std::string RowWiseProblem::toNetworkConfig() const {
   text += getName(op);
   text += "-m" + std::to_string(mode);
   for (int dim = 0; dim < rank; ++dim)
-    text += (dim == 0 ? "-" : "x") + std::to_string(lengths[dim]);
+    text += (dim == 0 ? "-" : "x") + toSizeText(lengths[dim]);
   text += "-r";
   const char *comma = "";
   for (int dim = 0; dim < rank; ++dim)
@@ -59,9 +59,9 @@ std::string RowWiseProblem::toNetworkConfig() const {
 }
 
 static void scanSpace(TextScanner &scanner, RowWiseProblem &p) {
-  scanner.number(p.lengths[0]);
+  scanSize(scanner, p.lengths[0]);
   for (p.rank = 1; p.rank < kMaxRowRank && scanner.consume("x"); ++p.rank)
-    scanner.number(p.lengths[p.rank]);
+    scanSize(scanner, p.lengths[p.rank]);
   scanner.expect("-r");
   for (int dim = 0; dim < p.rank; ++dim)
     if (scanner.consume((p.reduced ? "," : "") + std::to_string(dim)))

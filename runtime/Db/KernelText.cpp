@@ -10,6 +10,9 @@
 using namespace tessera;
 
 static constexpr std::string_view kDependent = "dependent";
+/// Before the expression of a number of workgroups, and of an argument.
+static constexpr std::string_view kWorkgroups = "workgroups=";
+static constexpr char kOfSizes = '=';
 
 /// Calls `visit` with every number of a launch, in the order of its line.
 template <typename Recipe, typename Visitor>
@@ -30,12 +33,16 @@ std::string tessera::toText(const std::vector<LaunchRecipe> &launches) {
     const char *separator = " ";
     for (const LaunchArg &arg : recipe.args) {
       text += separator + std::string(getName(arg.kind));
+      if (isOfSizes(arg.kind))
+        text += kOfSizes + arg.size.toText();
       if (arg.alignment != 1)
         text += ":" + std::to_string(arg.alignment);
       separator = ",";
     }
     if (recipe.args.empty())
       text += " -";
+    if (recipe.workgroups != SizeExpr())
+      text += " " + std::string(kWorkgroups) + recipe.workgroups.toText();
     if (recipe.isDependent)
       text += " " + std::string(kDependent);
     for (const TensorMap &map : recipe.maps)
@@ -45,11 +52,23 @@ std::string tessera::toText(const std::vector<LaunchRecipe> &launches) {
   return text;
 }
 
-/// "x" or "x:16"; nothing if it is neither.
+/// "size=xd1.xd2.*"; nothing if it is anything else.
+static std::optional<LaunchArg> parseArgOfSizes(std::string_view word) {
+  const size_t end = word.find(kOfSizes);
+  const std::optional<KernelArg> kind = parseKernelArg(word.substr(0, end));
+  const ErrorOr<SizeExpr> size = parseSizeExpr(word.substr(end + 1));
+  if (!kind || !isOfSizes(*kind) || !size)
+    return std::nullopt;
+  return LaunchArg(*kind, *size);
+}
+
+/// "x" or "x:16" or that; nothing if it is none.
 static std::optional<LaunchArg> parseArg(std::string_view word) {
+  if (word.find(kOfSizes) != word.npos)
+    return parseArgOfSizes(word);
   const size_t colon = std::min(word.find(':'), word.size());
   const std::optional<KernelArg> kind = parseKernelArg(word.substr(0, colon));
-  if (!kind)
+  if (!kind || isOfSizes(*kind))
     return std::nullopt;
   LaunchArg arg = *kind;
   if (colon == word.size())
@@ -99,6 +118,14 @@ tessera::parseLaunches(const std::string &text) {
     for (std::string word; words >> word;) {
       if (word == kDependent) {
         recipe.isDependent = true;
+        continue;
+      }
+      if (word.starts_with(kWorkgroups)) {
+        const ErrorOr<SizeExpr> size =
+            parseSizeExpr(word.substr(kWorkgroups.size()));
+        if (!size)
+          return std::nullopt;
+        recipe.workgroups = *size;
         continue;
       }
       ErrorOr<TensorMap> map = parseTensorMap(word);

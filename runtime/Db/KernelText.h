@@ -19,6 +19,8 @@ namespace tessera {
 /// Prints one line for each launch: "symbol grid block dynamicLds x:16,w:16,y
 /// map ...". The sizes are three numbers each; an argument is followed by the
 /// alignment of its address, if that is not 1; "-" stands for no argument;
+/// "size=EXPRESSION" and "divisor=EXPRESSION" for a number that is made of the
+/// sizes (SizeExpr.h), "workgroups=EXPRESSION" for the grid's first number;
 /// "dependent" before the maps marks a dependent launch.
 std::string toText(const std::vector<LaunchRecipe> &launches);
 

@@ -14,8 +14,8 @@ struct FirstWord {
 };
 } // namespace
 
-static constexpr std::string_view kConvTypes[] = {"fp16", "bfp16", "fp64",
-                                                  "int8"};
+static constexpr std::string_view kConvTypes[] = {
+    "fp16", "bfp16", "fp64", "int8", "fp8", "bfp8", "fp8ocp", "bfp8ocp"};
 static constexpr std::string_view kHalfTypes[] = {"fp16", "bfp16"};
 
 static constexpr DriverOperation kOperations[] = {
@@ -64,21 +64,16 @@ static std::string listOperations() {
 /// The type that the end of an operation's name stands for.
 static ErrorOr<DataType> parseType(std::string_view name,
                                    std::string_view suffix) {
-  if (suffix.empty())
-    return DataType::F32;
-  if (suffix == "fp16")
-    return DataType::F16;
-  if (suffix == "bfp16" || suffix == "bf16")
+  if (suffix == "bf16")
     return DataType::BF16;
-  if (suffix == "fp64")
-    return DataType::F64;
-  if (suffix == "int8")
-    return DataType::I8;
-  for (std::string_view other : {"fp8", "bfp8", "int32"})
-    if (suffix == other)
-      return notSupported(quote(name) +
-                          " has a data type that is not supported" +
-                          listOperations());
+  for (DataType type : kDataTypes)
+    if (suffix == getDriverWord(type)) {
+      if (type == DataType::I32 || type == DataType::I64)
+        return notSupported(quote(name) +
+                            " has a data type that is not supported" +
+                            listOperations());
+      return type;
+    }
   return invalidArgument("unknown operation " + quote(name) + listOperations());
 }
 

@@ -76,7 +76,9 @@ static constexpr DriverFlag kFlags[] = {
      "distances of the input's elements, as n,c,h,w or n,c,d,h,w"},
     {0, "fil_strides", "", "the same of the filter, as k,c,h,w or k,c,d,h,w"},
     {0, "out_strides", "", "the same of the output"},
-    {0, "result_type", "int32", "result of convint8: int32 or fp32"},
+    {0, "result_type", "",
+     "result of convint8: int32 or fp32; of 8-bit floats: the same type, fp16, "
+     "bfp16 or fp32"},
     {0, "math", "fp32",
      "products of conv: fp32, or tf32 where a chip has them"},
     {0, "epilogue", "",
@@ -160,16 +162,43 @@ static Status parseEpilogueFlag(std::string_view text, Epilogue &epilogue) {
                          quote(text));
 }
 
+/// A flag's word for the type of a result.
+static std::string_view getResultWord(DataType type) {
+  return type == DataType::F32 ? "fp32" : getDriverWord(type);
+}
+
+/// Without the flag it is int32 of int8, and the same type of floats.
+static Status parseResultType(const FlagValues &flags, ConvProblem &problem) {
+  if (!problem.hasByteResult())
+    return flags.isGiven("result_type")
+               ? invalidArgument("flag '--result_type' is one of convint8 and "
+                                 "of floats of 8 bits only")
+               : Status::ok();
+  std::vector<DataType> types = {DataType::I32, DataType::F32};
+  if (isFloat8(problem.dataType))
+    types = {problem.dataType, DataType::F16, DataType::BF16, DataType::F32};
+  problem.byteResult = types.front();
+  if (!flags.isGiven("result_type"))
+    return Status::ok();
+  const std::string_view text = flags.getText("result_type");
+  std::string words;
+  for (DataType type : types) {
+    if (text == getResultWord(type)) {
+      problem.byteResult = type;
+      return Status::ok();
+    }
+    words += type == types.front() ? "" : type == types.back() ? " or " : ", ";
+    words += getResultWord(type);
+  }
+  return invalidArgument("flag '--result_type' must be " + words + ", not " +
+                         quote(text));
+}
+
 static Status parseTypes(const FlagValues &flags, DataType dataType,
                          ConvProblem &problem) {
   problem.dataType = dataType;
-  std::string_view text = flags.getText("result_type");
-  if (flags.isGiven("result_type") && dataType != DataType::I8)
-    return invalidArgument("flag '--result_type' is one of convint8 only");
-  if (text != "int32" && text != "fp32")
-    return invalidArgument("flag '--result_type' must be int32 or fp32, not " +
-                           quote(text));
-  problem.int8Result = text == "fp32" ? DataType::F32 : DataType::I32;
+  if (Status status = parseResultType(flags, problem); !status.isOk())
+    return status;
   const std::string_view math = flags.getText("math");
   if (math != "fp32" && math != "tf32")
     return invalidArgument("flag '--math' must be fp32 or tf32, not " +
@@ -379,26 +408,6 @@ ErrorOr<DriverOptions> tessera::toConvOptions(FlagValues &flags,
 // A problem to a line
 //===----------------------------------------------------------------------===//
 
-static std::string_view getOperation(DataType type) {
-  switch (type) {
-  case DataType::F16:
-    return "convfp16";
-  case DataType::BF16:
-    return "convbfp16";
-  case DataType::F32:
-    return "conv";
-  case DataType::F64:
-    return "convfp64";
-  case DataType::I8:
-    return "convint8";
-  case DataType::I32:
-    return "convint32";
-  case DataType::I64:
-    return "convint64";
-  }
-  __builtin_unreachable();
-}
-
 static int getForw(Direction direction) {
   switch (direction) {
   case Direction::Forward:
@@ -413,7 +422,7 @@ static int getForw(Direction direction) {
 
 std::string tessera::toLine(const ConvProblem &problem) {
   bool deep = problem.hasDepth();
-  std::string line(getOperation(problem.dataType));
+  std::string line = "conv" + std::string(getDriverWord(problem.dataType));
   auto addText = [&](std::string_view flag, std::string_view value) {
     line += " " + std::string(flag) + " " + std::string(value);
   };
@@ -454,9 +463,8 @@ std::string tessera::toLine(const ConvProblem &problem) {
   addTensor("in", problem.xLayout, problem.xStrides);
   addTensor("fil", problem.wLayout, problem.wStrides);
   addTensor("out", problem.yLayout, problem.yStrides);
-  if (problem.getResultType() == DataType::F32 &&
-      problem.dataType == DataType::I8)
-    addText("--result_type", "fp32");
+  if (problem.hasByteResult())
+    addText("--result_type", getResultWord(problem.byteResult));
   if (problem.allowsTf32())
     addText("--math", "tf32");
   if (!problem.epilogue.isEmpty())

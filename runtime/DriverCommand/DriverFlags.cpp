@@ -296,9 +296,7 @@ Status tessera::checkRowType(std::string_view word, DataType type) {
 }
 
 std::string tessera::getRowWord(std::string_view word, DataType type) {
-  return std::string(word) + (type == DataType::F16    ? "fp16"
-                              : type == DataType::BF16 ? "bfp16"
-                                                       : "");
+  return std::string(word) + std::string(getDriverWord(type));
 }
 
 Status tessera::addRowWiseProblem(const RowWiseProblem &problem,

@@ -31,7 +31,8 @@ static constexpr DriverFlag kFlags[] = {
      "0 indices of the window, 1 of the image; 0 in 2-D, 1 in 3-D"},
     {'I', "index_type", "miopenIndexUint8",
      "miopenIndexUint8, 16, 32 or 64: type of an index"},
-    {'m', "mode", "max", "max, avg, avg_in (average, padding included) or max_nan (a NaN wins; not "
+    {'m', "mode", "max",
+     "max, avg, avg_in (average, padding included) or max_nan (a NaN wins; not "
      "MIOpen's)"},
     {'z', "pad_mode", "default", "valid or default"},
     {'i', "iter", "10", "iterations"},
@@ -311,26 +312,6 @@ ErrorOr<DriverOptions> tessera::toPoolOptions(FlagValues &flags,
 // A problem to a line
 //===----------------------------------------------------------------------===//
 
-static std::string getOperation(DataType type) {
-  switch (type) {
-  case DataType::F16:
-    return "poolfp16";
-  case DataType::BF16:
-    return "poolbfp16";
-  case DataType::F32:
-    return "pool";
-  case DataType::F64:
-    return "poolfp64";
-  case DataType::I8:
-    return "poolint8";
-  case DataType::I32:
-    return "poolint32";
-  case DataType::I64:
-    return "poolint64";
-  }
-  __builtin_unreachable();
-}
-
 static std::string getTensorText(const TensorLengths &l, Layout layout,
                                  const Strides &strides, bool deep) {
   return toText(Strides{l.n, l.c, l.d, l.h, l.w}, deep, 'x') + "," +
@@ -349,7 +330,7 @@ getWord(const std::pair<std::string_view, Enum> (&words)[count], Enum value) {
 
 std::string tessera::toLine(const PoolProblem &problem) {
   bool deep = problem.hasDepth();
-  std::string line = getOperation(problem.dataType);
+  std::string line = "pool" + std::string(getDriverWord(problem.dataType));
   auto addText = [&](std::string_view flag, std::string_view value) {
     line += " " + std::string(flag) + " " + std::string(value);
   };

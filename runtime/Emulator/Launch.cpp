@@ -230,7 +230,9 @@ private:
   const MeasureLevel level;
   const std::array<uint32_t, 3> groups;
   const uint64_t total = uint64_t(groups[0]) * groups[1] * groups[2];
-  const uint64_t executed = getExecutedGroups(total, settings);
+  const uint64_t executed = watch.groups.empty()
+                                ? getExecutedGroups(total, settings)
+                                : watch.groups.size();
   std::vector<LaunchStats> stats; ///< by worker thread
   std::unique_ptr<GlobalRaceState> globalRaces;
   Fault fault;
@@ -271,7 +273,8 @@ void LaunchWork::runGroups(const LaunchMemory &resources, unsigned worker) {
                          level == MeasureLevel::None ? nullptr : &stats[worker],
                          observers, worker);
   for (uint64_t index; (index = next++) < executed && !fault.isSet();) {
-    uint64_t i = getSampledGroup(index, executed, total);
+    uint64_t i = watch.groups.empty() ? getSampledGroup(index, executed, total)
+                                      : watch.groups[index];
     runner.run({static_cast<uint32_t>(i % groups[0]),
                 static_cast<uint32_t>(i / groups[0] % groups[1]),
                 static_cast<uint32_t>(i / groups[0] / groups[1])});

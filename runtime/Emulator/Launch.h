@@ -74,6 +74,9 @@ struct LaunchWatch {
   std::function<std::unique_ptr<Observer>()> makeObserver;
   /// Counts the workgroups that have ended, for progress displays. May be null.
   std::atomic<uint64_t> *finishedGroups = nullptr;
+  /// The groups to execute, numbered x first, in ascending order; all, or what
+  /// the settings say, if empty.
+  std::span<const uint64_t> groups = {};
 };
 
 /// Checks that a workgroup of the chip can have the LDS that the kernel asks

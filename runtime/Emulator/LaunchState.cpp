@@ -51,9 +51,12 @@ static uint64_t getHiddenValue(const Launch &launch, const std::string &kind) {
 }
 
 std::vector<uint8_t> tessera::emulator::makeKernarg(const Launch &launch) {
-  // Scalar loads read whole dwords, also for a last argument of 16 bits.
-  std::vector<uint8_t> bytes((launch.kernel.descriptor.kernargBytes + 3) / 4 *
-                             4);
+  // Scalar loads read up to 64 bytes, aligned to as many, of which LLVM may use
+  // a part: a runtime allocates segments in such units.
+  constexpr size_t kLoadBytes = 64;
+  std::vector<uint8_t> bytes(
+      (launch.kernel.descriptor.kernargBytes + kLoadBytes - 1) / kLoadBytes *
+      kLoadBytes);
   std::copy_n(launch.arguments.begin(),
               std::min(bytes.size(), launch.arguments.size()), bytes.begin());
   for (const KernelArgument &argument : launch.kernel.arguments) {

@@ -2,6 +2,8 @@
 
 #include "runtime/Emulator/Workgroup.h"
 
+#include <algorithm>
+
 using namespace tessera::emulator;
 
 /// Instructions until another wave of the group is run: a wave that spins on
@@ -117,7 +119,17 @@ static uint64_t execute(Wave &wave, uint64_t limit) {
   return done;
 }
 
+/// Whether no observer wants to see more instructions of the wave.
+static bool isSeenEnough(const ObserverList &observers, const Wave &wave) {
+  return std::ranges::none_of(observers, [&](const auto &observer) {
+    return observer->wantsMore(wave);
+  });
+}
+
 void WorkgroupRunner::runSlice(Wave &wave) {
+  const ObserverList *const watching = context.observers;
+  if (watching && isSeenEnough(*watching, wave))
+    context.observers = nullptr;
   uint64_t limit =
       std::min(kSlice, settings.maxInstructions - wave.instructionCount);
   auto run =
@@ -125,6 +137,7 @@ void WorkgroupRunner::runSlice(Wave &wave) {
           ? (context.stats ? execute<true, true> : execute<false, true>)
           : (context.stats ? execute<true, false> : execute<false, false>);
   uint64_t done = run(wave, limit);
+  context.observers = watching;
   wave.instructionCount += done;
   instructionCount += done;
   if (wave.stop == StopReason::Yield)

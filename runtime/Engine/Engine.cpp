@@ -5,6 +5,8 @@
 #include "runtime/Base/Env.h"
 #include "runtime/Base/Log.h"
 #include "runtime/Db/KernelStore.h"
+#include "runtime/Engine/BackgroundQueue.h"
+#include "runtime/Engine/GenericKernel.h"
 #include "runtime/Engine/KernelTable.h"
 #include "runtime/Engine/RobustCompile.h"
 #include "runtime/Engine/TileChoice.h"
@@ -17,7 +19,8 @@
 using namespace tessera;
 
 /// More arguments than any recipe has; a launch keeps them on the stack.
-static constexpr size_t kMaxArgs = kMaxTensors + kMaxScalars + 1;
+static constexpr size_t kMaxSizes = 64;
+static constexpr size_t kMaxArgs = kMaxTensors + kMaxScalars + kMaxSizes + 1;
 /// The descriptors of tensors, which come before the arguments.
 static constexpr size_t kMaxMaps = 3, kMapBytes = 128;
 /// The words of descriptors and arguments together.
@@ -47,6 +50,8 @@ public:
   PerfDatabase *getTunings() override { return store.getTunings(); }
   const EngineCounters &getCounters() const override { return counters; }
   const GpuApi &getGpu() const override { return gpu; }
+  void drain() override { background.drain(); }
+  void endBackground() override { background.end(); }
 
 private:
   ErrorOr<const LoadedKernel *> getUnaligned(const LoadedKernelImpl &loaded,
@@ -54,7 +59,13 @@ private:
                                              const LaunchArg &misaligned);
   Status launchOne(const LoadedKernelImpl &loaded, size_t index,
                    hipStream_t stream, const LaunchArgs &args);
-  ErrorOr<std::unique_ptr<LoadedKernelImpl>> make(const Problem &problem);
+  ErrorOr<std::unique_ptr<LoadedKernelImpl>>
+  make(int device, const Problem &problem, bool mayBeGeneric);
+  std::unique_ptr<LoadedKernelImpl> makeGeneric(int device,
+                                                const Problem &problem);
+  const LoadedKernelImpl *findGeneric(int device, const Problem &family);
+  void countUse(int device, const LoadedKernelImpl &kernel);
+  void promote(int device, const LoadedKernelImpl &kernel);
   std::unique_ptr<LoadedKernelImpl>
   takeFromStore(const Problem &problem, const KernelKey &key, bool &isRefused);
   ErrorOr<std::unique_ptr<LoadedKernelImpl>>
@@ -71,9 +82,12 @@ private:
   const std::shared_ptr<KernelCompiler> compiler;
   const std::chrono::milliseconds claimLimit;
   const bool takesOtherTiles;
+  const GenericOptions generic;
   KernelStore store;
   EngineCounters counters;
   KernelTable kernels;
+  FamilyCounts families;
+  BackgroundQueue background; ///< Its jobs use everything above.
 };
 } // namespace
 
@@ -106,6 +120,7 @@ std::string Engine::getUserFile(const std::string &cacheDirectory) {
 EngineImpl::EngineImpl(const GpuApi &gpu, EngineOptions options)
     : gpu(gpu), compiler(std::move(options.compiler)),
       claimLimit(options.claimLimit), takesOtherTiles(options.takesOtherTiles),
+      generic(options.generic),
       store(getUserFile(options.cacheDirectory), options.packages) {}
 
 //===----------------------------------------------------------------------===//
@@ -118,12 +133,14 @@ ErrorOr<const LoadedKernel *> EngineImpl::prepare(const Problem &problem) {
       !status.isOk())
     return status;
   const LoadedKernelImpl *kernel = kernels.find(device, problem);
+  if (kernel && kernel->isGeneric)
+    countUse(device, *kernel);
   if (!kernel) {
     bool isMade = false;
     ErrorOr<const LoadedKernelImpl *> outcome =
         kernels.findOrMake(device, problem, [&] {
           isMade = true;
-          return make(problem);
+          return make(device, problem, /*mayBeGeneric=*/true);
         });
     if (!outcome)
       return outcome.getStatus();
@@ -138,7 +155,7 @@ ErrorOr<const LoadedKernel *> EngineImpl::prepare(const Problem &problem) {
 /// After a miss in memory: looks into the files, else compiles, once for all
 /// processes.
 ErrorOr<std::unique_ptr<LoadedKernelImpl>>
-EngineImpl::make(const Problem &problem) {
+EngineImpl::make(int device, const Problem &problem, bool mayBeGeneric) {
   if (Status status = problem.verify(); !status.isOk())
     return status;
   ErrorOr<const GpuTarget *> target = gpu.getTarget();
@@ -150,6 +167,9 @@ EngineImpl::make(const Problem &problem) {
   if (std::unique_ptr<LoadedKernelImpl> found =
           takeFromStore(problem, key, isRefused))
     return found;
+  if (mayBeGeneric)
+    if (std::unique_ptr<LoadedKernelImpl> bound = makeGeneric(device, problem))
+      return bound;
   if (!compiler)
     return compileAndStore(problem, **target, key);
   CompileClaim claim(store, key, claimLimit);
@@ -163,6 +183,105 @@ EngineImpl::make(const Problem &problem) {
     }
   return compileAndStore(problem, **target, key);
 }
+
+//===----------------------------------------------------------------------===//
+// Kernels for unknown sizes
+//===----------------------------------------------------------------------===//
+
+/// The kernel of a family: from memory or a file; or compiled, once enough
+/// problems of the family have been seen. Null if there is none (yet).
+const LoadedKernelImpl *EngineImpl::findGeneric(int device,
+                                                const Problem &family) {
+  if (const LoadedKernelImpl *known = kernels.find(device, family))
+    return known;
+  const uint32_t seen = families.add(family);
+  // The first problem looks into the files for all.
+  if (seen != 1 && seen <= generic.shapesBefore)
+    return nullptr;
+  const ErrorOr<const LoadedKernelImpl *> made = kernels.findOrMake(
+      device, family, [&]() -> ErrorOr<std::unique_ptr<LoadedKernelImpl>> {
+        if (seen > generic.shapesBefore)
+          return make(device, family, /*mayBeGeneric=*/false);
+        const ErrorOr<const GpuTarget *> target = gpu.getTarget();
+        if (!target)
+          return target.getStatus();
+        bool isRefused = false;
+        std::unique_ptr<LoadedKernelImpl> found = takeFromStore(
+            family,
+            {family.toNetworkConfig(), std::string((*target)->name),
+             compiler ? compiler->getRevision() : ""},
+            isRefused);
+        if (!found)
+          return notFound("no kernel for unknown sizes is stored");
+        return found;
+      });
+  return made ? *made : nullptr;
+}
+
+/// The kernel of the problem's family, with the problem's sizes; null if there
+/// is none or if it cannot serve the problem.
+std::unique_ptr<LoadedKernelImpl>
+EngineImpl::makeGeneric(int device, const Problem &problem) {
+  if (generic.use == GenericUse::Never || !isServedGenerically(problem))
+    return nullptr;
+  const std::optional<Family> family = problem.findFamily();
+  const LoadedKernelImpl *shared =
+      family ? findGeneric(device, family->problem) : nullptr;
+  if (!shared)
+    return nullptr;
+  ErrorOr<Kernel> bound = bindSizes(shared->kernel, family->member);
+  if (!bound) {
+    logMessage(LogLevel::Info, problem.toNetworkConfig() + ": " +
+                                   bound.getStatus().getMessage());
+    return nullptr;
+  }
+  counters.generic.fetch_add(1, std::memory_order_relaxed);
+  if (isLogged(LogLevel::Info2))
+    logMessage(LogLevel::Info2, problem.toNetworkConfig() +
+                                    " gets the kernel of " +
+                                    family->problem.toNetworkConfig());
+  auto kernel = std::make_unique<LoadedKernelImpl>(
+      std::move(*bound), shared->module, shared->functions, shared->origin,
+      &problem);
+  kernel->isGeneric = true;
+  return kernel;
+}
+
+/// The problem's own kernel is made when the problem has come back often.
+void EngineImpl::countUse(int device, const LoadedKernelImpl &kernel) {
+  if (generic.use != GenericUse::Switch || !compiler ||
+      kernel.uses.fetch_add(1, std::memory_order_relaxed) + 1 !=
+          generic.usesBefore)
+    return;
+  background.add([this, device, &kernel] { promote(device, kernel); });
+}
+
+/// Only a convolution's call brings another workspace than it asked for.
+void EngineImpl::promote(int device, const LoadedKernelImpl &kernel) {
+  if (gpu.hipSetDevice(device) != hipSuccess)
+    return;
+  const Problem &problem = *kernel.problem;
+  ErrorOr<std::unique_ptr<LoadedKernelImpl>> made =
+      make(device, problem, /*mayBeGeneric=*/false);
+  const std::string name = problem.toNetworkConfig();
+  if (!made)
+    return logMessage(LogLevel::Info, name +
+                                          " keeps its kernel for unknown "
+                                          "sizes: " +
+                                          made.getStatus().getMessage());
+  if (!problem.getConv() &&
+      (*made)->kernel.workspaceBytes > kernel.kernel.workspaceBytes)
+    return logMessage(LogLevel::Info,
+                      name + " keeps its kernel for unknown sizes in this "
+                             "process: its own needs a larger workspace");
+  kernels.replace(device, problem, std::move(*made));
+  counters.promoted.fetch_add(1, std::memory_order_relaxed);
+  logMessage(LogLevel::Info, name + " has its own kernel from now on");
+}
+
+//===----------------------------------------------------------------------===//
+// From a file or from the compiler
+//===----------------------------------------------------------------------===//
 
 /// Returns null if no kernel is stored, or if the device refuses it. In the
 /// latter case sets `isRefused`: a new kernel, which replaces the stored one,
@@ -269,6 +388,9 @@ EngineImpl::load(Kernel kernel, LoadedKernel::Origin origin,
           " tensor maps and " + std::to_string(recipe.args.size()) +
           " arguments, but a launch takes at most " + std::to_string(kMaxMaps) +
           " and " + std::to_string(kMaxArgs));
+    if (recipe.hasUnknownSizes() && !(problem && problem->hasUnknownSizes()))
+      return internalError("the kernel is for unknown sizes, but the problem's "
+                           "are known");
     if (!recipe.maps.empty() && !gpu.encodeTensorMap)
       return internalError("the kernel takes tensor maps, which this device "
                            "does not have");
@@ -278,8 +400,8 @@ EngineImpl::load(Kernel kernel, LoadedKernel::Origin origin,
     functions.push_back(*function);
   }
   return std::make_unique<LoadedKernelImpl>(
-      std::move(kernel), std::move(*module), std::move(functions), origin,
-      problem);
+      std::move(kernel), std::make_shared<const Module>(std::move(*module)),
+      std::move(functions), origin, problem);
 }
 
 //===----------------------------------------------------------------------===//
@@ -354,6 +476,12 @@ static uint64_t getValue(const LaunchArgs &args, KernelArg arg) {
                        : reinterpret_cast<uint64_t>(args.getPointer(arg));
 }
 
+static uint64_t getValue(const LaunchArgs &args, const LaunchArg &arg) {
+  if (isOfSizes(arg.kind))
+    return static_cast<uint64_t>(arg.size.getNumber().value_or(0));
+  return getValue(args, arg.kind);
+}
+
 /// A null pointer would cause a fault on the device, far from its cause.
 static Status refuseNull(KernelArg arg, const Kernel &kernel) {
   if (arg == KernelArg::Workspace)
@@ -385,7 +513,7 @@ Status EngineImpl::launchOne(const LoadedKernelImpl &loaded, size_t index,
     count += kMapBytes / sizeof(uint64_t);
   }
   for (const LaunchArg &arg : recipe.args) {
-    uint64_t value = getValue(args, arg.kind);
+    uint64_t value = getValue(args, arg);
     if (value == 0 && !isScalar(arg.kind))
       return refuseNull(arg.kind, loaded.kernel);
     params[param++] = &kernarg[count];

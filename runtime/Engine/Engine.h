@@ -44,6 +44,28 @@ struct EngineCounters {
   std::atomic<uint64_t> waited{0};
   std::atomic<uint64_t> fromMemory{0};
   std::atomic<uint64_t> launched{0}; ///< Kernels, each with one launch or more.
+  /// Problems that got the kernel for unknown sizes of their family.
+  std::atomic<uint64_t> generic{0};
+  /// Of these, those whose own kernel has replaced it.
+  std::atomic<uint64_t> promoted{0};
+};
+
+/// What a problem gets whose own kernel is in no cache, if a kernel for unknown
+/// sizes can serve it (docs/design/0038-sizes-as-arguments.md).
+enum class GenericUse : uint8_t {
+  Never,  ///< Its own kernel, for which the call waits.
+  Keep,   ///< The kernel for unknown sizes, as long as the process lives.
+  Switch, ///< The same, until its own kernel is made in the background.
+};
+
+struct GenericOptions {
+  GenericUse use = GenericUse::Never;
+  /// So many problems of a family have kernels of their own before one for
+  /// unknown sizes is compiled. One that is stored is used from the first on.
+  uint32_t shapesBefore = 4;
+  /// With Switch: the own kernel of a problem is made when it has been asked
+  /// for so often.
+  uint32_t usesBefore = 16;
 };
 
 struct EngineOptions {
@@ -58,6 +80,7 @@ struct EngineOptions {
   /// Use another tile if the compiler crashes or contradicts itself over one:
   /// for clients that want results, not for tests.
   bool takesOtherTiles = false;
+  GenericOptions generic = {};
 };
 
 /// Owns the caches, the database and the loaded modules of one process. Every
@@ -120,6 +143,11 @@ public:
   /// The table of tunings in the user's file, or null.
   virtual PerfDatabase *getTunings() = 0;
   virtual const EngineCounters &getCounters() const = 0;
+  /// Waits until no kernel is to be made in the background.
+  virtual void drain() {}
+  /// Waits for the kernel that is being made in the background, and makes no
+  /// more: for the end of a process, which an engine may outlive.
+  virtual void endBackground() {}
   virtual const GpuApi &getGpu() const = 0;
 };
 

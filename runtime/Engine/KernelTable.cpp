@@ -28,7 +28,8 @@ static std::vector<LaunchArg> findAlignedTensors(const Kernel &kernel) {
   return found;
 }
 
-LoadedKernelImpl::LoadedKernelImpl(Kernel made, Module module,
+LoadedKernelImpl::LoadedKernelImpl(Kernel made,
+                                   std::shared_ptr<const Module> module,
                                    std::vector<hipFunction_t> functions,
                                    Origin origin, const Problem *problem)
     : kernel(std::move(made)), module(std::move(module)),

@@ -21,10 +21,10 @@
 
 namespace tessera {
 
-/// A kernel with its module. Immutable.
+/// A kernel with its module. Immutable, but for a count.
 struct LoadedKernelImpl final : LoadedKernel {
   /// `problem` is what the kernel computes, if the engine knows it.
-  LoadedKernelImpl(Kernel kernel, Module module,
+  LoadedKernelImpl(Kernel kernel, std::shared_ptr<const Module> module,
                    std::vector<hipFunction_t> functions, Origin origin,
                    const Problem *problem);
 
@@ -32,13 +32,18 @@ struct LoadedKernelImpl final : LoadedKernel {
   Origin getOrigin() const override { return origin; }
 
   Kernel kernel;
-  Module module;
+  /// Shared by the problems of a family.
+  std::shared_ptr<const Module> module;
   std::vector<hipFunction_t> functions; ///< One for each launch.
   /// Each tensor that needs more than byte alignment, with the largest
   /// alignment that a launch needs.
   std::vector<LaunchArg> alignedTensors;
   Origin origin;
   std::optional<Problem> problem;
+  /// How often a problem was prepared that has this kernel for unknown sizes;
+  /// it is counted in `isGeneric` kernels only.
+  mutable std::atomic<uint32_t> uses = 0;
+  bool isGeneric = false;
 };
 
 /// Owns the kernels of a process, by problem and device. Every method may be

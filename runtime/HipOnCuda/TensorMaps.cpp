@@ -14,10 +14,11 @@ using namespace tessera;
 using namespace tessera::cuda;
 
 static int getElementType(const TensorMap &map) {
-  constexpr int kF16 = 6, kF32 = 7, kBF16 = 9, kTf32 = 11;
+  constexpr int kBytes = 0, kF16 = 6, kF32 = 7, kBF16 = 9, kTf32 = 11;
   if (map.roundsToTf32)
     return kTf32;
-  return map.dataType == DataType::F16    ? kF16
+  return isFloat8(map.dataType)           ? kBytes
+         : map.dataType == DataType::F16  ? kF16
          : map.dataType == DataType::BF16 ? kBF16
                                           : kF32;
 }
@@ -28,7 +29,7 @@ static constexpr int kNoInterleave = 0, kPromoteTo256 = 3, kFillZeros = 0;
 /// that is a swizzle at all.
 static int getSwizzle(const TensorMap &map) {
   constexpr int kNone = 0, kBy32 = 1, kBy64 = 2, kBy128 = 3;
-  const uint64_t bytes = map.box[0] * (map.dataType == DataType::F32 ? 4 : 2);
+  const uint64_t bytes = map.box[0] * getByteSize(map.dataType);
   return bytes <= 16 || map.mode == TensorMap::Mode::Plain ? kNone
          : bytes <= 32                                     ? kBy32
          : bytes <= 64                                     ? kBy64

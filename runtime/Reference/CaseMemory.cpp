@@ -33,12 +33,12 @@ static Footprint getFootprint(const ConvProblem &p, Purpose purpose) {
   const TensorLengths result = p.getResultLengths();
   Footprint footprint;
   footprint.results = getBytes(resultType, getResultStrides(p), result);
-  const bool isForward = p.direction == Direction::Forward;
-  footprint.tensors =
-      getBytes(p.dataType, p.getInputStrides(), p.getInputLengths()) +
-      getBytes(p.dataType, p.getFilterStrides(), p.getFilterLengths()) +
-      getBytes(isForward ? resultType : p.dataType, p.getOutputStrides(),
-               p.getOutputLengths());
+  footprint.tensors = getBytes(getTypeOf(p, Direction::BackwardData),
+                               p.getInputStrides(), p.getInputLengths()) +
+                      getBytes(getTypeOf(p, Direction::BackwardWeights),
+                               p.getFilterStrides(), p.getFilterLengths()) +
+                      getBytes(getTypeOf(p, Direction::Forward),
+                               p.getOutputStrides(), p.getOutputLengths());
   if (p.epilogue.bias)
     footprint.tensors += Bytes(result.c) * getByteSize(resultType);
   if (p.epilogue.residual)

@@ -107,6 +107,12 @@ void ConvCase::flushSubnormals() {
       flush(*tensor, type == ElementType::F16 ? 0x7c00 : 0x7f80);
 }
 
+void ConvCase::adaptTo(const GpuTarget &target) {
+  if (target.has(Erratum::FlushesHalfSubnormals))
+    flushSubnormals();
+  hasShortSums = target.hasWgmma && isFloat8(problem.dataType);
+}
+
 const std::vector<char> &ConvCase::getResult() const {
   switch (problem.direction) {
   case Direction::Forward:
@@ -172,6 +178,9 @@ reference::Expected ConvCase::addUp(const std::vector<int64_t> *sample) const {
 }
 
 reference::Expected ConvCase::applyEpilogue(reference::Expected sums) const {
+  // Tensor cores align the products of an instruction and keep 14 bits.
+  if (hasShortSums)
+    sums.unitRoundoff = 0x1p-13;
   reference::applyEpilogue(
       getEpilogue(),
       type == ElementType::F64 ? ElementType::F64 : ElementType::F32, sums);

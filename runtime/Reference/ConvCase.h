@@ -10,6 +10,7 @@
 
 #include "dialect/Reference/Epilogue.h"
 #include "dialect/Reference/TestData.h"
+#include "runtime/Base/GpuTarget.h"
 #include "runtime/Base/Problem.h"
 
 #include <string>
@@ -24,9 +25,10 @@ public:
   /// `problem` must be valid.
   ConvCase(const ConvProblem &problem, reference::DataKind kind, uint64_t seed);
 
-  /// Replaces every f16 and bf16 subnormal of the operands by zero, for chips
-  /// that read them as zeros (Erratum::FlushesHalfSubnormals).
-  void flushSubnormals();
+  /// Replaces every f16 and bf16 subnormal of the operands by zero if `target`
+  /// reads them as zeros (Erratum::FlushesHalfSubnormals), and allows sums of
+  /// 8-bit floats the errors of wgmma (docs/limits.md).
+  void adaptTo(const GpuTarget &target);
 
   /// The tensor that the problem computes: x, w or y. It is poison until a
   /// kernel's result is copied here, or numbers if the epilogue reads it.
@@ -67,6 +69,7 @@ public:
   double activGamma = 0;
 
 private:
+  void flushSubnormals();
   void chooseScalars();
   void moveMeans();
   reference::TensorView getX() const;
@@ -87,6 +90,7 @@ private:
   reference::ElementType type;       ///< of the operands
   reference::ElementType resultType; ///< of result, bias and residual
   std::vector<char> old; ///< The result's content before the kernel.
+  bool hasShortSums = false;
 };
 
 } // namespace tessera

@@ -27,23 +27,38 @@ static Spatials toSpatials(const Three &three) {
   return {three.d, three.h, three.w};
 }
 
-static const char *getElementOption(DataType type) {
+/// The definitions for Reference.hip; none if it does not read the type.
+static std::vector<std::string> getElementOptions(DataType type) {
+  auto float8 = [](int fraction, int bias, int largest) {
+    return std::vector<std::string>{
+        "-DELEMENT_FLOAT8=" + std::to_string(fraction),
+        "-DFLOAT8_BIAS=" + std::to_string(bias),
+        "-DFLOAT8_LARGEST=" + std::to_string(largest)};
+  };
   switch (type) {
   case DataType::F16:
-    return "-DELEMENT_F16";
+    return {"-DELEMENT_F16"};
   case DataType::BF16:
-    return "-DELEMENT_BF16";
+    return {"-DELEMENT_BF16"};
   case DataType::F32:
-    return "-DELEMENT_F32";
+    return {"-DELEMENT_F32"};
   case DataType::F64:
-    return "-DELEMENT_F64";
+    return {"-DELEMENT_F64"};
   case DataType::I8:
-    return "-DELEMENT_I8";
+    return {"-DELEMENT_I8"};
+  case DataType::E4M3FNUZ:
+    return float8(3, 8, 0x7f);
+  case DataType::E5M2FNUZ:
+    return float8(2, 16, 0x7f);
+  case DataType::E4M3FN:
+    return float8(3, 7, 0x7e);
+  case DataType::E5M2:
+    return float8(2, 15, 0x7b);
   case DataType::I32:
   case DataType::I64:
     break;
   }
-  return nullptr;
+  return {};
 }
 
 //===----------------------------------------------------------------------===//
@@ -69,12 +84,12 @@ ErrorOr<hipFunction_t> DeviceReference::getKernel(DataType type,
                                                   const char *name) {
   auto found = modules.find(type);
   if (found == modules.end()) {
-    const char *option = getElementOption(type);
-    if (!option)
+    const std::vector<std::string> options = getElementOptions(type);
+    if (options.empty())
       return notSupported("the device's reference reads no " +
                           std::string(getName(type)));
     ErrorOr<std::vector<char>> code =
-        compiler->compile(getReferenceSource(), architecture, {option});
+        compiler->compile(getReferenceSource(), architecture, options);
     if (!code)
       return code.getStatus();
     ErrorOr<Module> module = Module::load(gpu, *code);

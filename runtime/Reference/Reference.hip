@@ -7,7 +7,9 @@
 // be found.
 //
 // ELEMENT_F16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F64 or ELEMENT_I8 says what
-// the tensors hold. Layouts are strides, so one kernel serves all of them.
+// the tensors hold; of floats of 8 bits ELEMENT_FLOAT8 is the number of their
+// bits of fraction, FLOAT8_BIAS the bias, FLOAT8_LARGEST the code of the largest
+// number. Layouts are strides, so one kernel serves all of them.
 // Arguments.h is put in front of this text.
 //
 //===----------------------------------------------------------------------===//
@@ -71,6 +73,29 @@ DEVICE double widen(Element element) { return element; }
 typedef signed char Element;
 #define LOWEST -128.0
 DEVICE double widen(Element element) { return element; }
+#elif defined(ELEMENT_FLOAT8)
+typedef unsigned char Element;
+#define LOWEST 0.0
+/// A power of two is a double without a fraction. Whatever has no number of its
+/// own is NaN here.
+DEVICE double widen(Element element) {
+  union {
+    unsigned long long from;
+    double to;
+  } power;
+  const int code = element & 0x7f, one = 1 << ELEMENT_FLOAT8;
+  const bool isFnuz = FLOAT8_LARGEST == 0x7f;
+  if (isFnuz ? element == 0x80 : code > FLOAT8_LARGEST)
+    power.from = 0x7ff8000000000000;
+  else {
+    const int exponent = code / one > 0 ? code / one : 1;
+    power.from = (unsigned long long)(1023 + exponent - FLOAT8_BIAS -
+                                      ELEMENT_FLOAT8)
+                 << 52;
+  }
+  const int fraction = code % one + (code >= one ? one : 0);
+  return (element & 0x80 ? -fraction : fraction) * power.to;
+}
 #endif
 
 DEVICE double load(const void *data, long long offset) {

@@ -34,6 +34,12 @@ inline reference::ConvShape getReferenceShape(const ConvProblem &problem) {
   };
 }
 
+/// The type of the tensor that `resultOf` computes: x of backward data.
+inline DataType getTypeOf(const ConvProblem &problem, Direction resultOf) {
+  return problem.direction == resultOf ? problem.getResultType()
+                                       : problem.dataType;
+}
+
 /// The strides, in elements, of the tensor that is computed.
 inline Strides getResultStrides(const ConvProblem &problem) {
   switch (problem.direction) {
@@ -58,20 +64,10 @@ inline reference::Sizes getReferenceSizes(const TensorLengths &lengths) {
 
 inline reference::ElementType getReferenceType(DataType type) {
   switch (type) {
-  case DataType::F16:
-    return reference::ElementType::F16;
-  case DataType::BF16:
-    return reference::ElementType::BF16;
-  case DataType::F32:
-    return reference::ElementType::F32;
-  case DataType::F64:
-    return reference::ElementType::F64;
-  case DataType::I8:
-    return reference::ElementType::I8;
-  case DataType::I32:
-    return reference::ElementType::I32;
-  case DataType::I64:
-    return reference::ElementType::I64;
+#define DATA_TYPE(NAME, ...)                                                   \
+  case DataType::NAME:                                                         \
+    return reference::ElementType::NAME;
+#include "runtime/Base/DataTypes.def"
   }
   __builtin_unreachable();
 }

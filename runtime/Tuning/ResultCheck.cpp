@@ -28,18 +28,22 @@ static void forChunks(int64_t count, Body body) {
 /// The bits of a number as an integer with the order of the numbers. Both zeros
 /// are 0, and a NaN is beyond both infinities.
 template <typename Key>
-static Key toKey(Key bits, bool isInteger) {
-  if (isInteger || bits >= 0)
+static Key toKey(Key bits, ElementType type) {
+  // The code of -0 is NaN in a FNUZ format: less than every number.
+  const bool isFnuz =
+      type == ElementType::E4M3FNUZ || type == ElementType::E5M2FNUZ;
+  if (isInteger(type) || bits >= 0 ||
+      (isFnuz && bits == std::numeric_limits<Key>::min()))
     return bits;
   return static_cast<Key>(-(bits & std::numeric_limits<Key>::max()));
 }
 
 template <typename Key>
-static Key loadKey(const void *data, int64_t index, bool isInteger) {
+static Key loadKey(const void *data, int64_t index, ElementType type) {
   Key bits;
   std::memcpy(&bits, static_cast<const char *>(data) + index * sizeof(Key),
               sizeof(Key));
-  return toKey(bits, isInteger);
+  return toKey(bits, type);
 }
 
 /// `value` rounded to `type`, as a key.
@@ -47,7 +51,7 @@ template <typename Key>
 static Key getKeyOf(ElementType type, double value) {
   char element[sizeof(double)];
   storeElement(type, element, 0, value);
-  return loadKey<Key>(element, 0, isInteger(type));
+  return loadKey<Key>(element, 0, type);
 }
 
 /// The key `by` steps from `key`, clamped at the infinities.
@@ -69,7 +73,7 @@ void ResultCheck::fill(Intervals<Key> &intervals, const Expected &expected,
   forChunks(count, [&](int64_t from, int64_t to) {
     for (int64_t i = from; i < to; ++i)
       intervals.least[i] = intervals.most[i] =
-          loadKey<Key>(before.data, i, isInteger(type));
+          loadKey<Key>(before.data, i, type);
   });
   const double relative = expected.getRelativeTolerance();
   forChunks(static_cast<int64_t>(expected.values.size()),
@@ -128,7 +132,7 @@ std::string ResultCheck::check(const Intervals<Key> &intervals,
   forChunks(count, [&](int64_t from, int64_t to) {
     int64_t found = 0, firstFound = count;
     for (int64_t i = from; i < to; ++i) {
-      const Key key = loadKey<Key>(result.data(), i, isInteger(type));
+      const Key key = loadKey<Key>(result.data(), i, type);
       const bool isWrong = key < intervals.least[i] || key > intervals.most[i];
       if (isWrong && found++ == 0)
         firstFound = i;

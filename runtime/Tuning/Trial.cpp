@@ -44,8 +44,7 @@ public:
   ConvTrial(const ConvProblem &problem, const GpuTarget &target, uint64_t seed)
       : problem(problem), seed(seed),
         data(problem, reference::DataKind::Uniform, seed) {
-    if (target.has(Erratum::FlushesHalfSubnormals))
-      data.flushSubnormals();
+    data.adaptTo(target);
   }
 
   const std::vector<char> &getTensor(KernelArg arg) const override;

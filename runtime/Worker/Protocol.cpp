@@ -40,6 +40,7 @@ public:
       visit(value);
   }
   void map(const TensorMap &value) { text(value.toText()); }
+  void size(const SizeExpr &value) { text(value.toText()); }
 };
 
 /// Takes values from a text. After the first value that is missing or
@@ -89,11 +90,17 @@ public:
     // nothing.
     if (count > rest.size() / 8)
       return fail();
-    for (values.resize(count); T &value : values)
+    for (values.resize(count); T & value : values)
       visit(value);
   }
   void map(TensorMap &value) {
     ErrorOr<TensorMap> parsed = parseTensorMap(take());
+    if (!parsed)
+      return fail();
+    value = *parsed;
+  }
+  void size(SizeExpr &value) {
+    ErrorOr<SizeExpr> parsed = parseSizeExpr(take());
     if (!parsed)
       return fail();
     value = *parsed;
@@ -132,10 +139,12 @@ static void visitLaunch(Archive &archive, Recipe &launch) {
     archive.number(size);
   archive.number(launch.dynamicLdsBytes);
   archive.choice(launch.isDependent, /*last=*/true);
+  archive.size(launch.workgroups);
   archive.list(launch.maps, [&](auto &map) { archive.map(map); });
   archive.list(launch.args, [&](auto &arg) {
-    archive.choice(arg.kind, KernelArg::LastScalar);
+    archive.choice(arg.kind, KernelArg::Divisor);
     archive.number(arg.alignment);
+    archive.size(arg.size);
   });
 }
 

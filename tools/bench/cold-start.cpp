@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -35,7 +36,7 @@ static constexpr char kUsage[] =
     R"(cold-start: what the first run of a model costs
 
   cold-start [--list FILE] [--threads N] [--layout nchw|nhwc]
-             [--max-cold MS] [--max-warm MS]
+             [--max-cold MS] [--max-warm MS] [--each]
 
 Starts two processes that make every kernel of a list ready through the C API:
 one with an empty kernel database, and one that finds what the first has left.
@@ -47,6 +48,9 @@ of its compile workers, and how many kernels it compiled.
   --layout NAME   nhwc: of every convolution, whatever the list says
   --max-cold MS   limit of the first process
   --max-warm MS   limit of the second
+  --each          also the median, the 99th percentile and the longest of the
+                  times of a kernel, and how many are for unknown sizes; the
+                  second process may then compile
 
 The device does nothing and calls itself gfx942, unless TESSERA_DEVICE says
 otherwise. Exits with 1 if a kernel cannot be made, if the second process
@@ -62,6 +66,7 @@ struct Options {
   double maxWarmMs = 0; ///< 0: no limit.
   /// Whether this is one of the two measured processes.
   bool isMeasured = false;
+  bool timesEach = false;
   bool help = false;
 };
 } // namespace
@@ -73,6 +78,10 @@ static Options parseOptions(int count, char **arguments) {
     const char *value = i + 1 < count ? arguments[i + 1] : nullptr;
     if (name == "--measured") {
       options.isMeasured = true;
+      continue;
+    }
+    if (name == "--each") {
+      options.timesEach = true;
       continue;
     }
     if (name == "--help" || name == "-h") {
@@ -126,8 +135,11 @@ static std::vector<std::string> readConfigs(const Options &options) {
   return configs;
 }
 
-/// Prepares every kernel of the list; returns the number of failures.
-static int prepareAll(const std::vector<std::string> &configs, int threads) {
+/// Prepares every kernel of the list and sets how long each took; returns the
+/// number of failures.
+static int prepareAll(const std::vector<std::string> &configs, int threads,
+                      std::vector<double> &timesMs) {
+  timesMs.assign(configs.size(), 0);
   std::atomic<size_t> next = 0;
   std::atomic<int> failures = 0;
   auto work = [&] {
@@ -139,8 +151,12 @@ static int prepareAll(const std::vector<std::string> &configs, int threads) {
     for (size_t i = next++; i < configs.size(); i = next++) {
       tesseraKernelInfo info = {};
       info.structSize = sizeof info;
+      const Clock::time_point start = Clock::now();
       failures += tesseraGetProblemKernelInfo(handle, configs[i].c_str(),
                                               &info) != miopenStatusSuccess;
+      timesMs[i] =
+          std::chrono::duration<double, std::milli>(Clock::now() - start)
+              .count();
     }
     (void)miopenDestroy(handle);
   };
@@ -150,6 +166,19 @@ static int prepareAll(const std::vector<std::string> &configs, int threads) {
   for (std::thread &worker : workers)
     worker.join();
   return failures;
+}
+
+static void printTimes(std::vector<double> timesMs,
+                       const tesseraCounters &counters) {
+  std::ranges::sort(timesMs);
+  auto getPercentile = [&](size_t percent) {
+    return timesMs[std::min(timesMs.size() - 1,
+                            timesMs.size() * percent / 100)];
+  };
+  std::printf("each kernel: median %.3f ms, 99th percentile %.3f ms, longest "
+              "%.3f ms; %llu for unknown sizes\n",
+              getPercentile(50), getPercentile(99), timesMs.back(),
+              static_cast<unsigned long long>(counters.generic));
 }
 
 static double getOwnCpuMs() {
@@ -186,7 +215,8 @@ static double getChildrenCpuMs() {
 
 static int runMeasured(const Options &options) {
   const std::vector<std::string> configs = readConfigs(options);
-  const int failures = prepareAll(configs, options.threads);
+  std::vector<double> timesMs;
+  const int failures = prepareAll(configs, options.threads, timesMs);
   tesseraCounters counters = TESSERA_COUNTERS_INIT;
   (void)tesseraGetCounters(&counters);
   std::printf("%zu kernels, %llu compiled, %llu from the database; processor "
@@ -195,7 +225,10 @@ static int runMeasured(const Options &options) {
               static_cast<unsigned long long>(counters.compiled),
               static_cast<unsigned long long>(counters.fromDatabase),
               getOwnCpuMs(), getChildrenCpuMs());
-  const bool isWarm = getEnvText("COLD_START_IS_WARM").has_value();
+  if (options.timesEach && !timesMs.empty())
+    printTimes(timesMs, counters);
+  const bool isWarm =
+      getEnvText("COLD_START_IS_WARM").has_value() && !options.timesEach;
   return failures != 0 || (isWarm && counters.compiled != 0) ? 1 : 0;
 }
 

@@ -41,7 +41,9 @@ from ptx.program import read_program
 TOLERANCES = {"bf16": (2 ** -8, 2 ** -20, 4e-3),
               "f16": (2 ** -11, 2 ** -20, 5e-4),
               "f32": (2 ** -23, 2 ** -20, 1e-6),
-              "tf32": (0, 2 ** -10, 6e-4)}
+              "tf32": (0, 2 ** -10, 6e-4),
+              "e4m3fn": (2 ** -4, 2 ** -9, 4e-2),
+              "e5m2": (2 ** -3, 2 ** -9, 8e-2)}
 
 
 def run_tile(tile, convolution, is_late):

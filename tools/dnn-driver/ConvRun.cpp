@@ -1,6 +1,7 @@
 //===- ConvRun.cpp - One convolution on the device ------------------------===//
 
 #include "tools/dnn-driver/ConvRun.h"
+#include "runtime/Reference/ReferenceShape.h"
 
 #include <tessera/problem.h>
 
@@ -88,11 +89,11 @@ Status ConvRun::setDescriptors() {
   const bool deep = p.hasDepth();
   auto newHandle = driver::create<Handle>(miopenCreate);
   auto conv = makeConv(p, options.isTransposed);
-  auto x =
-      makeTensor(p.dataType, p.xLayout, p.xStrides, p.getInputLengths(), deep);
-  auto w =
-      makeTensor(p.dataType, p.wLayout, p.wStrides, p.getFilterLengths(), deep);
-  auto y = makeTensor(p.getResultType(), p.yLayout, p.yStrides,
+  auto x = makeTensor(getTypeOf(p, Direction::BackwardData), p.xLayout,
+                      p.xStrides, p.getInputLengths(), deep);
+  auto w = makeTensor(getTypeOf(p, Direction::BackwardWeights), p.wLayout,
+                      p.wStrides, p.getFilterLengths(), deep);
+  auto y = makeTensor(getTypeOf(p, Direction::Forward), p.yLayout, p.yStrides,
                       p.getOutputLengths(), deep);
   for (const Status &status : {newHandle.getStatus(), conv.getStatus(),
                                x.getStatus(), w.getStatus(), y.getStatus()})

@@ -7,20 +7,10 @@ using namespace tessera::driver;
 
 static miopenDataType_t getApiType(DataType type) {
   switch (type) {
-  case DataType::F16:
-    return miopenHalf;
-  case DataType::BF16:
-    return miopenBFloat16;
-  case DataType::F32:
-    return miopenFloat;
-  case DataType::F64:
-    return miopenDouble;
-  case DataType::I8:
-    return miopenInt8;
-  case DataType::I32:
-    return miopenInt32;
-  case DataType::I64:
-    return miopenInt64;
+#define DATA_TYPE(NAME, TEXT, BYTES, DRIVER, MIOPEN, ...)                      \
+  case DataType::NAME:                                                         \
+    return MIOPEN;
+#include "runtime/Base/DataTypes.def"
   }
   __builtin_unreachable();
 }

@@ -21,13 +21,9 @@ static double getTypeTolerance(DataType type) {
     return 8 * kHalf;
   case DataType::F64:
     return 1e-13;
-  case DataType::F32:
-  case DataType::I8:
-  case DataType::I32:
-  case DataType::I64:
-    return 1.5e-6;
+  default:
+    return isFloat8(type) ? 37 * kHalf : 1.5e-6;
   }
-  __builtin_unreachable();
 }
 
 static double getTolerance(const ConvProblem &problem) {

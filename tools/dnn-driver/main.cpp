@@ -127,8 +127,7 @@ static ErrorOr<int> runConv(const GpuApi &gpu, const DriverOptions &options,
     return target.getStatus();
   ConvCase data(problem, reference::DataKind::Uniform,
                 static_cast<uint64_t>(seed));
-  if ((*target)->has(Erratum::FlushesHalfSubnormals))
-    data.flushSubnormals();
+  data.adaptTo(**target);
   ErrorOr<ConvRun> conv = ConvRun::create(gpu, options, problem, data);
   if (!conv)
     return conv.getStatus();

@@ -190,6 +190,13 @@ ErrorOr<Arguments> Arguments::create(const KernelImage &kernel,
   return result;
 }
 
+uint64_t Arguments::getBufferBytes() const {
+  uint64_t sum = 0;
+  for (const Buffer &buffer : buffers)
+    sum += buffer.bytes.size();
+  return sum;
+}
+
 ErrorOr<Arguments::Buffer> Arguments::find(const char *option,
                                            unsigned number) const {
   auto it = std::ranges::find(buffers, number, &Buffer::argument);

@@ -24,6 +24,8 @@ public:
   ~Arguments();
 
   const std::vector<uint8_t> &getBytes() const { return bytes; }
+  /// Of all buffers together.
+  uint64_t getBufferBytes() const;
 
   /// Writes buffer argument `dump.argument` to a file.
   Status dump(const DumpSpec &dump) const;

@@ -44,6 +44,12 @@ what to look at
   --useful-macs N       multiplications that the problem needs, for --stats
   --profile             the disassembly with counts and clocks, hottest loop
                         first
+  --time[=FILE]         predict how long the launch takes on the chip, from a
+                        few of its workgroups, which alone are run; FILE gets
+                        one line of JSON
+  --timeline FILE       with --time: what the waves of one compute unit issue
+                        when, for Perfetto
+  --time-with NAME=X    with another parameter of the timing model
   --list                the kernels of the file; nothing is run
   --disassemble         their instructions; nothing is run
   --threads N           host threads (all); a trace uses one
@@ -137,6 +143,9 @@ private:
 
   // These parse the value of the current option.
   Status readText(std::string &to);
+  /// If the option is `wanted`, which may have a file, sets both.
+  bool readOutput(std::string_view wanted, bool &isSet, std::string &path);
+  Status readTimeParameter();
   Status readSize(std::array<uint32_t, 3> &to);
   Status readTraceWave();
   Status readChecks();
@@ -156,6 +165,28 @@ private:
 Status Parser::readText(std::string &to) {
   to = *value;
   return Status::ok();
+}
+
+bool Parser::readOutput(std::string_view wanted, bool &isSet,
+                        std::string &path) {
+  if (name != wanted)
+    return false;
+  isSet = true;
+  path = value.value_or("");
+  return true;
+}
+
+Status Parser::readTimeParameter() {
+  const size_t equals = value->find('=');
+  char *end = nullptr;
+  if (equals != value->npos) {
+    const double number = std::strtod(value->c_str() + equals + 1, &end);
+    if (end != value->c_str() + equals + 1 && *end == 0) {
+      options.timeParameters.emplace_back(value->substr(0, equals), number);
+      return Status::ok();
+    }
+  }
+  return invalidArgument(name + " needs NAME=NUMBER, not '" + *value + "'");
 }
 
 Status Parser::readSize(std::array<uint32_t, 3> &to) {
@@ -237,6 +268,9 @@ const Parser::ValuedOption *Parser::findValued(std::string_view name) {
        [](Parser &p) {
          return p.readNumber(UINT64_MAX, p.options.traceLimit);
        }},
+      {"--timeline",
+       [](Parser &p) { return p.readText(p.options.timelinePath); }},
+      {"--time-with", [](Parser &p) { return p.readTimeParameter(); }},
       {"--useful-macs",
        [](Parser &p) {
          return p.readNumber(UINT64_MAX, p.options.usefulMacs);
@@ -279,12 +313,10 @@ Status Parser::parseWord() {
     *flag = true;
     return Status::ok();
   }
-  if (name == "--trace" || name == "--stats") {
-    (name == "--trace" ? options.trace : options.stats) = true;
-    (name == "--trace" ? options.tracePath : options.statsPath) =
-        value.value_or("");
+  if (readOutput("--trace", options.trace, options.tracePath) ||
+      readOutput("--stats", options.stats, options.statsPath) ||
+      readOutput("--time", options.time, options.timePath))
     return Status::ok();
-  }
   const ValuedOption *option = findValued(name);
   if (!option)
     return invalidArgument("unknown option '" + name + "'; see --help");
@@ -302,6 +334,13 @@ ErrorOr<EmuOptions> Parser::parse() {
       return status;
   if (options.file.empty() && !options.help && !options.checkHelp)
     return invalidArgument("there is no file to run; see --help");
+  if (!options.time && !options.timelinePath.empty())
+    return invalidArgument("--timeline needs --time");
+  if (options.time && (options.stats || options.profile || options.trace ||
+                       !options.dumps.empty() || !options.compares.empty()))
+    return invalidArgument("--time runs only a few workgroups, so it goes with "
+                           "none of --dump, --compare, --trace, --stats and "
+                           "--profile");
   return options;
 }
 

@@ -50,6 +50,11 @@ struct EmuOptions {
   std::string statsPath; ///< Empty: stdout.
   std::optional<uint64_t> usefulMacs;
   bool profile = false;
+  bool time = false;
+  std::string timePath;     ///< Empty: stdout, for people.
+  std::string timelinePath; ///< Empty: none.
+  /// Parameters of the timing model to change, by name.
+  std::vector<std::pair<std::string, double>> timeParameters;
   bool list = false;
   bool disassemble = false;
   bool help = false;

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/Emulator/Time/Prediction.h"
 #include "tools/dnn-emu/Findings.h"
 #include "tools/dnn-emu/Listing.h"
 #include "tools/dnn-emu/Trace.h"
@@ -223,6 +224,40 @@ static ErrorOr<bool> inspectBuffers(const EmuOptions &options,
   return isSame;
 }
 
+/// Predicts the launch's time from a few of its workgroups.
+static int predict(const EmuOptions &options, const Launch &launch,
+                   const Arguments &arguments, MemoryMap &memory) {
+  const ChipTimes *times = findChipTimes(launch.chip.name);
+  TimeOptions model;
+  if (times)
+    model.times = *times;
+  model.footprintBytes = double(arguments.getBufferBytes());
+  for (const auto &[name, value] : options.timeParameters)
+    if (!setChipTime(model.times, name, value))
+      return fail(invalidArgument("the timing model has no parameter '" + name +
+                                  "'; ChipTimes.def lists them"));
+  Timeline timeline;
+  if (!options.timelinePath.empty())
+    model.timeline = &timeline;
+  ErrorOr<TimePrediction> prediction =
+      predictTime(launch, memory, makeSettings(options), model);
+  if (!prediction)
+    return fail(prediction.getStatus());
+  if (model.timeline)
+    if (Status status =
+            writeOutput(options.timelinePath,
+                        timeline.format(launch.program, launch.chip.clockMhz));
+        !status.isOk())
+      return fail(status);
+  if (options.timePath.empty()) {
+    std::printf("%s", describePrediction(launch, *prediction).c_str());
+    return kExitWell;
+  }
+  const Status status =
+      appendStats(options.timePath, formatPrediction(launch, *prediction));
+  return status.isOk() ? kExitWell : fail(status);
+}
+
 static int runKernel(const EmuOptions &options, Input &input,
                      const KernelImage &kernel) {
   ErrorOr<Arguments> arguments =
@@ -241,6 +276,8 @@ static int runKernel(const EmuOptions &options, Input &input,
     launch.items[d] = options.grid[d] * launch.groupSize[d];
   if (Status status = checkSizes(launch, options.grid); !status.isOk())
     return fail(status);
+  if (options.time)
+    return predict(options, launch, *arguments, input.memory);
   ErrorOr<std::unique_ptr<OutputFile>> traceFile =
       OutputFile::create(options.tracePath.empty() ? "-" : options.tracePath);
   if (!traceFile)

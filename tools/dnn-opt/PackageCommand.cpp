@@ -36,6 +36,9 @@ static constexpr char kUsage[] =
                            build that was stopped, are not made again
   --tiles FILE             take tiles from this database of tunings
   --jobs N                 kernels at the same time (as many as there are cores)
+  --families               kernels for unknown batch, spatial sizes and rows, one
+                           for all problems that differ in these only, instead
+                           of one for each problem
   --keep-going             exit with 0 though some kernels could not be made
 )";
 
@@ -45,6 +48,7 @@ struct Arguments {
   PackageRequest request;
   ProblemFileOptions options;
   bool keepGoing = false;
+  bool families = false; ///< Kernels for unknown sizes.
   bool help = false;
 };
 } // namespace
@@ -127,6 +131,10 @@ static ErrorOr<Arguments> readArguments(int argc, char **argv) {
       arguments.keepGoing = true;
       continue;
     }
+    if (flag == "--families") {
+      arguments.families = true;
+      continue;
+    }
     const bool hasValue = hasProblemFileValue(flag);
     if (hasValue && i + 1 == argc)
       return invalidArgument("'" + flag +
@@ -201,6 +209,23 @@ static void printReport(const PackageRequest &request,
   printList("not made:", report.failures);
 }
 
+/// Replaces the problems by their families, each once. Problems without one get
+/// no kernel.
+static void takeFamilies(PackageRequest &request) {
+  std::vector<Problem> families;
+  size_t without = 0;
+  for (const Problem &problem : request.problems) {
+    const std::optional<Family> family = problem.findFamily();
+    if (!family)
+      ++without;
+    else if (std::ranges::find(families, family->problem) == families.end())
+      families.push_back(family->problem);
+  }
+  std::fprintf(stderr, "%zu families; %zu problems have none\n",
+               families.size(), without);
+  request.problems = std::move(families);
+}
+
 static ErrorOr<PackageReport> build(Arguments &arguments) {
   ErrorOr<ProblemFile> file = readProblems(arguments.list, arguments.options);
   if (!file)
@@ -211,6 +236,8 @@ static ErrorOr<PackageReport> build(Arguments &arguments) {
     return invalidArgument("'" + arguments.list + "' names no problem");
   for (const ListedProblem &listed : file->problems)
     arguments.request.problems.push_back(listed.problem);
+  if (arguments.families)
+    takeFamilies(arguments.request);
   // There are as many workers as jobs.
   setenv("TESSERA_COMPILE_JOBS", std::to_string(arguments.request.jobs).c_str(),
          1);

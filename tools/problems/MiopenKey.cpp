@@ -120,7 +120,7 @@ static Status setTypes(std::string_view name, ConvProblem &problem) {
     return notSupported("the data type " + std::string(name) +
                         " is not supported");
   if (name == "INT8INT8FP32")
-    problem.int8Result = DataType::F32;
+    problem.byteResult = DataType::F32;
   return Status::ok();
 }
 

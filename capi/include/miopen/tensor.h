@@ -39,10 +39,10 @@ typedef enum {
   /** 64-bit float (IEEE 754). */
   miopenDouble = 6,
   /** 8-bit float: 4 bits of exponent, 3 of fraction, no infinity and no -0.
-   *  No function runs on it. */
+   *  Only convolutions run on it. */
   miopenFloat8_fnuz = 7,
   /** 8-bit float: 5 bits of exponent, 2 of fraction, no infinity and no -0.
-   *  No function runs on it. */
+   *  Only convolutions run on it. */
   miopenBFloat8_fnuz = 8,
 #ifdef MIOPEN_BETA_API
   /** Older name of miopenFloat8_fnuz. */
@@ -51,10 +51,16 @@ typedef enum {
   miopenBFloat8 = 8,
 #endif
   /** 64-bit signed integer. */
-  miopenInt64 = 9
+  miopenInt64 = 9,
+  /** Not one of MIOpen's. 8-bit float of OCP: 4 bits of exponent, 3 of
+   *  fraction, no infinity (e4m3fn). Only convolutions run on it. */
+  tesseraFloat8 = 14,
+  /** Not one of MIOpen's. 8-bit float of OCP: 5 bits of exponent, 2 of
+   *  fraction (e5m2). Only convolutions run on it. */
+  tesseraBFloat8 = 15
 } miopenDataType_t;
 
-/** How a float8 is rounded. No kernel computes with float8. */
+/** How a float8 is rounded. Convolutions round to the nearest value. */
 typedef enum {
   miopenF8RoundingModeStandard = 0,  /**< To the nearest value. */
   miopenF8RoundingModeStochastic = 1 /**< Up or down at random. */
@@ -297,8 +303,8 @@ MIOPEN_EXPORT miopenStatus_t miopenSetTensorDescriptorV2(
  *   Shared: any number of threads, while no other call sets or destroys
  *   `tensorDesc`.
  */
-MIOPEN_EXPORT miopenStatus_t miopenGetTensorDescriptorSize(
-    miopenTensorDescriptor_t tensorDesc, int *size);
+MIOPEN_EXPORT miopenStatus_t
+miopenGetTensorDescriptorSize(miopenTensorDescriptor_t tensorDesc, int *size);
 
 /**
  * Reads a descriptor of any rank.
@@ -400,8 +406,8 @@ miopenDestroyTensorDescriptor(miopenTensorDescriptor_t tensorDesc);
  *   Shared: any number of threads, while no other call sets or destroys
  *   `tensorDesc`.
  */
-MIOPEN_EXPORT miopenStatus_t miopenGetTensorNumBytes(
-    miopenTensorDescriptor_t tensorDesc, size_t *numBytes);
+MIOPEN_EXPORT miopenStatus_t
+miopenGetTensorNumBytes(miopenTensorDescriptor_t tensorDesc, size_t *numBytes);
 
 #ifdef __cplusplus
 }

@@ -52,9 +52,11 @@ typedef struct tesseraCounters {
   uint64_t fromDatabase; /**< Kernels loaded from the kernel database. */
   uint64_t fromMemory;   /**< Calls that found their kernel loaded. */
   uint64_t launched;     /**< Kernels put on a stream. */
+  uint64_t generic;      /**< Problems served by a kernel for unknown sizes. */
+  uint64_t promoted;     /**< Of these, those with a kernel of their own now. */
 } tesseraCounters;
 /** Counters of 0. */
-#define TESSERA_COUNTERS_INIT {sizeof(tesseraCounters), 0, 0, 0, 0, 0}
+#define TESSERA_COUNTERS_INIT {sizeof(tesseraCounters), 0, 0, 0, 0, 0, 0, 0}
 
 /**
  * Reads the counters of the process. All are 0 before the first handle.
@@ -69,7 +71,7 @@ typedef struct tesseraCounters {
  *   Host only; does not block.
  *
  * @par Threads
- *   Any thread, at any time. The four numbers are not read at one instant.
+ *   Any thread, at any time. The numbers are not read at one instant.
  *
  * @since 0.1
  */

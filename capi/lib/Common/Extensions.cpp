@@ -2,10 +2,10 @@
 
 #include <tessera/tessera.h>
 
-#include "capi/lib/Convolution/ConvolutionCall.h"
 #include "capi/lib/Common/ErrorGuard.h"
-#include "capi/lib/Handle/KernelInfo.h"
 #include "capi/lib/Common/Library.h"
+#include "capi/lib/Convolution/ConvolutionCall.h"
+#include "capi/lib/Handle/KernelInfo.h"
 
 using namespace tessera;
 using namespace tessera::capi;
@@ -26,6 +26,8 @@ miopenStatus_t tesseraGetCounters(tesseraCounters *counters) {
       counters->fromDatabase = values.fromDatabase;
       counters->fromMemory = values.fromMemory;
       counters->launched = values.launched;
+      counters->generic = values.generic;
+      counters->promoted = values.promoted;
     }
     return Status::ok();
   });

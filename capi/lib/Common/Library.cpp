@@ -2,8 +2,8 @@
 
 #include "capi/lib/Common/Library.h"
 
-#include "capi/lib/Handle/CompileOnlyEngine.h"
 #include "capi/lib/Convolution/MeasuredTimes.h"
+#include "capi/lib/Handle/CompileOnlyEngine.h"
 #include "runtime/Base/TileSetting.h"
 #include "runtime/Db/Packages.h"
 
@@ -20,6 +20,38 @@ static std::mutex timesMutex;
 /// as it does.
 static std::unordered_map<const LoadedKernel *, float> measuredTimes;
 
+/// Whether problems may get kernels for unknown sizes, and when.
+static GenericOptions getGenericOptions() {
+  static constexpr EnvWord kWords[] = {
+      {"NEVER", static_cast<int>(GenericUse::Never)},
+      {"KEEP", static_cast<int>(GenericUse::Keep)},
+      {"SWITCH", static_cast<int>(GenericUse::Switch)}};
+  GenericOptions options;
+  options.use = static_cast<GenericUse>(
+      getEnvWord("TESSERA_GENERIC_KERNELS", kWords)
+          .value_or(static_cast<int>(GenericUse::Switch)));
+  constexpr int64_t kMost = 1'000'000;
+  if (const auto shapes = getEnvInt("TESSERA_GENERIC_AFTER", 0, kMost))
+    options.shapesBefore = static_cast<uint32_t>(*shapes);
+  if (const auto uses = getEnvInt("TESSERA_GENERIC_USES", 1, kMost))
+    options.usesBefore = static_cast<uint32_t>(*uses);
+  return options;
+}
+
+namespace {
+/// The engine is never destroyed, since other threads may use it to the end.
+struct EndBackground {
+  ~EndBackground() {
+    if (Engine *engine = capi::getEngineIfCreated())
+      engine->endBackground();
+  }
+};
+} // namespace
+
+static bool isCompileOnly() {
+  return getEnvBool("MIOPEN_DEBUG_COMPILE_ONLY").value_or(false);
+}
+
 static ErrorOr<std::unique_ptr<Engine>> makeEngine() {
   const ErrorOr<const GpuApi *> gpu = GpuApi::get();
   if (!gpu)
@@ -35,6 +67,8 @@ static ErrorOr<std::unique_ptr<Engine>> makeEngine() {
     options.cacheDirectory = Engine::getDefaultCacheDirectory();
     options.packages = findPackages();
     options.takesOtherTiles = true;
+    if (!isCompileOnly()) // That is asked for to fill the database.
+      options.generic = getGenericOptions();
   }
   return Engine::create(**gpu, std::move(options));
 }
@@ -48,9 +82,11 @@ ErrorOr<Engine *> capi::getEngine() {
   ErrorOr<std::unique_ptr<Engine>> engine = makeEngine();
   if (!engine)
     return engine.getStatus();
-  if (getEnvBool("MIOPEN_DEBUG_COMPILE_ONLY").value_or(false))
+  if (isCompileOnly())
     engine = makeCompileOnly(std::move(*engine));
   processEngine.store(engine->release(), std::memory_order_release);
+  // Made last, so that what background work uses is destroyed after it.
+  static const EndBackground endBackground;
   return getEngineIfCreated();
 }
 

@@ -38,19 +38,62 @@ static std::string getTypeName(int type) {
     return "double";
   case miopenInt64:
     return "int64";
+  case miopenFloat8_fnuz:
+    return "float8_fnuz";
+  case miopenBFloat8_fnuz:
+    return "bfloat8_fnuz";
+  case tesseraFloat8:
+    return "float8";
+  case tesseraBFloat8:
+    return "bfloat8";
   default:
     return "type " + std::to_string(type);
   }
 }
 
-/// The types of x and w are equal here. An int8 convolution has a wider result.
-static Status checkOutputType(miopenDataType_t input, miopenDataType_t output) {
-  const bool isWidened =
-      input == miopenInt8 && (output == miopenInt32 || output == miopenFloat);
-  if (input == output || isWidened)
+/// Whether a convolution of `read` may write `written`: one of bytes may have a
+/// wider result.
+static bool canWrite(miopenDataType_t read, miopenDataType_t written) {
+  if (read == miopenInt8)
+    return written == read || written == miopenInt32 || written == miopenFloat;
+  const std::optional<DataType> known = findDataType(read);
+  const bool isWidened = known && isFloat8(*known) &&
+                         (written == miopenHalf || written == miopenBFloat16 ||
+                          written == miopenFloat);
+  return read == written || isWidened;
+}
+
+namespace {
+/// The types of the tensors that are read, and that of the result.
+struct OperandTypes {
+  miopenDataType_t first, second, result;
+};
+} // namespace
+
+static OperandTypes getOperandTypes(Direction direction,
+                                    const ConvolutionOperands &operands) {
+  const miopenDataType_t x = operands.x.dataType, w = operands.w.dataType,
+                         y = operands.y.dataType;
+  // Of int8 there is no other direction, which is told later.
+  switch (x == miopenInt8 ? Direction::Forward : direction) {
+  case Direction::Forward:
+    return {x, w, y};
+  case Direction::BackwardData:
+    return {y, w, x};
+  case Direction::BackwardWeights:
+    return {x, y, w};
+  }
+  __builtin_unreachable();
+}
+
+static Status checkTypes(Direction direction,
+                         const ConvolutionOperands &operands) {
+  const auto [first, second, result] = getOperandTypes(direction, operands);
+  if (first == second && canWrite(first, result))
     return Status::ok();
-  return invalidArgument("x is of " + getTypeName(input) + ", but y of " +
-                         getTypeName(output));
+  return invalidArgument("x is of " + getTypeName(operands.x.dataType) +
+                         ", w of " + getTypeName(operands.w.dataType) +
+                         ", and y of " + getTypeName(operands.y.dataType));
 }
 
 static ErrorOr<DataType> getKernelType(miopenDataType_t type) {
@@ -58,8 +101,7 @@ static ErrorOr<DataType> getKernelType(miopenDataType_t type) {
   if (known && *known != DataType::I32 && *known != DataType::I64)
     return *known;
   return notSupported("convolutions of " + getTypeName(type) +
-                      " are not implemented; half, bfloat16, float, double "
-                      "and int8 are");
+                      " are not implemented; those of floats and int8 are");
 }
 
 static Status setInt8Result(Direction direction,
@@ -72,7 +114,7 @@ static Status setInt8Result(Direction direction,
   if (operands.y.dataType == miopenInt8)
     return notSupported("a result of int8 is not implemented; int32 and float "
                         "are");
-  problem.int8Result =
+  problem.byteResult =
       operands.y.dataType == miopenFloat ? DataType::F32 : DataType::I32;
   return Status::ok();
 }
@@ -94,8 +136,7 @@ static MathType getMathType(const miopenConvolutionDescriptor &conv) {
 
 /// Whether the environment or the descriptor forbids Winograd's transforms.
 static bool forbidsWinograd(const miopenConvolutionDescriptor &conv) {
-  static const bool kIsOff =
-      getEnvBool("MIOPEN_DEBUG_CONV_WINOGRAD") == false;
+  static const bool kIsOff = getEnvBool("MIOPEN_DEBUG_CONV_WINOGRAD") == false;
   return kIsOff || conv.winograd == 0;
 }
 
@@ -110,7 +151,8 @@ static Status checkCasts(const ConvolutionOperands &operands) {
 
 static Status setTypes(Direction direction, const ConvolutionOperands &operands,
                        ConvProblem &problem) {
-  const ErrorOr<DataType> type = getKernelType(operands.x.dataType);
+  const OperandTypes types = getOperandTypes(direction, operands);
+  const ErrorOr<DataType> type = getKernelType(types.first);
   if (!type)
     return type.getStatus();
   if (Status status = checkCasts(operands); !status.isOk())
@@ -118,6 +160,8 @@ static Status setTypes(Direction direction, const ConvolutionOperands &operands,
   problem.dataType = *type;
   if (*type == DataType::F32)
     problem.mathType = getMathType(operands.conv);
+  if (isFloat8(*type))
+    problem.byteResult = *findDataType(types.result);
   problem.forbidsWinograd = forbidsWinograd(operands.conv);
   return *type == DataType::I8 ? setInt8Result(direction, operands, problem)
                                : Status::ok();
@@ -127,14 +171,14 @@ static Status setTypes(Direction direction, const ConvolutionOperands &operands,
 // Shapes
 //===----------------------------------------------------------------------===//
 
-static Status checkOutput(const ConvolutionOperands &operands) {
+static Status checkOutput(Direction direction,
+                          const ConvolutionOperands &operands) {
   const miopenTensorDescriptor &y = operands.y;
   const ErrorOr<OutputLengths> expected =
       getForwardOutputLengths(operands.conv, operands.x, operands.w);
   if (!expected)
     return expected.getStatus();
-  if (Status status = checkOutputType(operands.x.dataType, y.dataType);
-      !status.isOk())
+  if (Status status = checkTypes(direction, operands); !status.isOk())
     return status;
   if (y.getRank() != expected->rank)
     return invalidArgument("y has " + std::to_string(y.getRank()) +
@@ -265,7 +309,7 @@ static Direction getProblemDirection(Direction direction, bool areSwapped) {
 ErrorOr<ConvProblem>
 capi::makeConvProblem(Direction direction,
                       const ConvolutionOperands &operands) {
-  if (Status status = checkOutput(operands); !status.isOk())
+  if (Status status = checkOutput(direction, operands); !status.isOk())
     return status;
   ConvProblem problem;
   problem.direction = getProblemDirection(direction, operands.areSwapped());

@@ -45,6 +45,8 @@ public:
     return engine->getCounters();
   }
   const GpuApi &getGpu() const override { return engine->getGpu(); }
+  void drain() override { engine->drain(); }
+  void endBackground() override { engine->endBackground(); }
 
 private:
   std::unique_ptr<Engine> engine;

@@ -14,45 +14,20 @@
 using namespace tessera;
 using namespace tessera::capi;
 
-int64_t capi::getElementBytes(int dataType) {
+std::optional<DataType> capi::findDataType(int dataType) {
   switch (dataType) {
-  case miopenInt8:
-  case miopenFloat8_fnuz:
-  case miopenBFloat8_fnuz:
-    return 1;
-  case miopenHalf:
-  case miopenBFloat16:
-    return 2;
-  case miopenFloat:
-  case miopenInt32:
-    return 4;
-  case miopenDouble:
-  case miopenInt64:
-    return 8;
-  default:
-    return 0;
-  }
-}
-
-std::optional<DataType> capi::findDataType(miopenDataType_t dataType) {
-  switch (dataType) {
-  case miopenHalf:
-    return DataType::F16;
-  case miopenBFloat16:
-    return DataType::BF16;
-  case miopenFloat:
-    return DataType::F32;
-  case miopenDouble:
-    return DataType::F64;
-  case miopenInt8:
-    return DataType::I8;
-  case miopenInt32:
-    return DataType::I32;
-  case miopenInt64:
-    return DataType::I64;
+#define DATA_TYPE(NAME, TEXT, BYTES, DRIVER, MIOPEN, ...)                      \
+  case MIOPEN:                                                                 \
+    return DataType::NAME;
+#include "runtime/Base/DataTypes.def"
   default:
     return std::nullopt;
   }
+}
+
+int64_t capi::getElementBytes(int dataType) {
+  const std::optional<DataType> known = findDataType(dataType);
+  return known ? getByteSize(*known) : 0;
 }
 
 /// The number of bytes from the first element to the end of the last one;

@@ -38,8 +38,8 @@ int64_t getElementBytes(int dataType);
 /// The number of bytes from the first element to the end of the last one.
 ErrorOr<size_t> getTensorBytes(const miopenTensorDescriptor &tensor);
 
-/// Converts a data type to that of kernels; nothing if no kernel has it.
-std::optional<DataType> findDataType(miopenDataType_t dataType);
+/// Converts a miopenDataType_t; nothing for a value that is no data type.
+std::optional<DataType> findDataType(int dataType);
 
 /// InvalidArgument for a value that is no data type.
 Status checkDataType(miopenDataType_t dataType);

@@ -3,6 +3,7 @@
 #include "compiler/Algorithms/Common/PointBuilder.h"
 
 #include "dialect/IR/PointHints.h"
+#include "dialect/IR/TensorMemory.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -19,12 +20,11 @@ using namespace mlir;
 using namespace tessera;
 
 int64_t tessera::getAccessWidth(MemRefType type, int64_t dim, int64_t limit) {
-  SmallVector<int64_t> distances;
-  int64_t offset;
-  if (failed(type.getStridesAndOffset(distances, offset)) ||
-      dnn::getVectorDim(type) != dim)
+  if (!type.isStrided() || dnn::getVectorDim(type) != dim ||
+      type.isDynamicDim(dim))
     return 1;
-  distances[dim] = offset;
+  SmallVector<int64_t> distances = dnn::getKnownStrides(type);
+  distances[dim] = type.getStridesAndOffset().second;
   auto divides = [&](int64_t width) {
     return limit % width == 0 && type.getDimSize(dim) % width == 0 &&
            llvm::all_of(distances, [&](int64_t distance) {
@@ -39,7 +39,18 @@ int64_t tessera::getAccessWidth(MemRefType type, int64_t dim, int64_t limit) {
 
 ValueRange PointBuilder::forEachPoint(ArrayRef<int64_t> sizes,
                                       int64_t threads) {
-  auto points = dnn::ForEachPointOp::create(b, loc, sizes, threads);
+  return forEachPointOf(SmallVector<Size>(sizes), threads);
+}
+
+ValueRange PointBuilder::forEachPointOf(ArrayRef<Size> sizes, int64_t threads) {
+  SmallVector<int64_t> numbers;
+  Values open;
+  for (const Size &size : sizes) {
+    numbers.push_back(size.number);
+    if (!size.isKnown())
+      open.push_back(size.value);
+  }
+  auto points = dnn::ForEachPointOp::create(b, loc, open, numbers, threads);
   SmallVector<Type> types(sizes.size(), b.getIndexType());
   SmallVector<Location> locations(sizes.size(), loc);
   return b.createBlock(&points.getBody(), {}, types, locations)->getArguments();
@@ -49,8 +60,33 @@ ValueRange PointBuilder::forEachPoint(ArrayRef<int64_t> sizes,
 // Indices and control
 //===----------------------------------------------------------------------===//
 
-Value PointBuilder::index(int64_t value) {
-  return arith::ConstantIndexOp::create(b, loc, value);
+Size PointBuilder::getSize(Value memory, int64_t dim) {
+  auto type = cast<MemRefType>(memory.getType());
+  if (!type.isDynamicDim(dim))
+    return type.getDimSize(dim);
+  return Size(memref::DimOp::create(b, loc, memory, dim).getResult());
+}
+
+Size PointBuilder::multiply(const Size &lhs, const Size &rhs) {
+  if (lhs.isKnown() && rhs.isKnown())
+    return lhs.number * rhs.number;
+  if (lhs.isKnown())
+    return Size(mul(rhs.value, lhs));
+  return Size(mul(lhs.value, rhs));
+}
+
+Size PointBuilder::divideUp(const Size &size, int64_t by) {
+  if (size.isKnown())
+    return llvm::divideCeilSigned(size.number, by);
+  if (by == 1)
+    return size;
+  return Size(arith::CeilDivUIOp::create(b, loc, size.value, index(by)));
+}
+
+Value PointBuilder::index(const Size &value) {
+  if (!value.isKnown())
+    return value.value;
+  return arith::ConstantIndexOp::create(b, loc, value.number);
 }
 
 Value PointBuilder::add(Value lhs, Value rhs) {
@@ -65,28 +101,28 @@ Value PointBuilder::add(Value lhs, int64_t rhs) {
   return rhs == 0 ? lhs : add(lhs, index(rhs));
 }
 
-Value PointBuilder::mul(Value lhs, int64_t rhs) {
-  if (rhs == 1 || matchPattern(lhs, m_Zero()))
+Value PointBuilder::mul(Value lhs, const Size &rhs) {
+  if (rhs.number == 1 || matchPattern(lhs, m_Zero()))
     return lhs;
   return arith::MulIOp::create(b, loc, lhs, index(rhs));
 }
 
-Value PointBuilder::div(Value value, int64_t by) {
-  if (by == 1)
+Value PointBuilder::div(Value value, const Size &by) {
+  if (by.number == 1)
     return value;
   return arith::DivUIOp::create(b, loc, value, index(by));
 }
 
-Value PointBuilder::rem(Value value, int64_t by) {
-  if (by == 1)
+Value PointBuilder::rem(Value value, const Size &by) {
+  if (by.number == 1)
     return index(0);
   return arith::RemUIOp::create(b, loc, value, index(by));
 }
 
 PointBuilder::Values
-PointBuilder::loop(int64_t count, ValueRange init,
+PointBuilder::loop(const Size &count, ValueRange init,
                    llvm::function_ref<Values(Value, ValueRange)> body) {
-  if (count == 1)
+  if (count.number == 1)
     return body(index(0), init);
   auto loop =
       scf::ForOp::create(b, loc, index(0), index(count), index(1), init);

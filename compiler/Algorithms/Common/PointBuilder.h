@@ -22,6 +22,19 @@ namespace tessera {
 /// largest power of two that divides `limit` and that dnn.point_load accepts.
 int64_t getAccessWidth(mlir::MemRefType type, int64_t dim, int64_t limit);
 
+/// A size of a tensor, or what is made of sizes: a number, or a value where
+/// sizes are unknown.
+struct Size {
+  Size(int64_t number) : number(number) {}
+  explicit Size(mlir::Value value)
+      : number(mlir::ShapedType::kDynamic), value(value) {}
+
+  int64_t number; ///< kDynamic if it is unknown.
+  mlir::Value value;
+
+  bool isKnown() const { return !value; }
+};
+
 /// Builds index arithmetic, loops, and operations on blocks of neighbouring
 /// elements. A block is a scalar if it has one element, else a vector.
 class PointBuilder {
@@ -42,15 +55,21 @@ public:
   /// Creates a dnn.for_each_point, moves the builder to the start of its body
   /// and returns the arguments of the body.
   mlir::ValueRange forEachPoint(mlir::ArrayRef<int64_t> sizes, int64_t threads);
+  mlir::ValueRange forEachPointOf(mlir::ArrayRef<Size> sizes, int64_t threads);
+
+  // Sizes.
+  Size getSize(mlir::Value memory, int64_t dim);
+  Size multiply(const Size &lhs, const Size &rhs);
+  Size divideUp(const Size &size, int64_t by);
 
   // Index arithmetic. Operations with a neutral constant are not emitted, and
   // dividends must not be negative.
-  mlir::Value index(int64_t value);
+  mlir::Value index(const Size &value);
   mlir::Value add(mlir::Value lhs, mlir::Value rhs);
   mlir::Value add(mlir::Value lhs, int64_t rhs);
-  mlir::Value mul(mlir::Value lhs, int64_t rhs);
-  mlir::Value div(mlir::Value value, int64_t by);
-  mlir::Value rem(mlir::Value value, int64_t by);
+  mlir::Value mul(mlir::Value lhs, const Size &rhs);
+  mlir::Value div(mlir::Value value, const Size &by);
+  mlir::Value rem(mlir::Value value, const Size &by);
 
   /// The coordinates of point number `position` of a space of `sizes`, the last
   /// dimension fastest. Past the last point, the first one is out of bounds.
@@ -58,7 +77,7 @@ public:
 
   /// Emits a loop over 0 <= i < count whose `body` maps the carried values to
   /// those of the next iteration.
-  Values loop(int64_t count, mlir::ValueRange init,
+  Values loop(const Size &count, mlir::ValueRange init,
               llvm::function_ref<Values(mlir::Value i, mlir::ValueRange)> body);
 
   /// Emits a branch: the values of `body` where `condition` holds, else

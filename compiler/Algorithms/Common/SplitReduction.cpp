@@ -22,9 +22,13 @@ Value tessera::addSplitsWorkspace(dnn::ConvOp conv, int64_t splits) {
 }
 
 Value tessera::addSplitsWorkspace(dnn::ConvOp conv, ArrayRef<int64_t> shape) {
+  return addTensorWorkspace(conv, shape, ConvProgram(conv).getAccType());
+}
+
+Value tessera::addTensorWorkspace(dnn::ConvOp conv, ArrayRef<int64_t> shape,
+                                  Type element) {
   auto function = conv->getParentOfType<func::FuncOp>();
   Builder b(conv.getContext());
-  Type element = ConvProgram(conv).getAccType();
   int64_t bytes = getProduct(shape) * element.getIntOrFloatBitWidth() / 8;
   DictionaryAttr attributes = b.getDictionaryAttr(
       {b.getNamedAttr(dnn::kArgAttrName, b.getStringAttr("workspace")),

@@ -21,6 +21,9 @@ namespace tessera {
 /// give another `shape`.
 mlir::Value addSplitsWorkspace(dnn::ConvOp conv, int64_t splits);
 mlir::Value addSplitsWorkspace(dnn::ConvOp conv, llvm::ArrayRef<int64_t> shape);
+/// The same for a tensor of `element`.
+mlir::Value addTensorWorkspace(dnn::ConvOp conv, llvm::ArrayRef<int64_t> shape,
+                               mlir::Type element);
 
 /// Creates an empty kernel that is launched after (before) that of `conv` and
 /// has the same arguments.

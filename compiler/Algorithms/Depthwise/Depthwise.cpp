@@ -198,7 +198,7 @@ Status Depthwise::check(const Problem &problem, const GpuTarget &) const {
     return notSupported("wants groups of at most 4 channels");
   if (conv->hasDepth())
     return notSupported("knows no depth");
-  if (conv->dataType == DataType::I8)
+  if (getByteSize(conv->dataType) == 1)
     return notSupported("computes with floats");
   if (conv->wLayout == Layout::Strided)
     return notSupported("wants a packed filter");

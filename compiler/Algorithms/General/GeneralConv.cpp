@@ -52,6 +52,7 @@ class GeneralConv final : public Algorithm {
 public:
   std::string_view getName() const override { return "general"; }
   bool takesUnaligned() const override { return true; }
+  bool takesUnknownSizes() const override { return true; }
   bool needsWorkspace(const ConvProblem &,
                       const TileConfig &config) const override {
     ErrorOr<GeneralTile> tile = parseGeneralTile(config);
@@ -85,7 +86,8 @@ static bool fitsInt32(const ConvProblem &conv) {
 }
 
 Status GeneralConv::check(const Problem &problem, const GpuTarget &) const {
-  const ConvProblem *conv = problem.getConv();
+  const Problem sample = problem.getSample();
+  const ConvProblem *conv = sample.getConv();
   if (!conv)
     return notSupported("solves convolutions only");
   if (!fitsInt32(*conv))

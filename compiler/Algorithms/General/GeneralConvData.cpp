@@ -82,16 +82,16 @@ bool DataProgram::ownsWholeGroups() const {
 /// their stores are coalesced, or pixels of one group.
 void DataProgram::makePoint() {
   int64_t spatial = result.getNumSpatial();
-  SmallVector<int64_t> sizes = {result.getType().getDimSize(0)};
-  SmallVector<int64_t> channels = {program.dims.groups, owned / tile.block};
+  SmallVector<Size> sizes = {p.getSize(result.memory, 0)};
+  SmallVector<Size> channels = {program.dims.groups, owned / tile.block};
   bool channelsLast = result.hasChannelsInnermost() && !ownsWholeGroups();
   if (!channelsLast)
     llvm::append_range(sizes, channels);
   for (int64_t i = 0; i < spatial; ++i)
-    sizes.push_back(result.getSpatialSize(i));
+    sizes.push_back(p.getSize(result.memory, result.getSpatialDim(i)));
   if (channelsLast)
     llvm::append_range(sizes, channels);
-  ValueRange point = p.forEachPoint(sizes, tile.threads);
+  ValueRange point = p.forEachPointOf(sizes, tile.threads);
   outer = point[0];
   group = point[channelsLast ? 1 + spatial : 1];
   block = p.mul(point[channelsLast ? 2 + spatial : 2], tile.block);

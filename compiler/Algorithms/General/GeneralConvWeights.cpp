@@ -73,7 +73,8 @@ void WeightsProgram::makePoint() {
 PointBuilder::Values WeightsProgram::splitRow(Value row) {
   PointBuilder::Values reversed;
   for (int64_t i = spatial - 1; i-- > 0;) {
-    Value size = p.index(program.y.getSpatialSize(i));
+    Value size =
+        p.index(p.getSize(program.y.memory, program.y.getSpatialDim(i)));
     reversed.push_back(arith::RemUIOp::create(p.b, p.loc, row, size));
     row = arith::DivUIOp::create(p.b, p.loc, row, size);
   }
@@ -107,15 +108,18 @@ PointBuilder::Values WeightsProgram::emitPixel(ValueRange row, Value column,
 }
 
 PointBuilder::Values WeightsProgram::emitRows() {
-  int64_t rows = program.dims.n;
+  auto getSize = [&](int64_t dim) {
+    return p.getSize(program.y.memory, program.y.getSpatialDim(dim));
+  };
+  Size rows = p.getSize(program.y.memory, program.y.getOuterDim());
   for (int64_t i = 0; i < spatial - 1; ++i)
-    rows *= program.y.getSpatialSize(i);
-  int64_t rowsPerSplit = llvm::divideCeilSigned(rows, tile.splits);
+    rows = p.multiply(rows, getSize(i));
+  Size rowsPerSplit = p.divideUp(rows, tile.splits);
   PointBuilder::Values accumulators(tile.rows,
                                     p.zero(program.getAccType(), tile.block));
   return p.loop(rowsPerSplit, accumulators, [&](Value i, ValueRange carried) {
     PointBuilder::Values row = splitRow(p.add(p.mul(split, rowsPerSplit), i));
-    return p.loop(program.y.getSpatialSize(spatial - 1), carried,
+    return p.loop(getSize(spatial - 1), carried,
                   [&](Value column, ValueRange inner) {
                     return emitPixel(row, column, inner);
                   });

@@ -44,7 +44,7 @@ Value tessera::buildTransposedFilter(dnn::ConvOp conv) {
   SmallVector<int64_t> shape = {program.dims.c};
   llvm::append_range(shape, program.filter);
   shape.push_back(program.getOutputsPerGroup());
-  Value workspace = addSplitsWorkspace(conv, shape);
+  Value workspace = addTensorWorkspace(conv, shape, program.w.getElementType());
   func::FuncOp kernel = prependKernel(conv, "_filter");
   auto find = [&](Value argument) {
     return kernel.getArgument(cast<BlockArgument>(argument).getArgNumber());

@@ -11,11 +11,8 @@ using namespace tessera;
 
 static std::optional<MatrixInstruction>
 findInstruction(const ConvProblem &p, const GpuTarget &target) {
-  const auto type = p.dataType == DataType::I8     ? OperandType::I8
-                    : p.dataType == DataType::BF16 ? OperandType::BF16
-                                                   : OperandType::F16;
   return findMatrixInstruction(target, getGemmShapes(target, p).instruction,
-                               type);
+                               p.dataType);
 }
 
 /// Whether the loop can be unrolled over the taps, as many times as there are
@@ -40,7 +37,7 @@ static bool fitsRegisters(const ConvProblem &p, const GpuTarget &target,
                           const GemmShape &shape) {
   constexpr int64_t kFullWave = 64 * 64;
   const bool alwaysFits =
-      p.direction == Direction::Forward && p.dataType != DataType::I8;
+      p.direction == Direction::Forward && getByteSize(p.dataType) > 1;
   return alwaysFits ||
          shape.m / shape.wavesM * (shape.n / shape.wavesN) < kFullWave ||
          holdsWideProducts(target);

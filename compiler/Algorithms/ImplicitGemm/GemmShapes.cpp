@@ -136,6 +136,7 @@ static constexpr GemmShape kFmaWave32[] = {
 static double getMatrixPeak(const GpuTarget &target, DataType type) {
   MatrixUnit unit = target.matrixUnit;
   bool isWide = type == DataType::F32 || type == DataType::F64;
+  bool isByte = getByteSize(type) == 1;
   double halfPeak = 0;
   switch (unit) {
   case MatrixUnit::None:
@@ -155,20 +156,20 @@ static double getMatrixPeak(const GpuTarget &target, DataType type) {
   case MatrixUnit::WmmaGfx11:
     return 256;
   case MatrixUnit::WmmaGfx12:
-    return type == DataType::I8 ? 1024 : 512;
+    return isByte ? 1024 : 512;
   case MatrixUnit::MmaSm80:
     // NVIDIA's figures for the A100, divided by its multiprocessors and clock.
     // For chips with wgmma: measured on an H100 with all operands in registers.
     if (type == DataType::F32)
       return 512;
     halfPeak = target.hasWgmma ? 1400 : 1024;
-    return type == DataType::I8 ? 2 * halfPeak : halfPeak;
+    return isByte ? 2 * halfPeak : halfPeak;
   }
   if (isWide)
     return 128;
   bool hasFastBytes =
       unit == MatrixUnit::MfmaCdna3 || unit == MatrixUnit::MfmaCdna4;
-  return type == DataType::I8 && hasFastBytes ? 2 * halfPeak : halfPeak;
+  return isByte && hasFastBytes ? 2 * halfPeak : halfPeak;
 }
 
 static GemmShapes getFmaShapes(const GpuTarget &target) {

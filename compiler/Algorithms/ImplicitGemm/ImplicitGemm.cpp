@@ -12,6 +12,7 @@
 #include "compiler/Algorithms/ImplicitGemm/GemmTile.h"
 #include "compiler/Algorithms/ImplicitGemm/GemmViews.h"
 #include "compiler/Algorithms/ImplicitGemm/ImageViews.h"
+#include "compiler/Target/ElementType.h"
 
 using namespace mlir;
 using namespace tessera;
@@ -71,6 +72,13 @@ static bool hasStepSplits(dnn::ConvOp conv, const ConvGeometry &geometry,
                         }));
 }
 
+/// Whether backward data reads a filter that another launch transposes: wgmma
+/// reads tf32 and floats of 8 bits only with the reduction together.
+static bool readsTransposedFilter(dnn::ConvOp conv, const GemmTile &tile) {
+  return tile.isTma && (tile.isTf32() || isFloat8(conv.getElementType())) &&
+         conv.getDirection() == dnn::ConvDirection::BackwardData;
+}
+
 static GemmViews makeViews(OpBuilder &b, dnn::ConvOp conv, const GemmTile &tile,
                            const GpuTarget &target) {
   ConvGeometry geometry(conv);
@@ -87,9 +95,10 @@ static GemmViews makeViews(OpBuilder &b, dnn::ConvOp conv, const GemmTile &tile,
   case dnn::ConvDirection::Forward:
     return viewForward(b, conv, geometry, reduction);
   case dnn::ConvDirection::BackwardData:
-    return viewBackwardData(
-        b, conv, geometry, reduction,
-        tile.isTma && tile.isTf32() ? buildTransposedFilter(conv) : Value());
+    return viewBackwardData(b, conv, geometry, reduction,
+                            readsTransposedFilter(conv, tile)
+                                ? buildTransposedFilter(conv)
+                                : Value());
   case dnn::ConvDirection::BackwardWeights:
     return viewBackwardWeights(b, conv, geometry,
                                getReduction(conv, geometry, tile, target));
@@ -294,8 +303,7 @@ static int64_t getDataSplitSize(dnn::ConvOp conv, const GemmTile &tile) {
 static const char *findSplitFault(dnn::ConvOp conv, const GemmTile &tile) {
   if (tile.halo > 0)
     return "shares pixels in a halo, which is for whole reductions";
-  if (tile.isTma && tile.isTf32() &&
-      conv.getDirection() == dnn::ConvDirection::BackwardData)
+  if (readsTransposedFilter(conv, tile))
     return "has a transposed filter in the workspace, where its splits would "
            "be";
   return nullptr;
@@ -384,8 +392,7 @@ LogicalResult tessera::buildImplicitGemm(Operation *primitive,
   if (!conv)
     return primitive->emitOpError("is no convolution");
   Type element = conv.getElementType();
-  bool hasF32Sums = element.isF16() || element.isBF16() || element.isF32();
-  if (!hasF32Sums && !conv.getEpilogue().empty())
+  if (!hasF32Sums(element) && !conv.getEpilogue().empty())
     return conv.emitOpError()
            << "is of " << element << ", for which igemm has no epilogue";
   ErrorOr<GemmTile> tile = parseGemmTile(config);

@@ -11,9 +11,11 @@
 #include "compiler/Algorithms/Registry.h"
 #include "compiler/Algorithms/Tma/TmaTiles.h"
 #include "compiler/Target/LaunchLds.h"
+#include "compiler/Target/MatrixInstruction.h"
 
 #include "llvm/Support/MathExtras.h"
 
+#include <algorithm>
 #include <bit>
 #include <limits>
 
@@ -66,7 +68,8 @@ static bool fitsRegisters(const GemmChoice &choice, const GpuTarget &target) {
 /// and y, and single output channels of w.
 static bool isReachable(const ConvProblem &problem, const GemmShape &tile) {
   constexpr int64_t kLimit = int64_t(1) << 31;
-  int64_t bytes = getByteSize(problem.dataType);
+  int64_t bytes = std::max(getByteSize(problem.dataType),
+                           getByteSize(problem.getResultType()));
   // `steps` is the length of the outermost dimension, and `rows` what a tile
   // has of it; 0 if its rows are not along it.
   auto fits = [&](int64_t elements, int64_t steps, int64_t rows) {
@@ -200,13 +203,14 @@ namespace {
 class ImplicitGemm final : public Algorithm {
 public:
   std::string_view getName() const override { return "igemm"; }
-  /// For splits, and for the transposed filter of backward data in tf32.
+  /// For splits, and for the transposed filter of backward data in tf32 and in
+  /// floats of 8 bits.
   bool needsWorkspace(const ConvProblem &conv,
                       const TileConfig &config) const override {
     ErrorOr<GemmTile> tile = parseGemmTile(config);
     return !tile || tile->splits > 1 ||
            (conv.direction == Direction::BackwardData && tile->isTma &&
-            tile->isTf32());
+            (tile->isTf32() || isFloat8(conv.dataType)));
   }
   Status check(const Problem &problem, const GpuTarget &target) const override;
   std::vector<Candidate> getCandidates(const Problem &problem,
@@ -224,10 +228,12 @@ Status ImplicitGemm::check(const Problem &problem,
   const ConvProblem *conv = problem.getConv();
   if (!conv)
     return notSupported("solves convolutions");
-  bool hasF32Sums = conv->dataType == DataType::F16 ||
-                    conv->dataType == DataType::BF16 ||
-                    conv->dataType == DataType::F32;
-  if (!hasF32Sums && !conv->epilogue.leavesSums())
+  if (isFloat8(conv->dataType) &&
+      !findMatrixInstruction(target, getGemmShapes(target, *conv).instruction,
+                             conv->dataType))
+    return notSupported(std::string(target.name) + " multiplies no " +
+                        std::string(tessera::getName(conv->dataType)));
+  if (!hasF32Sums(conv->dataType) && !conv->epilogue.leavesSums())
     return notSupported("epilogues of " +
                         std::string(tessera::getName(conv->dataType)) +
                         " are not compiled");

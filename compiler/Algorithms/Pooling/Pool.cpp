@@ -86,6 +86,7 @@ class Pool final : public Algorithm {
 public:
   std::string_view getName() const override { return "pool"; }
   bool takesUnaligned() const override { return true; }
+  bool takesUnknownSizes() const override { return true; }
   Status check(const Problem &problem, const GpuTarget &target) const override;
   std::vector<Candidate> getCandidates(const Problem &problem,
                                        const GpuTarget &target) const override;
@@ -95,9 +96,12 @@ public:
 } // namespace
 
 Status Pool::check(const Problem &problem, const GpuTarget &) const {
-  const PoolProblem *pool = problem.getPool();
+  const Problem sample = problem.getSample();
+  const PoolProblem *pool = sample.getPool();
   if (!pool)
     return notSupported("solves poolings only");
+  if (problem.hasUnknownSizes() && pool->indexMode == IndexMode::Image)
+    return notSupported("needs known sizes to count pixels of the image");
   return checkPoolReach(PoolGeometry(*pool));
 }
 
@@ -167,8 +171,8 @@ std::vector<Candidate> tessera::getPoolCandidates(const PoolProblem &problem,
         bool isSmall = rows * columns == 1;
         bool overhangs =
             rows >= 2 * g.dims.out[1] || columns >= 2 * g.dims.out[2];
-        if (!isSmall && (overhangs || !isTileUnrolled(g, tile) ||
-                         !fitsRegisters(g, tile)))
+        if (!isSmall &&
+            (overhangs || !isTileUnrolled(g, tile) || !fitsRegisters(g, tile)))
           continue;
         candidates.push_back(
             {tile.toConfig(), ::estimateClocks(g, tile, target, rates)});

@@ -112,7 +112,7 @@ private:
 } // namespace
 
 BackwardProgram::BackwardProgram(dnn::PoolOp op, const PoolTile &tile)
-    : op(op), g(op), tile(tile), b(op), p(b, op.getLoc(), op->getBlock()),
+    : op(op), g(op), tile(tile), b(op), p(b, op),
       x(op.getX(), op.getXLayout(), g.x, tile.channels),
       y(op.getY(), op.getYLayout(), g.y, tile.channels), math(g, y) {
   if (g.isMax())
@@ -204,8 +204,9 @@ void BackwardProgram::emitUnrolled() {
   Value firstPixel;
   if (indices) {
     saved.emplace(*indices, own.origin, indices->getColumnVector(tile.columns));
-    firstPixel = math.getLinearIndex(
-        p, {own.at[kDepth], own.at[kRow], own.at[kColumn]}, g.dims.in);
+    if (g.indexMode == dnn::IndexMode::Image)
+      firstPixel = math.getLinearIndex(
+          p, {own.at[kDepth], own.at[kRow], own.at[kColumn]}, g.dims.in);
   }
 
   std::vector<Value> sums(own.pixels[0] * own.pixels[1] * own.pixels[2]);
@@ -261,7 +262,7 @@ static std::array<Value, 2> getOutputsAt(PoolBuilder &p, const PoolGeometry &g,
   Value last = divide(padded);
   Value first =
       divide(p.max(p.add(padded, d.strides[dim] - d.window[dim]), p.index(0)));
-  return {first, p.min(p.add(last, 1), p.index(d.out[dim]))};
+  return {first, p.min(p.add(last, 1), p.getOutputSize(dim, d.out[dim]))};
 }
 
 /// Emits loops over the windows that contain one pixel of each channel.
@@ -319,7 +320,9 @@ void BackwardProgram::build() {
   if (unrolls)
     for (const auto &[dim, span] : llvm::enumerate(getSpans(g, tile)))
       owned[kDepth + dim] = span.pixels;
-  block = startPoints(b, op, g.x.sizes, owned, g.x.hasChannelsLast()).block;
+  block = startPoints(b, op, g.x.sizes, owned, g.x.hasChannelsLast(), {1, 1},
+                      op.getX(), op.getXLayout())
+              .block;
   if (unrolls)
     emitUnrolled();
   else

@@ -35,7 +35,7 @@ namespace {
 class ForwardProgram {
 public:
   ForwardProgram(dnn::PoolOp op, const PoolTile &tile)
-      : op(op), g(op), tile(tile), b(op), p(b, op.getLoc(), op->getBlock()),
+      : op(op), g(op), tile(tile), b(op), p(b, op),
         x(op.getX(), op.getXLayout(), g.x, tile.channels),
         fold(op, g, tile.channels) {}
   void build();
@@ -76,7 +76,7 @@ void ForwardProgram::emitUnrolled() {
   at[kChannel] = origin[kChannel] = p.mul(block[kChannel], tile.channels);
   PoolPixels pixels(x, origin, x.getColumnVector(outputs[2] * strides[2]));
   Value originIndex =
-      g.hasIndices()
+      g.hasIndices() && g.indexMode == dnn::IndexMode::Image
           ? fold.getMath().getLinearIndex(
                 p, {origin[kDepth], origin[kRow], origin[kColumn]}, in)
           : Value();
@@ -144,7 +144,7 @@ void ForwardProgram::build() {
   block = startPoints(b, op, g.y.sizes,
                       {1, tile.channels, 1, unrolls ? tile.rows : 1,
                        unrolls ? tile.columns : 1},
-                      g.x.hasChannelsLast())
+                      g.x.hasChannelsLast(), {1, 1}, op.getY(), op.getYLayout())
               .block;
   if (unrolls)
     emitUnrolled();

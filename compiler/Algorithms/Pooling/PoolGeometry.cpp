@@ -2,6 +2,7 @@
 
 #include "compiler/Algorithms/Pooling/PoolGeometry.h"
 #include "compiler/Frontend/PoolFrontend.h"
+#include "dialect/IR/TensorMemory.h"
 
 #include <algorithm>
 #include <functional>
@@ -11,7 +12,7 @@ using namespace mlir;
 using namespace tessera;
 
 bool PoolTensorShape::areNeighbours(PoolDim dim, int64_t length) const {
-  if (strides[dim] != 1 || sizes[dim] == 1)
+  if (strides[dim] != 1 || sizes[dim] == 1 || sizes[dim] == kUnknownSize)
     return false;
   for (int other = kBatch; other <= kColumn; ++other)
     if ((other == dim ? sizes[dim] : strides[other]) % length != 0)
@@ -51,7 +52,7 @@ bool PoolGeometry::isClipped() const {
 }
 
 bool PoolGeometry::isClipped(int dim) const {
-  return dims.pads[dim] > 0 ||
+  return dims.pads[dim] > 0 || dims.in[dim] == kUnknownSize ||
          (dims.out[dim] - 1) * dims.strides[dim] + dims.window[dim] >
              dims.in[dim];
 }
@@ -81,9 +82,7 @@ bool tessera::isInBounds(const std::array<int64_t, 3> &at,
 /// A missing depth has one element and no stride.
 static PoolTensorShape getTensorShape(Value operand, dnn::Layout layout) {
   auto type = cast<MemRefType>(operand.getType());
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  (void)type.getStridesAndOffset(strides, offset);
+  const SmallVector<int64_t> strides = dnn::getKnownStrides(type);
   SmallVector<int64_t> order(type.getRank());
   std::iota(order.begin(), order.end(), 0);
   if (layout == dnn::Layout::NHWC) // Channels come second in PoolDim.

@@ -2,6 +2,7 @@
 
 #include "compiler/Algorithms/Pooling/PoolProgram.h"
 
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -67,14 +68,53 @@ Value PoolBuilder::max(Value lhs, Value rhs) {
   return arith::MaxSIOp::create(b, loc, lhs, rhs);
 }
 
+/// The dimension of a memref in the order of `layout`.
+static int64_t getMemrefDim(Value memref, dnn::Layout layout, int dim) {
+  const int64_t rank = cast<MemRefType>(memref.getType()).getRank();
+  if (dim == kBatch)
+    return 0;
+  if (dim == kChannel)
+    return layout == dnn::Layout::NHWC ? rank - 1 : 1;
+  const int64_t behind = layout == dnn::Layout::NHWC ? 1 : 0;
+  return rank - 1 - behind - (kColumn - dim);
+}
+
+Value PoolBuilder::getInputSize(int dim, int64_t known) {
+  if (!ShapedType::isDynamic(known))
+    return index(known);
+  return memref::DimOp::create(
+      b, loc, op.getX(),
+      getMemrefDim(op.getX(), op.getXLayout(), kDepth + dim));
+}
+
+Value PoolBuilder::getOutputSize(int dim, int64_t known) {
+  if (!ShapedType::isDynamic(known))
+    return index(known);
+  return memref::DimOp::create(
+      b, loc, op.getY(),
+      getMemrefDim(op.getY(), op.getYLayout(), kDepth + dim));
+}
+
 PoolPoint tessera::startPoints(OpBuilder &b, Operation *op,
                                const std::array<int64_t, 5> &sizes,
                                const std::array<int64_t, 5> &block,
-                               bool channelsLast,
-                               std::array<int64_t, 2> splits) {
+                               bool channelsLast, std::array<int64_t, 2> splits,
+                               Value memref, dnn::Layout layout) {
   PoolPoint point{};
   SmallVector<std::pair<Value *, int64_t>> dims;
+  SmallVector<Value> open;
+  b.setInsertionPoint(op);
+  auto addOpenDim = [&](PoolDim dim) {
+    Location loc = op->getLoc();
+    Value size = memref::DimOp::create(b, loc, memref,
+                                       getMemrefDim(memref, layout, dim));
+    Value by = arith::ConstantIndexOp::create(b, loc, block[dim]);
+    open.push_back(arith::CeilDivUIOp::create(b, loc, size, by));
+    dims.emplace_back(&point.block[dim], ShapedType::kDynamic);
+  };
   auto addDim = [&](PoolDim dim) {
+    if (ShapedType::isDynamic(sizes[dim]))
+      return addOpenDim(dim);
     dims.emplace_back(&point.block[dim],
                       llvm::divideCeilSigned(sizes[dim], block[dim]));
   };
@@ -96,10 +136,11 @@ PoolPoint tessera::startPoints(OpBuilder &b, Operation *op,
     counts.push_back(count);
     points = llvm::SaturatingMultiply<uint64_t>(points, count);
   }
+  if (!open.empty())
+    points = std::numeric_limits<uint64_t>::max();
   // Small workgroups spread few points over more compute units.
   constexpr uint64_t kManyPoints = 1 << 16;
-  b.setInsertionPoint(op);
-  auto program = dnn::ForEachPointOp::create(b, op->getLoc(), counts,
+  auto program = dnn::ForEachPointOp::create(b, op->getLoc(), open, counts,
                                              points < kManyPoints ? 64 : 256);
   Block *body =
       b.createBlock(&program.getBody(), {},
@@ -127,7 +168,8 @@ std::array<Value, 2> tessera::getPositionsInside(PoolBuilder &p,
   // Position 0 is at coordinate `first` of x.
   Value first = p.add(p.mul(output, d.strides[dim]), -d.pads[dim]);
   return {p.max(p.sub(p.index(0), first), p.index(0)),
-          p.min(p.sub(p.index(d.in[dim]), first), p.index(d.window[dim]))};
+          p.min(p.sub(p.getInputSize(dim, d.in[dim]), first),
+                p.index(d.window[dim]))};
 }
 
 PoolReduction
@@ -338,11 +380,13 @@ Type PoolMath::getIndexType() const {
 Value PoolMath::getStart(PoolBuilder &p) const {
   if (!geometry.isMax())
     return p.splat(getComputeType(), 0.0);
-  // The lowest value of the element type, or infinity, is exact in the compute type.
+  // The lowest value of the element type, or infinity, is exact in the compute
+  // type.
   auto semantics = &cast<FloatType>(element).getFloatSemantics();
   const APFloat lowest =
-      geometry.choosesNan() ? APFloat::getInf(*semantics, /*Negative=*/true)
-                            : APFloat::getLargest(*semantics, /*Negative=*/true);
+      geometry.choosesNan()
+          ? APFloat::getInf(*semantics, /*Negative=*/true)
+          : APFloat::getLargest(*semantics, /*Negative=*/true);
   return p.splat(getComputeType(), lowest.convertToDouble());
 }
 

@@ -25,6 +25,9 @@ class PoolBuilder {
 public:
   PoolBuilder(mlir::OpBuilder &b, mlir::Location loc, mlir::Block *entry)
       : b(b), loc(loc), entry(entry) {}
+  /// For sizes of `op` that may be unknown.
+  PoolBuilder(mlir::OpBuilder &b, dnn::PoolOp op)
+      : b(b), loc(op.getLoc()), op(op), entry(op->getBlock()) {}
 
   mlir::OpBuilder &b;
   mlir::Location loc;
@@ -42,7 +45,13 @@ public:
   mlir::Value min(mlir::Value lhs, mlir::Value rhs);
   mlir::Value max(mlir::Value lhs, mlir::Value rhs);
 
+  /// The size of x or of y along a spatial dimension, 0 to 2, which is `known`
+  /// if that is known.
+  mlir::Value getInputSize(int dim, int64_t known);
+  mlir::Value getOutputSize(int dim, int64_t known);
+
 private:
+  dnn::PoolOp op;
   mlir::Block *entry;
   llvm::DenseMap<mlir::Attribute, mlir::Value> constants;
 };
@@ -63,11 +72,13 @@ struct PoolPoint {
 /// sizes, in the order of PoolDim, the last of which may extend beyond the
 /// tensor, and the windows are split along rows and along columns. Neighbouring
 /// lanes are neighbours along channels if `channelsLast`, else along the splits
-/// of columns or the columns.
+/// of columns or the columns. Sizes of `memref` that are not in `sizes` are
+/// unknown.
 PoolPoint startPoints(mlir::OpBuilder &b, mlir::Operation *op,
                       const std::array<int64_t, 5> &sizes,
                       const std::array<int64_t, 5> &block, bool channelsLast,
-                      std::array<int64_t, 2> splits = {1, 1});
+                      std::array<int64_t, 2> splits = {1, 1},
+                      mlir::Value memref = {}, dnn::Layout layout = {});
 
 /// Calls `visit` with each index of an array of `sizes`, the last dimension
 /// fastest.

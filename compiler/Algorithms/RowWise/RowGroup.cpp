@@ -12,14 +12,14 @@ ThreadPosition tessera::enterRowGroups(RowWiseProgram &program,
                                        const RowWiseTile &tile,
                                        bool hasSplits) {
   PointBuilder &p = program.p;
-  const int64_t rows = program.g.getRowBlocks(tile.vector);
-  SmallVector<int64_t> sizes = {llvm::divideCeilSigned(rows, tile.groups)};
+  const Size rows = program.getRowBlocks();
+  SmallVector<Size> sizes = {p.divideUp(rows, tile.groups)};
   if (hasSplits)
-    sizes.push_back(tile.splits);
+    sizes.push_back(int64_t(tile.splits));
   const bool isInRow = program.g.isVectorInRow();
-  sizes.push_back(isInRow ? tile.groups : tile.threads);
-  sizes.push_back(isInRow ? tile.threads : tile.groups);
-  ValueRange point = p.forEachPoint(sizes, tile.threads * tile.groups);
+  sizes.push_back(int64_t(isInRow ? tile.groups : tile.threads));
+  sizes.push_back(int64_t(isInRow ? tile.threads : tile.groups));
+  ValueRange point = p.forEachPointOf(sizes, tile.threads * tile.groups);
 
   ThreadPosition position;
   ValueRange inside = point.take_back(2);
@@ -28,7 +28,7 @@ ThreadPosition tessera::enterRowGroups(RowWiseProgram &program,
   if (hasSplits)
     position.split = point[1];
   position.row = p.add(p.mul(point[0], tile.groups), position.group);
-  if (rows % tile.groups != 0)
+  if (!rows.isKnown() ? tile.groups > 1 : rows.number % tile.groups != 0)
     position.valid = arith::CmpIOp::create(
         p.b, p.loc, arith::CmpIPredicate::ult, position.row, p.index(rows));
   program.enterRow(position.row, position.valid);

@@ -22,6 +22,7 @@ class Rows final : public Algorithm {
 public:
   std::string_view getName() const override { return "rowwise"; }
   bool takesUnaligned() const override { return true; }
+  bool takesUnknownSizes() const override { return true; }
   Status check(const Problem &problem, const GpuTarget &target) const override;
   std::vector<Candidate> getCandidates(const Problem &problem,
                                        const GpuTarget &target) const override;
@@ -31,7 +32,8 @@ public:
 } // namespace
 
 Status Rows::check(const Problem &problem, const GpuTarget &) const {
-  const RowWiseProblem *rows = problem.getRows();
+  const Problem sample = problem.getSample();
+  const RowWiseProblem *rows = sample.getRows();
   if (!rows)
     return notSupported("solves row-wise operations only");
   if (rows->getRowLength() == 1)

@@ -88,7 +88,7 @@ void RowWiseGeometry::addReduction(ArrayRef<dnn::ReduceKind> kinds) {
 /// Whether a tensor has an element for each element of the space.
 bool RowWiseGeometry::isFull(const RowWiseTensor &tensor) const {
   for (int dim = 0; dim < getRank(); ++dim)
-    if (lengths[dim] > 1 && tensor.strides[dim] == 0)
+    if (lengths[dim] != 1 && tensor.strides[dim] == 0)
       return false;
   return true;
 }
@@ -173,7 +173,7 @@ int64_t RowWiseGeometry::getWidestVector() const {
     if (tensor.strides[vectorDim] != 1)
       return width;
     auto divides = [&](int64_t step) {
-      if (lengths[vectorDim] % step != 0)
+      if (lengths[vectorDim] == kUnknownSize || lengths[vectorDim] % step != 0)
         return false;
       for (int dim = 0; dim < getRank(); ++dim)
         if (dim != vectorDim && tensor.strides[dim] % step != 0)

@@ -21,6 +21,7 @@ class RowWiseMap final : public Algorithm {
 public:
   std::string_view getName() const override { return "map"; }
   bool takesUnaligned() const override { return true; }
+  bool takesUnknownSizes() const override { return true; }
   Status check(const Problem &problem, const GpuTarget &target) const override;
   std::vector<Candidate> getCandidates(const Problem &problem,
                                        const GpuTarget &target) const override;
@@ -30,7 +31,8 @@ public:
 } // namespace
 
 Status RowWiseMap::check(const Problem &problem, const GpuTarget &) const {
-  const RowWiseProblem *rows = problem.getRows();
+  const Problem sample = problem.getSample();
+  const RowWiseProblem *rows = sample.getRows();
   if (!rows)
     return notSupported("solves row-wise operations only");
   if (rows->getRowLength() > 1)
@@ -94,11 +96,13 @@ LogicalResult RowWiseMap::build(Operation *primitive, const TileConfig &config,
   PointBuilder p(b, op.getLoc());
   RowWiseProgram program(p, op, op->getBlock()->getArguments(), tile->vector);
   SmallVector<int> dims = program.getDims(/*ofRows=*/true);
-  SmallVector<int64_t> sizes = program.getSizes(dims);
+  SmallVector<Size> sizes = program.getSizes(dims);
   if (sizes.empty())
     sizes.push_back(1);
-  ValueRange points = p.forEachPoint(
-      sizes, chooseThreads(program.g.getRowBlocks(tile->vector), target));
+  const Size rows = program.getRowBlocks();
+  constexpr int64_t kThreads = 256;
+  ValueRange points = p.forEachPointOf(
+      sizes, rows.isKnown() ? chooseThreads(rows.number, target) : kThreads);
   program.enterRowAt(points.take_front(dims.size()));
   RowWiseBlock block = program.getBlockAt(PointBuilder::Values(
       program.getDims(/*ofRows=*/false).size(), p.index(0)));

@@ -44,15 +44,35 @@ SmallVector<int> RowWiseProgram::getDims(bool ofRows) const {
   return dims;
 }
 
-SmallVector<int64_t> RowWiseProgram::getSizes(ArrayRef<int> dims) const {
+SmallVector<Size> RowWiseProgram::getSizes(ArrayRef<int> dims) const {
   return llvm::map_to_vector(dims, [&](int dim) {
-    return g.lengths[dim] / (dim == g.vectorDim ? vector : 1);
+    const Size length = getLength(dim);
+    return length.isKnown() && dim == g.vectorDim ? Size(length.number / vector)
+                                                  : length;
   });
+}
+
+/// A tensor that is not broadcast along the dimension tells.
+Size RowWiseProgram::getLength(int dim) const {
+  if (!ShapedType::isDynamic(g.lengths[dim]))
+    return g.lengths[dim];
+  for (Value operand : op->getOperands())
+    if (auto type = dyn_cast<MemRefType>(operand.getType());
+        type && type.isDynamicDim(dim))
+      return p.getSize(getArgument(operand), dim);
+  llvm_unreachable("a result has every dimension of the rows");
+}
+
+Size RowWiseProgram::getRowBlocks() const {
+  Size rows = 1;
+  for (const Size &size : getSizes(getDims(/*ofRows=*/true)))
+    rows = p.multiply(rows, size);
+  return rows;
 }
 
 PointBuilder::Values RowWiseProgram::getCoordinates(Value number,
                                                     ArrayRef<int> dims) {
-  SmallVector<int64_t> sizes = getSizes(dims);
+  SmallVector<Size> sizes = getSizes(dims);
   PointBuilder::Values steps(dims.size());
   for (size_t i = dims.size(); i-- > 0;) {
     if (i == 0) {
@@ -68,7 +88,10 @@ PointBuilder::Values RowWiseProgram::getCoordinates(Value number,
 
 void RowWiseProgram::enterRow(Value number, Value valid) {
   if (valid) { // Loads are unchecked; a row beyond the last one loads the last.
-    Value last = p.index(g.getRowBlocks(vector) - 1);
+    const Size rows = getRowBlocks();
+    Value last = rows.isKnown() ? p.index(rows.number - 1)
+                                : arith::SubIOp::create(p.b, p.loc, rows.value,
+                                                        p.index(1));
     number = arith::SelectOp::create(p.b, p.loc, valid, number, last);
   }
   enterRowAt(getCoordinates(number, getDims(/*ofRows=*/true)));
@@ -283,7 +306,7 @@ void RowWiseProgram::storeRowOutputs(ArrayRef<Lanes> values) {
     checked.push_back(getDims(/*ofRows=*/true).front());
     Value &outer = coordinates[checked.front()];
     outer = arith::SelectOp::create(p.b, p.loc, rowValid, outer,
-                                    p.index(g.lengths[checked.front()]));
+                                    p.index(getLength(checked.front())));
   }
   for (auto [lanes, tensor] : llvm::zip_equal(values, op.getRowOutputs()))
     storeLanes(lanes, tensor, coordinates, checked);
@@ -300,7 +323,7 @@ void RowWiseProgram::storeOutputs(RowWiseBlock &block) {
     checked.push_back(getDims(/*ofRows=*/true).front());
     Value &outer = coordinates[checked.back()];
     outer = arith::SelectOp::create(p.b, p.loc, rowValid, outer,
-                                    p.index(g.lengths[checked.back()]));
+                                    p.index(getLength(checked.back())));
   }
   for (auto [lanes, tensor] : llvm::zip_equal(values, op.getOutputs()))
     storeLanes(lanes, tensor, coordinates, checked);

@@ -60,7 +60,11 @@ public:
   /// The dimensions that count rows, or those that count blocks of a row,
   /// outermost first; and their sizes, the vector dimension's in blocks.
   llvm::SmallVector<int> getDims(bool ofRows) const;
-  llvm::SmallVector<int64_t> getSizes(mlir::ArrayRef<int> dims) const;
+  llvm::SmallVector<Size> getSizes(mlir::ArrayRef<int> dims) const;
+  /// The length of the space, which may be unknown.
+  Size getLength(int dim) const;
+  /// The number of rows or of blocks of rows.
+  Size getRowBlocks() const;
 
   /// Begins block `number` of rows. If `valid` is false, the thread stores
   /// nothing; null means true.

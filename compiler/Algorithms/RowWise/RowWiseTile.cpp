@@ -53,7 +53,9 @@ FailureOr<RowWiseTile> tessera::readRowWiseTile(Operation *primitive,
   if (!tile)
     return op.emitOpError() << tile.getStatus().getMessage();
   const RowWiseGeometry g(op);
-  if (g.lengths[g.vectorDim] % tile->vector != 0)
+  const int64_t length = g.lengths[g.vectorDim];
+  if (ShapedType::isDynamic(length) ? tile->vector > 1
+                                    : length % tile->vector != 0)
     return op.emitOpError()
            << "has " << g.lengths[g.vectorDim]
            << " elements side by side, which tile '" << config.toText()

@@ -6,6 +6,7 @@
 #include "compiler/Algorithms/ImplicitGemm/GemmCost.h"
 #include "compiler/Algorithms/ImplicitGemm/ImplicitGemm.h"
 #include "compiler/Algorithms/Registry.h"
+#include "compiler/Target/ElementType.h"
 #include "compiler/Target/MatrixInstruction.h"
 #include "runtime/Base/TextScanner.h"
 
@@ -67,12 +68,6 @@ struct StemWork {
   double windowElements, ldsBytes, multiplies, tiles, threads;
 };
 } // namespace
-
-static OperandType getOperandType(DataType type) {
-  return type == DataType::F16    ? OperandType::F16
-         : type == DataType::BF16 ? OperandType::BF16
-                                  : OperandType::F32;
-}
 
 /// The length of a reduction of `total` elements, padded to what the lanes of
 /// the instruction read.
@@ -274,8 +269,7 @@ std::vector<Candidate> tessera::getStemCandidates(const ConvProblem &conv,
                                                   const GpuTarget &target,
                                                   const StemRates &rates) {
   GemmShapes shapes = getGemmShapes(target, conv);
-  auto row = findMatrixInstruction(target, shapes.instruction,
-                                   getOperandType(conv.dataType));
+  auto row = findMatrixInstruction(target, shapes.instruction, conv.dataType);
   // Packing, whose costs follow times, is for chips with wgmma.
   const double scale = target.hasWgmma ? rates.scale : 1;
   std::vector<Candidate> candidates;
@@ -316,12 +310,9 @@ LogicalResult Stem::build(Operation *primitive, const TileConfig &config,
     return conv.emitOpError("is no forward convolution of one group in a "
                             "packed layout, which 'stem' needs");
   Type element = conv.getElementType();
-  OperandType type = element.isF16()    ? OperandType::F16
-                     : element.isBF16() ? OperandType::BF16
-                                        : OperandType::F32;
   if (failed(checkRounding(conv, config, tile->mma)))
     return failure();
-  auto row = findMatrixInstruction(target, tile->mma, type);
+  auto row = findMatrixInstruction(target, tile->mma, *findDataType(element));
   if (!row)
     return conv.emitOpError() << "has tile '" << config.toText() << "', but "
                               << target.name << " has no such instruction";

@@ -134,7 +134,7 @@ std::vector<TmaShape> tessera::getTmaHaloShapes(const ConvProblem &problem,
                                                 const GpuTarget &target) {
   std::vector<TmaShape> shapes;
   const TmaHalo halo = measureHalo(problem);
-  if (halo.taps == 1 || problem.dataType == DataType::F32 ||
+  if (halo.taps == 1 || getByteSize(problem.dataType) != 2 ||
       problem.direction == Direction::BackwardWeights ||
       !std::ranges::all_of(getConvDims(problem), fitsHalo))
     return shapes;

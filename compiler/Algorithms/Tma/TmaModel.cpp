@@ -36,8 +36,20 @@ static bool isShort(const ConvProblem &p) {
   return p.dataType == DataType::F16 || p.dataType == DataType::BF16;
 }
 
+/// wgmma's floats of 8 bits, with a result that is staged as others are.
+static bool hasTmaFloat8(const ConvProblem &p) {
+  return (p.dataType == DataType::E4M3FN || p.dataType == DataType::E5M2) &&
+         p.direction != Direction::BackwardWeights &&
+         p.byteResult != p.dataType;
+}
+
+bool tessera::readsRowsOnly(const ConvProblem &p) {
+  return p.allowsTf32() || isFloat8(p.dataType);
+}
+
 bool tessera::hasTmaTensors(const ConvProblem &p, const GpuTarget &target) {
-  const bool hasType = isShort(p) || p.dataType == DataType::F32;
+  const bool hasType =
+      isShort(p) || p.dataType == DataType::F32 || hasTmaFloat8(p);
   return target.hasTma && hasType && p.xLayout == Layout::NHWC &&
          p.wLayout == Layout::NHWC && p.yLayout == Layout::NHWC;
 }

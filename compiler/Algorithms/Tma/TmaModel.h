@@ -50,6 +50,10 @@ std::array<ConvDim, 3> getConvDims(const ConvProblem &problem);
 /// Whether im2col mode walks the images of `problem` as the window does.
 bool fitsWindow(const ConvProblem &problem);
 
+/// Whether wgmma reads the operands of `problem` only with the reduction
+/// together in memory, so that backward data transposes the filter first.
+bool readsRowsOnly(const ConvProblem &problem);
+
 struct TmaShape {
   int m, n;
   int consumers; ///< Warpgroups that share the rows.

@@ -75,7 +75,8 @@ static TmaGemm getGemm(const ConvProblem &p, bool hasImages = false) {
 /// Whether the offsets of addresses reach all of the result, up to 2 GiB.
 static bool isInReach(const ConvProblem &p) {
   constexpr int64_t kReach = int64_t(1) << 31;
-  return p.getResultLengths().getElements() * getByteSize(p.dataType) <= kReach;
+  return p.getResultLengths().getElements() * getByteSize(p.getResultType()) <=
+         kReach;
 }
 
 /// Whether the result can be stored: through a tensor map, or else row by row
@@ -94,11 +95,11 @@ static bool fitsTma(const ConvProblem &p, const GpuTarget &target) {
   // Tensors that are read have strides of whole 16 bytes. The last step of a
   // tap may reach past the channels, but not into those of another group.
   // Backward data reads the filter along the columns, unless it is transposed
-  // first (tf32).
+  // first (tf32, floats of 8 bits).
   const int64_t unit = getTmaUnit(p);
   const TmaGemm gemm = getGemm(p);
   const bool readsColumns =
-      p.direction != Direction::Forward && !p.allowsTf32();
+      p.direction != Direction::Forward && !readsRowsOnly(p);
   if (gemm.channels % unit != 0 || (readsColumns && gemm.columns % unit != 0) ||
       (p.groups > 1 && gemm.channels % getTmaStep(p) != 0))
     return false;
@@ -188,7 +189,7 @@ static void addLines(TmaTraffic &traffic, const ConvProblem &p,
     return;
   }
   traffic.rowLines = countLines(isForward ? inputs : outputs, shape.stepBytes);
-  const bool hasBlocks = !isForward && !p.allowsTf32();
+  const bool hasBlocks = !isForward && !readsRowsOnly(p);
   traffic.columnLines = countLines(isForward || hasBlocks ? inputs : outputs,
                                    hasBlocks ? kBlockBytes : shape.stepBytes);
 }
@@ -199,7 +200,7 @@ static TmaTraffic getTraffic(const ConvProblem &p, const TmaGemm &gemm,
   // pixels that lie together.
   const bool isChannelsLast = p.xLayout == Layout::NHWC;
   const int64_t columns =
-      isChannelsLast && (p.direction == Direction::Forward || p.allowsTf32())
+      isChannelsLast && (p.direction == Direction::Forward || readsRowsOnly(p))
           ? shape.n
           : llvm::divideCeilSigned(shape.n, kTmaStep) * kTmaStep;
   TmaTraffic traffic{.rows = static_cast<double>(shape.m),
@@ -295,9 +296,10 @@ static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
                                       p.xLayout == Layout::NCHW);
   if (shape.halo > 0 && p.hasDepth())
     step *= rates.deepHalo;
-  const double stored = getStoreClocks(shape, rates) *
-                        // f32 has twice the bytes.
-                        (splits > 1 || p.dataType == DataType::F32 ? 2 : 1);
+  const double stored =
+      getStoreClocks(shape, rates) *
+      // f32 has twice the bytes.
+      (splits > 1 || p.getResultType() == DataType::F32 ? 2 : 1);
   const double work = getWorkClocks(shape, waves, steps * step, stored);
   const double memory =
       countMemoryBytes(p, llvm::divideCeilSigned(gemm.columns, shape.n),
@@ -324,7 +326,7 @@ static std::vector<int> getSplits(const ConvProblem &p, const TmaGemm &gemm,
   const int64_t tiles = countTiles(gemm, shape);
   const int64_t step = shape.stepBytes / getByteSize(p.dataType);
   const bool isTransposed =
-      p.direction == Direction::BackwardData && p.allowsTf32();
+      p.direction == Direction::BackwardData && readsRowsOnly(p);
   if (tiles * 2 > target.computeUnits || shape.halo > 0 || shape.isSwapped ||
       shape.cluster > 1 || isTransposed ||
       (gemm.classes > 1 && gemm.channels % step != 0))
@@ -379,7 +381,8 @@ static void addStages(const ConvProblem &p, TmaShape shape,
   if (splitsF32(p) && !fitsSplits(shape, hasColumnBlocks))
     return;
   const int64_t rows = shape.isPingPong ? shape.m : shape.m / shape.consumers;
-  const int64_t columns = std::min(shape.getPieceColumns(), getTmaStep(p));
+  const int64_t columns = std::min(
+      shape.getPieceColumns(), 2 * kTmaStep / getByteSize(p.getResultType()));
   const int64_t pieces =
       llvm::divideCeilSigned(int64_t(shape.getStoredColumns()), columns) *
       llvm::divideCeilSigned(rows, kTmaStep);
@@ -417,7 +420,7 @@ getShapes(const ConvProblem &p, const TmaGemm &gemm, const GpuTarget &target) {
   const int least = getFewestColumns(gemm.columns);
   const bool hasBlocks =
       isImageProduct(p, target) ||
-      (p.direction == Direction::BackwardData && !p.allowsTf32());
+      (p.direction == Direction::BackwardData && !readsRowsOnly(p));
   const int64_t block = hasBlocks ? getTmaStep(p) : kTmaStep;
   std::vector<TmaShape> shapes;
   for (const TmaShape &small :
@@ -583,7 +586,8 @@ std::vector<Candidate> tessera::getTmaCandidates(const ConvProblem &problem,
   }
   std::ranges::for_each(getShapes(problem, gemm, target), addBoth);
   std::ranges::for_each(getClusterShapes(problem, gemm, target), add);
-  if (!hasTensors && problem.dataType != DataType::F32 && gemm.classes == 1)
+  if (!hasTensors && problem.getResultType() != DataType::F32 &&
+      gemm.classes == 1)
     std::ranges::for_each(getSwappedShapes(problem, gemm, target), addBoth);
   if (isInReach(problem)) // These tiles are stored row by row.
     std::ranges::for_each(getTmaHaloShapes(problem, target), add);

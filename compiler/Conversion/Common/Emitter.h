@@ -93,6 +93,10 @@ public:
     return mlir::arith::CmpIOp::create(b, loc, mlir::arith::CmpIPredicate::ult,
                                        lhs, constant(rhs));
   }
+  mlir::Value ult(mlir::Value lhs, mlir::Value rhs) {
+    return mlir::arith::CmpIOp::create(b, loc, mlir::arith::CmpIPredicate::ult,
+                                       lhs, rhs);
+  }
   /// Both, where a null value stands for true.
   mlir::Value both(mlir::Value lhs, mlir::Value rhs) {
     if (!lhs || !rhs)

@@ -42,7 +42,8 @@ gpu::GPUFuncOp tessera::createKernelFrame(func::FuncOp function,
     return b.getDenseI32ArrayAttr({static_cast<int32_t>(size), 1, 1});
   };
   kernel.setKnownBlockSizeAttr(toAttr(threads));
-  kernel.setKnownGridSizeAttr(toAttr(workgroups));
+  if (workgroups > 0)
+    kernel.setKnownGridSizeAttr(toAttr(workgroups));
   return kernel;
 }
 

@@ -11,6 +11,7 @@
 #include "compiler/Conversion/Common/DeviceOps.h"
 #include "compiler/Conversion/Common/EmitId.h"
 #include "compiler/Conversion/Common/PredicatedAccess.h"
+#include "compiler/Target/ElementType.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -195,6 +196,19 @@ static SmallVector<Value> splitRegisters(Emitter &e, Value fragment) {
   return registers;
 }
 
+/// One mma.sync of floats of 8 bits, for which upstream's op has no types.
+static Value emitFloat8Mma(Emitter &e, Type element, Type sums, ValueRange a,
+                           ValueRange b, ValueRange c) {
+  SmallVector<Value> operands(a);
+  llvm::append_range(operands, b);
+  llvm::append_range(operands, c);
+  return callIntrinsic(e,
+                       isa<Float8E5M2Type>(element)
+                           ? "llvm.nvvm.mma.m16n8k32.row.col.f32.e5m2.e5m2.f32"
+                           : "llvm.nvvm.mma.m16n8k32.row.col.f32.e4m3.e4m3.f32",
+                       sums, operands);
+}
+
 /// One mma.sync: c + the 16 rows of a times the 8 rows of b.
 static SmallVector<Value> emitMma(Emitter &e, Type element, int64_t k,
                                   ValueRange a, ValueRange b, ValueRange c) {
@@ -213,9 +227,12 @@ static SmallVector<Value> emitMma(Emitter &e, Type element, int64_t k,
   Type sum = c.front().getType();
   auto sums = LLVM::LLVMStructType::getLiteral(e.b.getContext(),
                                                SmallVector<Type>(4, sum));
-  Value product = NVVM::MmaOp::create(e.b, e.loc, sums, a, b, c,
-                                      ArrayRef<int64_t>{16, 8, k}, std::nullopt,
-                                      overflow, types, kLayouts);
+  Value product =
+      isFloat8(element)
+          ? emitFloat8Mma(e, element, sums, a, b, c)
+          : NVVM::MmaOp::create(e.b, e.loc, sums, a, b, c,
+                                ArrayRef<int64_t>{16, 8, k}, std::nullopt,
+                                overflow, types, kLayouts);
   SmallVector<Value> results;
   for (int64_t i = 0; i < 4; ++i)
     results.push_back(LLVM::ExtractValueOp::create(e.b, e.loc, product, i));

@@ -3,6 +3,7 @@
 #include "compiler/Conversion/Common/PointMemory.h"
 #include "compiler/Conversion/Common/GlobalBuffer.h"
 #include "compiler/Conversion/Common/PredicatedAccess.h"
+#include "compiler/Target/ElementType.h"
 #include "dialect/IR/PointHints.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -53,6 +54,15 @@ static Value castTo(Emitter &e, Value value, Type type) {
   if (isa<VectorType>(type))
     return vector;
   return vector::ExtractOp::create(e.b, e.loc, vector, 0);
+}
+
+/// What LLVM has for `type`: bytes for floats of 8 bits.
+static Type getLlvmType(Type type) {
+  if (!isFloat8(getElementTypeOrSelf(type)))
+    return type;
+  Type i8 = IntegerType::get(type.getContext(), 8);
+  auto vector = dyn_cast<VectorType>(type);
+  return vector ? Type(vector.clone(i8)) : i8;
 }
 
 /// Of two words or vectors of words, as a vector.
@@ -174,25 +184,35 @@ static uint32_t takeFill(dnn::PointLoadOp load) {
 //===----------------------------------------------------------------------===//
 
 /// Bytes from the tensor's first byte to behind its last.
-static int64_t getSpan(MemRefType type, ArrayRef<int64_t> strides,
-                       int64_t firstElement, int64_t elementBytes) {
-  int64_t last = firstElement;
-  for (auto [size, stride] : llvm::zip(type.getShape(), strides))
-    last += (size - 1) * stride;
-  return (last + 1) * elementBytes;
+SizeExpr PointMemory::getSpan() const {
+  if (type.getLayout().isIdentity()) {
+    SizeExpr bytes = elementBytes;
+    for (const SizeExpr &size : lengths)
+      bytes = bytes * size;
+    return bytes;
+  }
+  SizeExpr end = firstElement + 1, steps = 0;
+  for (auto [size, stride] : llvm::zip(lengths, strides)) {
+    end = end + size * stride;
+    steps = steps + stride;
+  }
+  return SizeExpr::combine(end, '-', steps) * elementBytes;
 }
 
-PointMemory::PointMemory(Emitter &e, MemRefType type, Value pointer,
-                         bool isConstant, bool isAligned)
-    : type(type), elementBytes(getByteSize(type.getElementType())),
-      accessBytes(isAligned ? kMaxAccessBytes : elementBytes), pointer(pointer),
-      isConstant(isConstant) {
-  (void)type.getStridesAndOffset(strides, firstElement);
-  int64_t span = getSpan(type, strides, firstElement, elementBytes);
-  isSmall = span <= kOutOfRange;
+PointMemory::PointMemory(Emitter &e, BlockArgument argument, Value pointer,
+                         SizeArguments &sizes, bool isConstant, bool isAligned)
+    : type(cast<MemRefType>(argument.getType())),
+      elementBytes(getByteSize(type.getElementType())),
+      accessBytes(isAligned ? kMaxAccessBytes : elementBytes), sizes(&sizes),
+      lengths(sizes.getSizes(argument)), strides(sizes.getStrides(argument)),
+      pointer(pointer), isConstant(isConstant) {
+  firstElement = type.getStridesAndOffset().second;
+  const SizeExpr span = getSpan();
+  // A kernel for unknown sizes gets no tensor that is larger.
+  isSmall = !type.hasStaticShape() ||
+            (span.getNumber() && *span.getNumber() <= kOutOfRange);
   if (isSmall && !hasPredicates(e.device))
-    descriptor = e.device.makeMemory(e, pointer,
-                                     e.constant(e.b.getI64IntegerAttr(span)));
+    descriptor = e.device.makeMemory(e, pointer, sizes.emitWide(e, span));
 }
 
 /// A term of a form in 32 bits.
@@ -261,6 +281,15 @@ Value PointMemory::makePointer(Emitter &e, const LinearForm &form,
   return at(wide(e.add(offset, constant)));
 }
 
+/// Adds the bytes from coordinate 0 to `coordinate`.
+void PointMemory::addOffset(Emitter &e, LinearForm &form, Value coordinate,
+                            size_t dim) const {
+  if (const std::optional<int64_t> stride = strides[dim].getNumber())
+    return form.add(coordinate, *stride * elementBytes);
+  Value stride = e.toIndex(sizes->emit(e, strides[dim]));
+  form.add(arith::MulIOp::create(e.b, e.loc, coordinate, stride), elementBytes);
+}
+
 template <typename OpT>
 PointMemory::Place PointMemory::makePlace(Emitter &e, OpT op,
                                           const KnownRanges &known) const {
@@ -268,14 +297,15 @@ PointMemory::Place PointMemory::makePlace(Emitter &e, OpT op,
   form.addConstant(firstElement * elementBytes);
   Value valid;
   for (auto [dim, coordinate] : llvm::enumerate(op.getCoordinates())) {
-    form.add(coordinate, strides[dim] * elementBytes);
+    addOffset(e, form, coordinate, dim);
     LinearForm position;
     position.add(coordinate, 1);
     auto range = position.getRange(known);
-    int64_t size = type.getDimSize(dim);
-    bool isInside = range && range->low >= 0 && range->high < size;
+    bool isInside = range && range->low >= 0 &&
+                    range->high < lengths[dim].getNumber().value_or(0);
     if (op.isChecked(dim) && !isInside)
-      valid = e.both(valid, e.ult(toInt32(e, coordinate), size));
+      valid = e.both(
+          valid, e.ult(toInt32(e, coordinate), sizes->emit(e, lengths[dim])));
   }
   // A scalar load where all lanes read the same; and where no select hides an
   // offset that the hardware must not see as a sum (see makeOffset).
@@ -342,9 +372,10 @@ void PointMemory::lower(Emitter &e, dnn::PointLoadOp load,
     });
   else
     value = emitGuarded(e, place.valid, result, [&]() -> Value {
-      return LLVM::LoadOp::create(e.b, e.loc, result, place.address, access,
-                                  /*isVolatile=*/false,
-                                  /*isNonTemporal=*/false, isConstant);
+      Value loaded = LLVM::LoadOp::create(
+          e.b, e.loc, getLlvmType(result), place.address, access,
+          /*isVolatile=*/false, /*isNonTemporal=*/false, isConstant);
+      return castTo(e, loaded, result);
     });
   load.getValue().replaceAllUsesWith(value);
   load.getValid().replaceAllUsesWith(
@@ -367,7 +398,8 @@ void PointMemory::lower(Emitter &e, dnn::PointStoreOp store,
     });
   else
     emitGuarded(e, place.valid, {}, [&]() -> Value {
-      LLVM::StoreOp::create(e.b, e.loc, value, place.address, access);
+      Value stored = castTo(e, value, getLlvmType(value.getType()));
+      LLVM::StoreOp::create(e.b, e.loc, stored, place.address, access);
       return {};
     });
   store.erase();

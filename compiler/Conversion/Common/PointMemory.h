@@ -18,6 +18,7 @@
 
 #include "compiler/Conversion/Common/Emitter.h"
 #include "compiler/Conversion/Common/LinearForm.h"
+#include "compiler/Conversion/Common/SizeArguments.h"
 #include "dialect/IR/Dnn.h"
 
 namespace tessera {
@@ -25,10 +26,11 @@ namespace tessera {
 /// A tensor argument of a kernel. Lives while the kernel is lowered.
 class PointMemory {
 public:
-  /// Emits the descriptor, if there is to be one. `isConstant`: the kernel
-  /// never stores to it. `isAligned`: it does not begin anywhere.
-  PointMemory(Emitter &e, mlir::MemRefType type, mlir::Value pointer,
-              bool isConstant, bool isAligned);
+  /// Emits the descriptor, if there is to be one, of `argument` of the function
+  /// whose sizes are `sizes`. `isConstant`: the kernel never stores to it.
+  /// `isAligned`: it does not begin anywhere.
+  PointMemory(Emitter &e, mlir::BlockArgument argument, mlir::Value pointer,
+              SizeArguments &sizes, bool isConstant, bool isAligned);
 
   /// Replace the op by accesses, emitted at the builder's place.
   void lower(Emitter &e, dnn::PointLoadOp load, const KnownRanges &known);
@@ -51,14 +53,19 @@ private:
   mlir::Value makePointer(Emitter &e, const LinearForm &form,
                           const KnownRanges &known) const;
   mlir::Value makeWideOffset(Emitter &e, const LinearForm &form) const;
+  SizeExpr getSpan() const;
+  void addOffset(Emitter &e, LinearForm &form, mlir::Value coordinate,
+                 size_t dim) const;
   int64_t takeAlignment(Emitter &e, mlir::Type type);
 
   mlir::MemRefType type;
-  llvm::SmallVector<int64_t> strides; ///< In elements.
   int64_t firstElement = 0;
   int64_t elementBytes;
   int64_t accessBytes; ///< Of the widest access.
   int64_t alignment = 1;
+  SizeArguments *sizes;
+  llvm::SmallVector<SizeExpr> lengths;
+  llvm::SmallVector<SizeExpr> strides; ///< In elements.
   mlir::Value pointer;
   CheckedMemory descriptor; ///< Null: too large for one, or not wanted.
   bool isSmall;             ///< Offsets have 31 bits.

@@ -6,6 +6,7 @@
 #include "compiler/Conversion/Cooperative/Epilogue.h"
 #include "compiler/Conversion/Cooperative/PlaneCopy.h"
 #include "compiler/Conversion/Cooperative/TransposedCopy.h"
+#include "compiler/Target/ElementType.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -218,10 +219,10 @@ void TileFrame::emitDealtStore(const TileMma &mma,
   if (std::string_view(named) == program.instruction.name ||
       element.getIntOrFloatBitWidth() != 16)
     return emitStore(mma, accumulators);
-  OperandType type =
-      accessM.getElementType().isBF16() ? OperandType::BF16 : OperandType::F16;
-  TileMma dealt = makeMma(*findMatrixInstruction(target, named, type),
-                          mma.getM().lds, mma.getN().lds);
+  TileMma dealt =
+      makeMma(*findMatrixInstruction(target, named,
+                                     *findDataType(accessM.getElementType())),
+              mma.getM().lds, mma.getN().lds);
   emitStore(dealt, llvm::map_to_vector(accumulators, [&](Value sums) {
               return dealSums(e, sums, lane);
             }));

@@ -2,6 +2,7 @@
 
 #include "compiler/Conversion/Cooperative/TileProgram.h"
 #include "compiler/Conversion/Cooperative/TileSupport.h"
+#include "compiler/Target/ElementType.h"
 
 using namespace mlir;
 using namespace tessera;
@@ -139,9 +140,10 @@ static LogicalResult checkEpilogue(TileProgram &program) {
                              "kernel");
   for (Value extra : store.getExtras()) {
     Type element = cast<dnn::ViewType>(extra.getType()).getElementType();
-    if (!element.isF16() && !element.isBF16() && !element.isF32())
+    if (!hasF32Sums(element))
       return store.emitOpError()
-             << "needs further tensors of f16, bf16 or f32, but has "
+             << "needs further tensors of f16, bf16, f32 or 8-bit floats, but "
+                "has "
              << element;
   }
   return success();

@@ -4,6 +4,7 @@
 #include "compiler/Conversion/Cooperative/DirectCopy.h"
 #include "compiler/Conversion/Cooperative/PlaneCopy.h"
 #include "compiler/Conversion/Cooperative/TransposedCopy.h"
+#include "compiler/Target/ElementType.h"
 #include "compiler/Target/LaunchLds.h"
 
 #include <limits>
@@ -62,28 +63,16 @@ static LogicalResult checkStore(dnn::TileStoreOp store,
   return success();
 }
 
-static std::optional<OperandType> getFactorType(Type element) {
-  if (element.isF16())
-    return OperandType::F16;
-  if (element.isBF16())
-    return OperandType::BF16;
-  if (element.isF32())
-    return OperandType::F32;
-  if (element.isF64())
-    return OperandType::F64;
-  if (element.isSignlessInteger(8))
-    return OperandType::I8;
-  return std::nullopt;
-}
-
 /// Sums of bytes are i32 and may be stored as such or as f32; sums of doubles
-/// are doubles; all others are f32, stored as such or as the factors are.
+/// are doubles; all others are f32, stored as such or as the factors are, and
+/// those of 8-bit floats as 16-bit ones, too.
 static bool isSumOf(Type element, Type sum, Type result) {
   if (element.isInteger())
     return sum.isSignlessInteger(32) && (result == sum || result.isF32());
   if (element.isF64())
     return sum == element && result == element;
-  return sum.isF32() && (result == sum || result == element);
+  return sum.isF32() && (result == sum || result == element ||
+                         (isFloat8(element) && hasF32Sums(result)));
 }
 
 /// Whether a factor goes directly to LDS and is transposed behind it.
@@ -95,8 +84,7 @@ static bool isTransposed(TileProgram &program, dnn::TileLoadOp load,
 
 /// Where P is transposed, its rows are in their order.
 static std::optional<MatrixInstruction>
-findInstruction(TileProgram &program, OperandType type,
-                const GpuTarget &target) {
+findInstruction(TileProgram &program, DataType type, const GpuTarget &target) {
   std::string name = program.mma.getInstruction().str();
   auto row = findMatrixInstruction(target, name, type);
   dnn::TileLoadOp p =
@@ -110,13 +98,13 @@ static LogicalResult chooseInstruction(TileProgram &program,
                                        const GpuTarget &target) {
   dnn::TileMmaOp mma = program.mma;
   Type element = mma.getA().getType().getElementType();
-  auto type = getFactorType(element);
+  auto type = findDataType(element);
   if (!type || !isSumOf(element, mma.getAcc().getType().getElementType(),
                         program.store.getView().getType().getElementType()))
     return mma.emitOpError(
-        "needs operands of f16, bf16 or f32 with accumulators of f32, of f64 "
-        "with some of f64, or of i8 with some of i32, and a result of the "
-        "operands' or the accumulators' type");
+        "needs operands of f16, bf16, f32 or 8-bit floats with accumulators of "
+        "f32, of f64 with some of f64, or of i8 with some of i32, and a result "
+        "of the operands' or the accumulators' type");
   auto instruction = findInstruction(program, *type, target);
   if (!instruction)
     return mma.emitOpError()

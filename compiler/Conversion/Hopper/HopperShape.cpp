@@ -144,15 +144,18 @@ static LogicalResult checkTypes(TileProgram &program) {
   dnn::TileMmaOp mma = program.mma;
   Type element = mma.getA().getType().getElementType();
   Type result = program.store.getView().getType().getElementType();
+  const bool isF8 = isa<Float8E4M3FNType, Float8E5M2Type>(element);
   const bool hasOperands = mma.getInstruction() == kWgmma
-                               ? element.isF16() || element.isBF16()
+                               ? element.isF16() || element.isBF16() || isF8
                                : element.isF32();
-  if (!hasOperands || (result != element && !result.isF32()) ||
+  const bool hasResult =
+      isF8 ? result.isF16() || result.isBF16() : result == element;
+  if (!hasOperands || (!hasResult && !result.isF32()) ||
       !mma.getAcc().getType().getElementType().isF32())
     return mma.emitOpError(
         "needs operands of f16 or bf16, or of f32 for tf32 and bf16x6, "
-        "accumulators of f32, and a result of one of the two for "
-        "wgmma");
+        "accumulators of f32, and a result of one of the two, or operands of "
+        "f8E4M3FN or f8E5M2 and a result of f16, bf16 or f32, for wgmma");
   return success();
 }
 

@@ -6,6 +6,7 @@
 #include "compiler/Conversion/Hopper/StreamedReads.h"
 #include "compiler/Conversion/Nvidia/SharedMemory.h"
 #include "compiler/Conversion/Nvidia/WarpMatrix.h"
+#include "compiler/Target/ElementType.h"
 #include "dialect/IR/PointHints.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -61,9 +62,7 @@ LogicalResult PointBoxes::addMap(func::FuncOp function, OpT op) {
   TensorMap map;
   map.tensor = *tensor;
   map.offset = offset * bytes;
-  map.dataType = type.getElementType().isBF16()  ? DataType::BF16
-                 : type.getElementType().isF16() ? DataType::F16
-                                                 : DataType::F32;
+  map.dataType = *findDataType(type.getElementType());
   Order order = orderDims(type);
   if (isPlain(op))
     map.mode = TensorMap::Mode::Plain;

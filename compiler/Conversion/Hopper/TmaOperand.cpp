@@ -4,6 +4,7 @@
 #include "compiler/Conversion/Common/ViewAccess.h"
 #include "compiler/Conversion/Hopper/StreamedReads.h"
 #include "compiler/Conversion/Nvidia/SharedMemory.h"
+#include "compiler/Target/ElementType.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
@@ -290,9 +291,7 @@ FailureOr<TmaOperand> TmaOperand::match(const TileSource &load,
   operand.readView(view);
   Type element = view.getType().getElementType();
   operand.map.tensor = tensor;
-  operand.map.dataType = element.isF32()    ? DataType::F32
-                         : element.isBF16() ? DataType::BF16
-                                            : DataType::F16;
+  operand.map.dataType = *findDataType(element);
   operand.tileRows = load.rows;
   operand.stepElements = load.columns;
   if (operand.dims.size() > TensorMap::kMaxRank)

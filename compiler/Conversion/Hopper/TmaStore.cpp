@@ -1,6 +1,7 @@
 //===- TmaStore.cpp - A staged result that leaves by TMA ------------------===//
 
 #include "compiler/Conversion/Hopper/TmaStore.h"
+#include "compiler/Target/ElementType.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
@@ -52,10 +53,7 @@ std::optional<TensorMap> tessera::beginResultMap(const ViewAccess &access,
   TensorMap map;
   map.tensor = tensor;
   map.offset = offset;
-  Type element = access.getElementType();
-  map.dataType = element.isF32()    ? DataType::F32
-                 : element.isBF16() ? DataType::BF16
-                                    : DataType::F16;
+  map.dataType = *findDataType(access.getElementType());
   map.rank = 1;
   map.sizes[0] = size;
   map.box[0] = boxBytes / access.getElementBytes();

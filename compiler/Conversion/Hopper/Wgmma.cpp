@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace tessera;
@@ -62,6 +63,15 @@ SmallVector<Value> Wgmma::makeSums() {
   return SmallVector<Value>(shape.blocks, undefined);
 }
 
+static NVVM::WGMMATypes getType(Type element) {
+  return TypeSwitch<Type, NVVM::WGMMATypes>(element)
+      .Case<Float32Type>([](Type) { return NVVM::WGMMATypes::tf32; })
+      .Case<BFloat16Type>([](Type) { return NVVM::WGMMATypes::bf16; })
+      .Case<Float8E4M3FNType>([](Type) { return NVVM::WGMMATypes::e4m3; })
+      .Case<Float8E5M2Type>([](Type) { return NVVM::WGMMATypes::e5m2; })
+      .Default([](Type) { return NVVM::WGMMATypes::f16; });
+}
+
 SmallVector<Value> Wgmma::multiply(const Place &place, ArrayRef<Value> sums,
                                    bool isFirst, std::optional<Shares> shares) {
   auto locate = [&](Value descriptor, Value bytes) {
@@ -73,9 +83,7 @@ SmallVector<Value> Wgmma::multiply(const Place &place, ArrayRef<Value> sums,
     return locate(descriptorB,
                   place.sharesB.empty() ? place.b : place.sharesB[k]);
   };
-  auto type = element.isF32()    ? NVVM::WGMMATypes::tf32
-              : element.isBF16() ? NVVM::WGMMATypes::bf16
-                                 : NVVM::WGMMATypes::f16;
+  const NVVM::WGMMATypes type = getType(element);
   const int64_t reduction =
       kReductionBytes * 8 / element.getIntOrFloatBitWidth();
   // From one instruction's share of a step to the next: along rows, or, of a

@@ -56,6 +56,10 @@ public:
   /// continued.
   virtual void onBarrier(GroupContext &, std::span<Wave *const>) {}
   virtual void onGroupEnd(GroupContext &, std::span<Wave *const>) {}
+  /// False when the observer has seen enough of this wave. Once all observers
+  /// of every instruction have, the rest of the wave runs unobserved; barriers
+  /// and the end of the group are still told. Asked now and then.
+  virtual bool wantsMore(const Wave &) const { return true; }
 };
 
 using ObserverList = std::vector<std::unique_ptr<Observer>>;

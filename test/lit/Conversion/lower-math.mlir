@@ -53,6 +53,37 @@ func.func @roots(%v: vector<2xf32>, %s: f32, %d: f64) -> (vector<2xf32>, f32, f6
   return %0, %2, %1 : vector<2xf32>, f32, f64
 }
 
+// Floats of 8 bits are converted by integer arithmetic: exponents get another bias, and
+// subnormal numbers are multiples of a power of two. NaN of FNUZ is the code of -0.
+// CHECK-LABEL: func.func @extend_float8
+// CHECK-SAME: (%[[IN:.*]]: vector<4xf8E4M3FNUZ>)
+// CHECK: %[[CODES:.*]] = arith.bitcast %[[IN]] : vector<4xf8E4M3FNUZ> to vector<4xi8>
+// CHECK: arith.extui %[[CODES]] : vector<4xi8> to vector<4xi32>
+// CHECK: arith.uitofp
+// CHECK: %[[IS:.*]] = arith.cmpi eq
+// CHECK: %[[NAN:.*]] = arith.constant dense<2143289344> : vector<4xi32>
+// CHECK: arith.select %[[IS]], %[[NAN]], %{{.*}} : vector<4xi1>, vector<4xi32>
+// CHECK-NOT: arith.extf
+// CHECK: return %{{.*}} : vector<4xf32>
+func.func @extend_float8(%v: vector<4xf8E4M3FNUZ>) -> vector<4xf32> {
+  %0 = arith.extf %v : vector<4xf8E4M3FNUZ> to vector<4xf32>
+  return %0 : vector<4xf32>
+}
+
+// The largest e4m3fn is 448, whose f32 has the bits 1138753536: what is larger becomes it.
+// A wider type than f32 is not needed; f16 becomes f32 first.
+// CHECK-LABEL: func.func @truncate_float8
+// CHECK: arith.extf %{{.*}} : f16 to f32
+// CHECK: %[[MOST:.*]] = arith.constant 1138753536 : i32
+// CHECK: arith.minui %{{.*}}, %[[MOST]] : i32
+// CHECK-NOT: arith.truncf
+// CHECK: arith.trunci %{{.*}} : i32 to i8
+// CHECK: arith.bitcast %{{.*}} : i8 to f8E4M3FN
+func.func @truncate_float8(%v: f16) -> f8E4M3FN {
+  %0 = arith.truncf %v : f16 to f8E4M3FN
+  return %0 : f8E4M3FN
+}
+
 // Two bf16 in a register become f32 by a shift and a mask on chips without an
 // instruction for it.
 // CHECK-LABEL: func.func @extend

@@ -124,3 +124,19 @@ module attributes {dnn.target = "gfx942"} {
     return
   }
 }
+
+// -----
+
+// The runtime computes sizes of tensors' sizes and of nothing else.
+module attributes {dnn.target = "gfx942"} {
+  func.func @sizes(%x: memref<?xf32> {dnn.arg = "x"}, %n: f64 {dnn.arg = "alpha"})
+      attributes {dnn.kernel} {
+    %i = arith.fptoui %n : f64 to i32
+    %count = arith.index_cast %i : i32 to index
+    // expected-error@+1 {{needs sizes that are made of constants and of sizes of the kernel's tensors}}
+    dnn.for_each_point [%count] threads 64 {
+    ^bb0(%at: index):
+    }
+    return
+  }
+}

@@ -25,12 +25,12 @@ func.func @conv_c1_one_dimension(%x: memref<2x9x8xf16>, %w: memref<16x3x8xf16>, 
 
 // -----
 
-// Sizes must be known.
-func.func @conv_c2(%x: memref<?x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf16>) {
-  // expected-error @below {{'dnn.conv' op needs static sizes of at least 1, but x is 'memref<?x9x11x8xf16>'}}
+// The sizes of a filter are known.
+func.func @conv_c2(%x: memref<?x9x11x8xf16>, %w: memref<16x?x3x8xf16>, %y: memref<?x9x11x16xf16>) {
+  // expected-error @below {{'dnn.conv' op needs static sizes of at least 1, or unknown ones of packed images, but w is 'memref<16x?x3x8xf16>'}}
   dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
       pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
-      : memref<?x9x11x8xf16>, memref<16x3x3x8xf16>, memref<2x9x11x16xf16>
+      : memref<?x9x11x8xf16>, memref<16x?x3x8xf16>, memref<?x9x11x16xf16>
   return
 }
 
@@ -38,7 +38,7 @@ func.func @conv_c2(%x: memref<?x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memre
 
 // A tensor must not be empty.
 func.func @conv_c2_empty(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<0x9x11x16xf16>) {
-  // expected-error @below {{'dnn.conv' op needs static sizes of at least 1, but y is 'memref<0x9x11x16xf16>'}}
+  // expected-error @below {{'dnn.conv' op needs static sizes of at least 1, or unknown ones of packed images, but y is 'memref<0x9x11x16xf16>'}}
   dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
       pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
       : memref<2x9x11x8xf16>, memref<16x3x3x8xf16>, memref<0x9x11x16xf16>
@@ -82,7 +82,7 @@ func.func @conv_c3_offset(%x: memref<2x9x11x8xf16, strided<[792, 88, 8, 1], offs
 
 // Wide integers can only be results.
 func.func @conv_c4(%x: memref<2x9x11x8xi32>, %w: memref<16x3x3x8xi32>, %y: memref<2x9x11x16xi32>) {
-  // expected-error @below {{'dnn.conv' op needs elements of type f16, bf16, f32, f64 or i8, but x has 'i32'}}
+  // expected-error @below {{'dnn.conv' op needs elements of type f16, bf16, f32, f64, i8 or a float of 8 bits, but x has 'i32'}}
   dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
       pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
       : memref<2x9x11x8xi32>, memref<16x3x3x8xi32>, memref<2x9x11x16xi32>
@@ -333,6 +333,17 @@ func.func @conv_c19_i8(%x: memref<2x9x11x8xi8>, %w: memref<16x3x3x8xi8>, %y: mem
 
 // -----
 
+// Results of 8-bit floats have their type or a wider one.
+func.func @conv_c19_f8(%x: memref<2x9x11x8xf8E4M3FN>, %w: memref<16x3x3x8xf8E4M3FN>, %y: memref<2x9x11x16xf8E5M2>) {
+  // expected-error @below {{'dnn.conv' op needs y of type of x and w, f16, bf16 or f32, but x has 'f8E4M3FN' and y has 'f8E5M2'}}
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
+      : memref<2x9x11x8xf8E4M3FN>, memref<16x3x3x8xf8E4M3FN>, memref<2x9x11x16xf8E5M2>
+  return
+}
+
+// -----
+
 // A bias has a value for each channel of the result.
 func.func @conv_c20(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf16>, %e: memref<8xf16>) {
   // expected-error @below {{'dnn.conv' op needs the shape of the result, or one value for each of its 16 channels, in operand 0 of the epilogue, but has 'memref<8xf16>'}}
@@ -505,5 +516,16 @@ func.func @unknown_layout(%x: memref<1x1x1x1xf16>, %w: memref<1x1x1x1xf16>, %y: 
   dnn.conv forward x(%x) w(%w) y(%y) layouts(chwn, nhwc, nhwc)
       pads [0, 0] strides [1, 1] dilations [1, 1] groups 1
       : memref<1x1x1x1xf16>, memref<1x1x1x1xf16>, memref<1x1x1x1xf16>
+  return
+}
+
+// -----
+
+// What is unknown of x is unknown of y.
+func.func @conv_c17_open(%x: memref<?x?x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<?x9x11x16xf16>) {
+  // expected-error @below {{'dnn.conv' op needs an output of ?x11 for this window, but y has 9x11}}
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
+      : memref<?x?x11x8xf16>, memref<16x3x3x8xf16>, memref<?x9x11x16xf16>
   return
 }

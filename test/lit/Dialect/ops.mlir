@@ -98,6 +98,16 @@ func.func @conv_strided(%x: memref<2x8x9x11xf16, strided<[1584, 198, 22, 1]>>,
   return
 }
 
+// Products of 8-bit floats are accumulated in f32, and the result may be wider.
+// CHECK-LABEL: func.func @conv_f8
+// CHECK:         memref<1x4x4x8xf8E5M2FNUZ>, memref<4x1x1x8xbf16>, memref<1x4x4x4xf8E5M2FNUZ>
+func.func @conv_f8(%x: memref<1x4x4x8xf8E5M2FNUZ>, %w: memref<4x1x1x8xbf16>, %y: memref<1x4x4x4xf8E5M2FNUZ>) {
+  dnn.conv backward_weights x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [0, 0] strides [1, 1] dilations [1, 1] groups 1
+      : memref<1x4x4x8xf8E5M2FNUZ>, memref<4x1x1x8xbf16>, memref<1x4x4x4xf8E5M2FNUZ>
+  return
+}
+
 // Products of i8 are accumulated in i32.
 // CHECK-LABEL: func.func @conv_i8
 // CHECK:         memref<1x4x4x8xi8>, memref<4x1x1x8xi8>, memref<1x4x4x4xi32>

@@ -111,3 +111,31 @@ func.func @alignment(%x: memref<4x8xf16, strided<[10, 1]>>, %i: index) {
   %v, %ok = dnn.point_load %x[%i, %i] : memref<4x8xf16, strided<[10, 1]>> -> vector<8xf16>
   return
 }
+
+// -----
+
+// A vector along an unknown size could reach into the next row.
+func.func @open_vector(%x: memref<4x?xf16>, %i: index) {
+  // expected-error@+1 {{needs dimension 1, along which the elements of its vector are, to have a known size}}
+  %v, %ok = dnn.point_load %x[%i, %i] : memref<4x?xf16> -> vector<2xf16>
+  return
+}
+
+// -----
+
+// A stride of an unknown number of rows of six elements is no multiple of four.
+func.func @open_stride(%x: memref<8x?x6xf16>, %i: index) {
+  // expected-error@+1 {{needs a length that divides dimension 2}}
+  %v, %ok = dnn.point_load %x[%i, %i, %i] : memref<8x?x6xf16> -> vector<4xf16>
+  return
+}
+
+// -----
+
+func.func @open_sizes(%n: index) {
+  // expected-error@+1 {{needs sizes from 1 to 1073741823}}
+  dnn.for_each_point [%n, 0] threads 64 {
+  ^bb0(%i: index, %j: index):
+  }
+  return
+}

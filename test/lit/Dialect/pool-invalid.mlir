@@ -25,12 +25,12 @@ func.func @pool_c2(%x: memref<2x9x11x8xf16>, %y: memref<2x1x5x6x8xf16>, %i: memr
 
 // -----
 
-// Sizes must be known.
-func.func @pool_c3(%x: memref<?x9x11x8xf16>, %y: memref<2x5x6x8xf16>, %i: memref<2x5x6x8xi8>) {
-  // expected-error @below {{'dnn.pool' op needs static sizes of at least 1, but x is 'memref<?x9x11x8xf16>'}}
+// Images of unknown sizes are packed.
+func.func @pool_c3(%x: memref<?x9x11x8xf16, strided<[800, 88, 8, 1]>>, %y: memref<?x5x6x8xf16>, %i: memref<?x5x6x8xi8>) {
+  // expected-error @below {{'dnn.pool' op needs static sizes of at least 1, or unknown ones of packed images, but x is 'memref<?x9x11x8xf16, strided<[800, 88, 8, 1]>>'}}
   dnn.pool forward max x(%x) y(%y) indices(%i mask) layouts(nhwc, nhwc)
       window [3, 3] pads [1, 1] strides [2, 2]
-      : memref<?x9x11x8xf16>, memref<2x5x6x8xf16>, memref<2x5x6x8xi8>
+      : memref<?x9x11x8xf16, strided<[800, 88, 8, 1]>>, memref<?x5x6x8xf16>, memref<?x5x6x8xi8>
   return
 }
 
@@ -38,7 +38,7 @@ func.func @pool_c3(%x: memref<?x9x11x8xf16>, %y: memref<2x5x6x8xf16>, %i: memref
 
 // A tensor must not be empty.
 func.func @pool_c3_empty(%x: memref<2x9x11x8xf16>, %y: memref<2x5x6x0xf16>, %i: memref<2x5x6x8xi8>) {
-  // expected-error @below {{'dnn.pool' op needs static sizes of at least 1, but y is 'memref<2x5x6x0xf16>'}}
+  // expected-error @below {{'dnn.pool' op needs static sizes of at least 1, or unknown ones of packed images, but y is 'memref<2x5x6x0xf16>'}}
   dnn.pool forward max x(%x) y(%y) indices(%i mask) layouts(nhwc, nhwc)
       window [3, 3] pads [1, 1] strides [2, 2]
       : memref<2x9x11x8xf16>, memref<2x5x6x0xf16>, memref<2x5x6x8xi8>

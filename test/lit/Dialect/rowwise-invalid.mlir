@@ -5,7 +5,7 @@
 
 // A space has at most five dimensions.
 func.func @rowwise_c1(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x7xf32>) {
-  // expected-error @below {{'dnn.row_wise' op needs 1 to 5 dimensions of at least 1, but has [1, 1, 1, 1, 3, 7]}}
+  // expected-error @below {{'dnn.row_wise' op needs 1 to 5 dimensions of at least 1, of which the first may be unknown if it is not reduced, but has [1, 1, 1, 1, 3, 7]}}
   dnn.row_wise [1, 1, 1, 1, 3, 7] reduced [1] ins(%x : memref<3x7xf32>) rowouts(%s : memref<3x1xf32>) outs(%y : memref<3x7xf32>)
     reduce sum {
     ^bb0(%e: f32):
@@ -24,9 +24,26 @@ func.func @rowwise_c1(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x7xf
 
 // -----
 
+// The length of a row is known.
+func.func @rowwise_c1_open(%x: memref<3x?xf32>, %s: memref<3x1xf32>) {
+  // expected-error @below {{needs 1 to 5 dimensions of at least 1, of which the first may be unknown if it is not reduced}}
+  dnn.row_wise [3, ?] reduced [1] ins(%x : memref<3x?xf32>) rowouts(%s : memref<3x1xf32>)
+    reduce sum {
+    ^bb0(%e: f32):
+      dnn.yield %e : f32
+    }
+    row {
+    ^bb0(%sum: f32):
+      dnn.yield %sum : f32
+    }
+  return
+}
+
+// -----
+
 // An empty space has no rows.
 func.func @rowwise_c1_empty(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x7xf32>) {
-  // expected-error @below {{'dnn.row_wise' op needs 1 to 5 dimensions of at least 1, but has [3, 0]}}
+  // expected-error @below {{'dnn.row_wise' op needs 1 to 5 dimensions of at least 1, of which the first may be unknown if it is not reduced, but has [3, 0]}}
   dnn.row_wise [3, 0] reduced [1] ins(%x : memref<3x7xf32>) rowouts(%s : memref<3x1xf32>) outs(%y : memref<3x7xf32>)
     reduce sum {
     ^bb0(%e: f32):
@@ -89,7 +106,7 @@ func.func @rowwise_c2_beyond(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memre
 
 // A tensor has the dimensions of the space.
 func.func @rowwise_c3(%x: memref<3xf32>, %s: memref<3x1xf32>, %y: memref<3x7xf32>) {
-  // expected-error @below {{'dnn.row_wise' op needs tensors of static sizes and rank 2, but has 'memref<3xf32>'}}
+  // expected-error @below {{'dnn.row_wise' op needs tensors of static sizes, but for an unknown first one of the space, and rank 2, but has 'memref<3xf32>'}}
   dnn.row_wise [3, 7] reduced [1] ins(%x : memref<3xf32>) rowouts(%s : memref<3x1xf32>) outs(%y : memref<3x7xf32>)
     reduce sum {
     ^bb0(%e: f32):
@@ -108,9 +125,9 @@ func.func @rowwise_c3(%x: memref<3xf32>, %s: memref<3x1xf32>, %y: memref<3x7xf32
 
 // -----
 
-// Sizes must be known.
+// A size is unknown only where the space has an unknown one.
 func.func @rowwise_c3_dynamic(%x: memref<?x7xf32>, %s: memref<3x1xf32>, %y: memref<3x7xf32>) {
-  // expected-error @below {{'dnn.row_wise' op needs tensors of static sizes and rank 2, but has 'memref<?x7xf32>'}}
+  // expected-error @below {{'dnn.row_wise' op needs tensors of static sizes, but for an unknown first one of the space, and rank 2, but has 'memref<?x7xf32>'}}
   dnn.row_wise [3, 7] reduced [1] ins(%x : memref<?x7xf32>) rowouts(%s : memref<3x1xf32>) outs(%y : memref<3x7xf32>)
     reduce sum {
     ^bb0(%e: f32):

@@ -127,8 +127,21 @@ func.func @tf32() {
   ^bb0(%id: i32, %rank: i32):
     %s = wg.alloc : <4x64x32xf32, column_major 128>
     %r = wg.stages %s full 1 empty 1 : !wg.buffer<4x64x32xf32, column_major 128>
-    // expected-error@+1 {{multiplies f32, of which wgmma reads rows only}}
+    // expected-error@+1 {{multiplies 'f32', of which wgmma reads rows only}}
     %d = wg.mma %s, %s : <4x64x32xf32, column_major 128>, <4x64x32xf32, column_major 128> -> <64x64>
+  }
+  return
+}
+
+// -----
+
+func.func @float8() {
+  wg.program workgroups 1 resident 1 {
+  ^bb0(%id: i32, %rank: i32):
+    %s = wg.alloc : <4x64x128xf8E4M3FN, column_major 128>
+    %r = wg.stages %s full 1 empty 1 : !wg.buffer<4x64x128xf8E4M3FN, column_major 128>
+    // expected-error@+1 {{multiplies 'f8E4M3FN', of which wgmma reads rows only}}
+    %d = wg.mma %s, %s : <4x64x128xf8E4M3FN, column_major 128>, <4x64x128xf8E4M3FN, column_major 128> -> <64x64>
   }
   return
 }

@@ -14,8 +14,9 @@
 
 namespace tessera::test {
 
-/// Its kernels load on the fake HIP runtime, and their grid is (batch, 2, 3).
-/// The fields must be set before other threads use the compiler.
+/// Its kernels load on the fake HIP runtime, and their grid is (batch, 2, 3);
+/// of a convolution of unknown sizes, they take five times the batch. The
+/// fields must be set before other threads use the compiler.
 class FakeCompiler : public KernelCompiler {
 public:
   std::string revision = "fake-1";
@@ -25,6 +26,7 @@ public:
   Status compileFailure;
   /// The tile that compile() refuses.
   std::string refusedTile;
+  bool refusesUnknownSizes = false;
   /// Changes each kernel before it is handed out.
   void (*spoil)(Kernel &) = nullptr;
 
@@ -49,6 +51,8 @@ public:
       return compileFailure;
     if (tile.toText() == refusedTile)
       return notSupported("the fake compiler was told to refuse this tile");
+    if (problem.hasUnknownSizes() && refusesUnknownSizes)
+      return notSupported("the fake compiler was told to refuse unknown sizes");
     Kernel kernel;
     kernel.codeObject = makeFakeCodeObject("conv");
     const ConvProblem *conv = problem.getConv();
@@ -58,6 +62,12 @@ public:
                         1024,
                         {},
                         {KernelArg::X, KernelArg::W, KernelArg::Y}}};
+    if (problem.hasUnknownSizes()) {
+      const SizeExpr batch = SizeExpr::makeSize(KernelArg::X, 0);
+      kernel.launches[0].grid[0] = 0;
+      kernel.launches[0].workgroups = batch;
+      kernel.launches[0].args.emplace_back(KernelArg::Size, batch * 5);
+    }
     kernel.tile = tile.toText();
     if (spoil)
       spoil(kernel);

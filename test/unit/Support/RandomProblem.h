@@ -33,12 +33,20 @@ public:
   }
 
   /// Returns a convolution with two dimensions and packed tensors. `lastType`
-  /// is the last DataType that is used, in the order of the enum.
+  /// is the last DataType that is used, in the order of the enum; behind i8 are
+  /// those of 8-bit floats, too.
   ConvProblem next(DataType lastType = DataType::I8) {
     ConvProblem problem;
     problem.direction = static_cast<Direction>(pick(0, 2));
     problem.dataType =
         static_cast<DataType>(pick(0, static_cast<int64_t>(lastType)));
+    if (lastType == DataType::I8 && pick(0, 3) == 0) {
+      constexpr DataType kFloats8[] = {DataType::E4M3FNUZ, DataType::E5M2FNUZ,
+                                       DataType::E4M3FN, DataType::E5M2};
+      problem.dataType = kFloats8[pick(0, 3)];
+      problem.byteResult =
+          pick(0, 1) ? problem.dataType : static_cast<DataType>(pick(0, 2));
+    }
     if (problem.dataType == DataType::I8)
       problem.direction = Direction::Forward;
     problem.xLayout = static_cast<Layout>(pick(0, 1));
@@ -77,14 +85,14 @@ public:
       p.xLayout = Layout::Strided;
     }
     if (p.dataType == DataType::I8)
-      p.int8Result = pick(0, 1) ? DataType::I32 : DataType::F32;
-    if (p.dataType != DataType::I8 || p.int8Result == DataType::F32)
+      p.byteResult = pick(0, 1) ? DataType::I32 : DataType::F32;
+    if (p.dataType != DataType::I8 || p.byteResult == DataType::F32)
       p.epilogue = {.alpha = pick(0, 1) != 0,
                     .beta = pick(0, 1) != 0,
                     .bias = pick(0, 1) != 0,
                     .residual = pick(0, 1) != 0,
                     .activation = static_cast<Activation>(pick(0, 10))};
-    if (p.direction == Direction::Forward && p.dataType != DataType::I8 &&
+    if (p.direction == Direction::Forward && !p.hasByteResult() &&
         p.dataType != DataType::F64)
       p.epilogue.statistics = pick(0, 3) == 0;
     p.mathType = static_cast<MathType>(pick(0, 1));

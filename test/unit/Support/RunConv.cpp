@@ -3,6 +3,7 @@
 #include "test/unit/Support/RunConv.h"
 
 #include "runtime/Reference/CaseMemory.h"
+#include "runtime/Reference/ReferenceShape.h"
 
 using namespace tessera;
 using namespace tessera::test;
@@ -21,13 +22,14 @@ static Status launchCase(Engine &engine, const LoadedKernel &kernel,
                          Placement placement) {
   const GpuApi &gpu = engine.getGpu();
   DeviceTensors tensors(gpu, placement);
-  const size_t elementBytes = getByteSize(problem.dataType);
-  const size_t resultBytes = getByteSize(
-      problem.dataType == DataType::I8 ? problem.int8Result : problem.dataType);
+  auto getBytes = [&](Direction resultOf) -> size_t {
+    return getByteSize(getTypeOf(problem, resultOf));
+  };
+  const size_t resultBytes = getByteSize(problem.getResultType());
   LaunchArgs args;
-  args.x = tensors.add(data.x, elementBytes);
-  args.w = tensors.add(data.w, elementBytes);
-  args.y = tensors.add(data.y, resultBytes);
+  args.x = tensors.add(data.x, getBytes(Direction::BackwardData));
+  args.w = tensors.add(data.w, getBytes(Direction::BackwardWeights));
+  args.y = tensors.add(data.y, getBytes(Direction::Forward));
   args.bias = tensors.add(data.bias, resultBytes);
   args.residual = tensors.add(data.residual, resultBytes);
   args.mean = tensors.add(data.mean, sizeof(float));
@@ -72,8 +74,7 @@ ConvOutcome test::runConv(Engine &engine, const ConvProblem &problem,
                        engine.getGpu().getKind() == DeviceKind::Emulated};
   outcome.status = withCaseMemory(problem, use, [&] {
     ConvCase data(problem, kind, seed);
-    if ((*target)->has(Erratum::FlushesHalfSubnormals))
-      data.flushSubnormals();
+    data.adaptTo(**target);
     Status status = launchCase(engine, **kernel, data, problem, placement);
     if (!status.isOk())
       return status;

@@ -25,6 +25,11 @@ inline TensorMap makeSampleMap() {
   return map;
 }
 
+inline SizeExpr makeSampleSize() {
+  return SizeExpr::makeSize(KernelArg::X, 1) *
+         SizeExpr::makeSize(KernelArg::Tensor0, 2);
+}
+
 /// Returns a kernel in which every number differs, so that two swapped columns
 /// of a database show.
 inline Kernel makeSampleKernel(const std::string &tile = "igemm-tile") {
@@ -46,7 +51,17 @@ inline Kernel makeSampleKernel(const std::string &tile = "igemm-tile") {
                       32,
                       {makeSampleMap(), {}},
                       {},
-                      true}};
+                      true},
+                     {"conv_sizes",
+                      {0, 33, 34},
+                      {35, 36, 37},
+                      38,
+                      {},
+                      {KernelArg::X,
+                       {KernelArg::Size, makeSampleSize() * 39},
+                       {KernelArg::Divisor, makeSampleSize()}},
+                      false,
+                      ceilDiv(makeSampleSize(), 40)}};
   kernel.workspaceBytes = uint64_t(18) << 32;
   kernel.resources = {19, 20, 21, 22, 23, 24, 25};
   kernel.tile = tile;

@@ -122,8 +122,11 @@ ConvProblem tessera::drawProblem(uint64_t seed, int64_t index,
   p.direction = take(space.directions);
   if (p.dataType == DataType::I8) {
     p.direction = Direction::Forward;
-    p.int8Result = draw.chance(50) ? DataType::I32 : DataType::F32;
+    p.byteResult = draw.chance(50) ? DataType::I32 : DataType::F32;
   }
+  if (isFloat8(p.dataType))
+    p.byteResult = std::array{p.dataType, DataType::F16, DataType::BF16,
+                              DataType::F32}[draw.between(0, 3)];
   p.xLayout = p.wLayout = p.yLayout = layout;
   const bool deep = space.depth && draw.chance(25);
   do {

@@ -19,8 +19,10 @@ struct ProblemSpace {
   std::vector<Direction> directions{Direction::Forward, Direction::BackwardData,
                                     Direction::BackwardWeights};
   /// i8 is drawn for forward only.
-  std::vector<DataType> types{DataType::F16, DataType::BF16, DataType::F32,
-                              DataType::I8, DataType::F64};
+  std::vector<DataType> types{
+      DataType::F16, DataType::BF16,     DataType::F32,
+      DataType::I8,  DataType::E4M3FNUZ, DataType::E4M3FN,
+      DataType::F64, DataType::E5M2FNUZ, DataType::E5M2};
   bool depth = true;
   bool strided = true;
   bool epilogues = true;

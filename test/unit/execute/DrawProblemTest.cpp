@@ -39,7 +39,7 @@ TEST(DrawProblem, CoversTheSpace) {
     strided += p.xLayout == Layout::Strided;
     depthwise += p.groups > 1 && p.groups == p.inChannels;
   }
-  EXPECT_EQ(types.size(), 3 * 4 + 1u);
+  EXPECT_EQ(types.size(), 3 * 8 + 1u);
   EXPECT_EQ(activations.size(), 11u);
   EXPECT_GT(deep, 50);
   EXPECT_GT(strided, 30);

@@ -30,7 +30,7 @@ static int64_t getBlock(int64_t value, int64_t limit) {
 }
 
 class GeneralConvolution : public testing::TestWithParam<int> {};
-INSTANTIATE_TEST_SUITE_P(Random, GeneralConvolution, testing::Range(0, 90));
+INSTANTIATE_TEST_SUITE_P(Random, GeneralConvolution, testing::Range(0, 108));
 
 // Tests random problems of every direction, type, layout and dimension, with
 // gaps, epilogues, blocks of several sizes and split reductions.

@@ -27,8 +27,20 @@ struct BFloat16 {
   }
 };
 
+/// An 8-bit float of a small integer, which needs no rounding.
+template <reference::ElementType Type>
+struct Float8 {
+  char bits = 0;
+
+  Float8() = default;
+  explicit Float8(int value) { reference::storeElement(Type, &bits, 0, value); }
+  explicit operator double() const {
+    return reference::loadElement(Type, &bits, 0);
+  }
+};
+
 struct Case {
-  OperandType type;
+  DataType type;
   std::string instruction;
   int m, n, wavesM, wavesN;
   int rowBytes = 64;
@@ -92,18 +104,32 @@ protected:
 
   void check(const Case &test) {
     switch (test.type) {
-    case OperandType::F16:
+    case DataType::F16:
       return check<_Float16, _Float16>(test, "f16", "f32", "f16");
-    case OperandType::BF16:
+    case DataType::BF16:
       return check<BFloat16, float>(test, "bf16", "f32", "f32");
-    case OperandType::F32:
+    case DataType::F32:
       return check<float, float>(test, "f32", "f32", "f32");
-    case OperandType::F64:
+    case DataType::F64:
       return check<double, double>(test, "f64", "f64", "f64");
-    case OperandType::I8:
+    case DataType::I8:
       return test.isFloatResult
                  ? check<int8_t, float>(test, "i8", "i32", "f32")
                  : check<int8_t, int32_t>(test, "i8", "i32", "i32");
+    case DataType::E4M3FNUZ:
+      return check<Float8<reference::ElementType::E4M3FNUZ>, float>(
+          test, "f8E4M3FNUZ", "f32", "f32");
+    case DataType::E5M2FNUZ:
+      return check<Float8<reference::ElementType::E5M2FNUZ>, float>(
+          test, "f8E5M2FNUZ", "f32", "f32");
+    case DataType::E4M3FN:
+      return check<Float8<reference::ElementType::E4M3FN>, float>(
+          test, "f8E4M3FN", "f32", "f32");
+    case DataType::E5M2:
+      return check<Float8<reference::ElementType::E5M2>, float>(test, "f8E5M2",
+                                                                "f32", "f32");
+    default:
+      FAIL() << "no operands are of this type";
     }
   }
 
@@ -173,16 +199,17 @@ private:
   }
 };
 
-constexpr OperandType kTypes[] = {OperandType::F16, OperandType::BF16,
-                                  OperandType::F32, OperandType::F64,
-                                  OperandType::I8};
+constexpr DataType kTypes[] = {
+    DataType::F16,      DataType::BF16,   DataType::F32,
+    DataType::F64,      DataType::I8,     DataType::E4M3FNUZ,
+    DataType::E5M2FNUZ, DataType::E4M3FN, DataType::E5M2};
 } // namespace
 
 // Tests each matrix instruction of the chip with both assignments of lanes,
 // nested and flat reductions, and one, two and four fragments for each wave.
 // The data are integers, so that the results are exact.
 TEST_F(TileProgram, MultipliesByEveryInstruction) {
-  for (OperandType type : kTypes)
+  for (DataType type : kTypes)
     for (std::string name : {"mfma32", "mfma16", "wmma16", "fma"}) {
       auto instruction = findMatrixInstruction(getTarget(), name, type);
       if (!instruction)
@@ -218,7 +245,7 @@ TEST_F(TileProgram, MultipliesByEveryInstruction) {
 
 // The i32 accumulators of i8 operands may be stored as f32.
 TEST_F(TileProgram, ConvertsIntegerAccumulators) {
-  Case test{OperandType::I8, "fma", 64, 64, 2, 2};
+  Case test{DataType::I8, "fma", 64, 64, 2, 2};
   test.isFloatResult = true;
   check(test);
 }
@@ -228,10 +255,10 @@ TEST_F(TileProgram, ConvertsIntegerAccumulators) {
 TEST_F(TileProgram, CopiesDirectlyToLds) {
   if (getTarget().directLdsBytes < 16)
     GTEST_SKIP() << "the chip loads no 16 bytes a lane to LDS";
-  for (Case test : {Case{OperandType::F16, "mfma32", 128, 64, 2, 2},
-                    Case{OperandType::BF16, "mfma16", 128, 64, 2, 2},
-                    Case{OperandType::F32, "mfma32", 256, 64, 4, 1},
-                    Case{OperandType::I8, "mfma32", 64, 128, 2, 2}})
+  for (Case test : {Case{DataType::F16, "mfma32", 128, 64, 2, 2},
+                    Case{DataType::BF16, "mfma16", 128, 64, 2, 2},
+                    Case{DataType::F32, "mfma32", 256, 64, 4, 1},
+                    Case{DataType::I8, "mfma32", 64, 128, 2, 2}})
     for (auto [buffers, rowBytes] : {std::pair(2, 64), {4, 64}, {2, 128}}) {
       test.copy = "direct_to_lds";
       test.buffers = buffers;

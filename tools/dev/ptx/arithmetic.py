@@ -137,6 +137,20 @@ def decode_bits(machine, instruction):
         read(machine, value, kind))
 
 
+@opcode("prmt.b32")
+def decode_permutation(machine, instruction):
+    """Each four bits of the last operand name a byte of the first two, the
+    lowest first. Selecting its sign is not known here."""
+    target, a, b, selector = instruction.operands
+    selector = int(selector.removesuffix("U"), 0)
+    if selector & 0x8888:
+        raise ValueError(selector)
+    offsets = [selector >> 4 * i & 7 for i in range(4)]
+    return assign(write(machine, target, "b32"), lambda a, b: np.ascontiguousarray(
+        np.stack([a, b], axis=1).view(np.uint8)[:, offsets]).view(np.uint32)[:, 0],
+        read(machine, a, "b32"), read(machine, b, "b32"))
+
+
 COMPARISONS = {"lt": np.less, "le": np.less_equal, "gt": np.greater,
                "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal}
 

@@ -5,7 +5,7 @@ import itertools
 import gpu_device
 import numpy as np
 
-from .formats import round_to_bf16
+from .formats import FLOAT8, round_to_bf16, round_to_float8
 
 LETTERS = "xwy"
 # Dimensions of each tensor at one filter tap: pixels, groups, channels.
@@ -14,12 +14,17 @@ DIMENSIONS = {"x": "pgc", "w": "gkc", "y": "pgk"}
 
 class Convolution:
     """The problem of a network config. Its tensors have values of its type and
-    channels last; `result` is the letter of the one that it computes."""
+    channels last; `result` is the letter of the one that it computes, `kind`
+    the type of that one."""
 
     def __init__(self, config, seed):
         self.sizes = gpu_device.parse_config(config.removesuffix("-estats"))
-        self.direction, self.kind, layouts = config.split("-")[1:4]
+        self.direction, kinds, layouts = config.split("-")[1:4]
         self.result = {"fwd": "y", "bwd": "x", "wrw": "w"}[self.direction]
+        # Of floats of 8 bits the text has the result's type, too.
+        kind, _, self.kind = kinds.rpartition(",")
+        self.kinds = dict.fromkeys(LETTERS, kind or self.kind)
+        self.kinds[self.result] = self.kind
         self.has_statistics = config.endswith("-estats")
         self.layouts = dict(zip(LETTERS, layouts.split(",")))
         spatial = [self.sizes[name]
@@ -48,20 +53,26 @@ class Convolution:
         if not self.has_channels_last(letter):
             values = np.moveaxis(values, -1, 1)
         values = np.ascontiguousarray(values, np.float32)
-        if self.kind == "bf16":
+        kind = self.kinds[letter]
+        if kind in FLOAT8:
+            values = round_to_float8(values, kind)
+        elif kind == "bf16":
             values = round_to_bf16(values)
-        elif self.kind == "f16":
+        elif kind == "f16":
             values = values.astype(np.float16)
         return values.reshape(-1).view(np.uint8)
 
     def decode(self, data, letter):
         """The values of a tensor that lies in memory."""
         shape = self.shapes[letter]
-        if self.kind == "bf16":
+        kind = self.kinds[letter]
+        if kind in FLOAT8:
+            values = FLOAT8[kind][data]
+        elif kind == "bf16":
             bits = data.view(np.uint16).astype(np.uint32) << 16
             values = bits.view(np.float32)
         else:
-            values = data.view(np.float16 if self.kind == "f16" else np.float32)
+            values = data.view(np.float16 if kind == "f16" else np.float32)
         if not self.has_channels_last(letter):
             values = values.reshape(shape[0], shape[-1], *shape[1:-1])
             values = np.moveaxis(values, 1, -1)

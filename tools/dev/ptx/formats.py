@@ -25,14 +25,46 @@ def round_to_f16(values):
     return values.astype(np.float16).view(np.uint16)
 
 
+def list_float8(fraction, bias, has_infinity):
+    """The numbers of all codes of an 8-bit float of OCP, by code."""
+    code = np.arange(128)
+    exponent, rest = code >> fraction, code % (1 << fraction)
+    values = np.ldexp(rest + np.where(exponent > 0, 1 << fraction, 0.0),
+                      np.maximum(exponent, 1) - bias - fraction)
+    if has_infinity:
+        values[exponent == 31] = np.where(rest[exponent == 31], np.nan, np.inf)
+    else:
+        values[-1] = np.nan
+    return np.concatenate([values, -values])
+
+
+FLOAT8 = {"e4m3": list_float8(3, 7, False), "e5m2": list_float8(2, 15, True)}
+FLOAT8["e4m3fn"] = FLOAT8["e4m3"]
+
+
+def round_to_float8(values, kind):
+    """The nearest codes, ties to even; what is too large is the largest."""
+    numbers = FLOAT8[kind][:128]
+    last = np.flatnonzero(np.isfinite(numbers))[-1]
+    magnitude = np.minimum(abs(values.astype(np.float64)), numbers[last])
+    below = np.searchsorted(numbers[:last + 1], magnitude, "right") - 1
+    above = np.minimum(below + 1, last)
+    under, over = magnitude - numbers[below], numbers[above] - magnitude
+    is_up = (under > over) | ((under == over) & (above % 2 == 0))
+    return (np.where(is_up, above, below)
+            | np.where(np.signbit(values), 128, 0)).astype(np.uint8)
+
+
 # By the mode of an instruction, and the type of its result.
 ROUND = {("rn", "bf16"): round_to_bf16, ("rz", "bf16"): cut_to_bf16,
          ("rn", "f16"): round_to_f16}
 
 
 def decode(bits, kind):
-    """The values of elements of f16, bf16 or tf32, whose low bits a matrix
-    instruction does not see."""
+    """The values of elements of f16, bf16, 8-bit floats or tf32, whose low bits
+    a matrix instruction does not see."""
+    if kind in FLOAT8:
+        return FLOAT8[kind][bits]
     if kind == "f16":
         return bits.view(np.float16).astype(np.float64)
     if kind == "bf16":
@@ -43,4 +75,4 @@ def decode(bits, kind):
 
 
 def get_bytes(kind):
-    return 4 if kind == "tf32" else 2
+    return 1 if kind in FLOAT8 else 4 if kind == "tf32" else 2

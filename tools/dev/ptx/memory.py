@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 
-from .formats import round_to_tf32
+from .formats import FLOAT8, round_to_tf32
 from .fault import Fault
 
 GUARD = 4096  # Bytes between two allocations, which nobody may touch.
@@ -101,7 +101,7 @@ class TensorMap:
 
     @property
     def element_bytes(self):
-        return 2 if self.kind.endswith("f16") else 4
+        return 1 if self.kind in FLOAT8 else 2 if self.kind.endswith("f16") else 4
 
     @property
     def row_bytes(self):

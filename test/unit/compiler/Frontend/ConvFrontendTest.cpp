@@ -202,7 +202,7 @@ TEST_F(ConvFrontend, IntegerResults) {
   ConvProblem problem = makeProblem();
   problem.dataType = DataType::I8;
   for (DataType result : {DataType::I32, DataType::F32}) {
-    problem.int8Result = result;
+    problem.byteResult = result;
     auto module = build(problem);
     ASSERT_TRUE(verify(*module)) << messages;
     EXPECT_EQ(findConv(*module).getY().getType().getElementType().isInteger(32),
@@ -309,7 +309,7 @@ TEST_F(ConvFrontend, VerifierRefusesWhatIsNotDefined) {
   problem.dataType = DataType::I32;
   EXPECT_FALSE(verify(*build(problem)));
   EXPECT_EQ(messages, "'dnn.conv' op needs elements of type f16, bf16, f32, "
-                      "f64 or i8, but x has 'i32'");
+                      "f64, i8 or a float of 8 bits, but x has 'i32'");
 
   messages.clear();
   problem = makeProblem();

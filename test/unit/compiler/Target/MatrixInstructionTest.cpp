@@ -175,12 +175,12 @@ static void expectProduct(const MatrixInstruction &entry,
 // rows of P are tested.
 TEST(MatrixInstruction, MmaMultipliesAsThePtxIsaSays) {
   std::mt19937 random(1);
-  for (auto [name, type, elements] : {std::tuple("mma16", OperandType::F16, 8),
-                                      {"mma16", OperandType::BF16, 8},
-                                      {"mma16", OperandType::I8, 16},
-                                      {"mma16_tf32", OperandType::F32, 4},
-                                      {"mma16t", OperandType::F16, 8},
-                                      {"mma16t", OperandType::BF16, 8}}) {
+  for (auto [name, type, elements] : {std::tuple("mma16", DataType::F16, 8),
+                                      {"mma16", DataType::BF16, 8},
+                                      {"mma16", DataType::I8, 16},
+                                      {"mma16_tf32", DataType::F32, 4},
+                                      {"mma16t", DataType::F16, 8},
+                                      {"mma16t", DataType::BF16, 8}}) {
     auto entry = findMatrixInstruction(*findTarget("sm_80"), name, type);
     ASSERT_TRUE(entry);
     auto fill = [&](int rows) {
@@ -200,7 +200,7 @@ TEST(MatrixInstruction, MmaMultipliesAsThePtxIsaSays) {
 // numbers are those of AMD's matrix instruction calculator.
 TEST(MatrixInstruction, MapsTheLanesOfMfma) {
   auto entry =
-      findMatrixInstruction(*findTarget("gfx942"), "mfma32", OperandType::F16);
+      findMatrixInstruction(*findTarget("gfx942"), "mfma32", DataType::F16);
   ASSERT_TRUE(entry);
   for (int lane = 0; lane < 64; ++lane) {
     EXPECT_EQ(entry->getRowOfP().at(lane), lane % 32);
@@ -215,12 +215,35 @@ TEST(MatrixInstruction, MapsTheLanesOfMfma) {
 TEST(MatrixInstruction, MmaIsForHalvesAndBytesOfSm80AndLater) {
   for (const char *name : {"sm_80", "sm_86", "sm_89", "sm_90", "sm_120"}) {
     const GpuTarget &target = *findTarget(name);
-    for (OperandType type :
-         {OperandType::F16, OperandType::BF16, OperandType::I8})
+    for (DataType type : {DataType::F16, DataType::BF16, DataType::I8})
       EXPECT_TRUE(findMatrixInstruction(target, "mma16", type)) << name;
-    EXPECT_FALSE(findMatrixInstruction(target, "mma16", OperandType::F32));
-    EXPECT_TRUE(findMatrixInstruction(target, "fma", OperandType::F32));
+    EXPECT_FALSE(findMatrixInstruction(target, "mma16", DataType::F32));
+    EXPECT_TRUE(findMatrixInstruction(target, "fma", DataType::F32));
   }
   EXPECT_FALSE(
-      findMatrixInstruction(*findTarget("sm_75"), "mma16", OperandType::F16));
+      findMatrixInstruction(*findTarget("sm_75"), "mma16", DataType::F16));
+}
+
+// A chip multiplies the 8-bit floats of one family, or none: FNUZ on gfx942,
+// OCP's on gfx950, gfx12 and sm_90.
+TEST(MatrixInstruction, ChipsMultiplyOneFamilyOfFloats8) {
+  auto has = [](const char *chip, const char *name, DataType type) {
+    return findMatrixInstruction(*findTarget(chip), name, type).has_value();
+  };
+  for (auto [fnuz, ocp] : {std::pair(DataType::E4M3FNUZ, DataType::E4M3FN),
+                           {DataType::E5M2FNUZ, DataType::E5M2}}) {
+    EXPECT_TRUE(has("gfx942", "mfma32", fnuz));
+    EXPECT_FALSE(has("gfx942", "mfma32", ocp));
+    for (auto [chip, name] : {std::pair("gfx950", "mfma32"),
+                              {"gfx1200", "wmma16"},
+                              {"gfx1201", "wmma16"},
+                              {"sm_90", "mma16"}}) {
+      EXPECT_TRUE(has(chip, name, ocp)) << chip;
+      EXPECT_FALSE(has(chip, name, fnuz)) << chip;
+    }
+    for (auto [chip, name] : {std::pair("gfx90a", "mfma32"),
+                              {"gfx1100", "wmma16"},
+                              {"sm_80", "mma16"}})
+      EXPECT_FALSE(has(chip, name, ocp) || has(chip, name, fnuz)) << chip;
+  }
 }

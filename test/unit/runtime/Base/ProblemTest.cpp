@@ -171,7 +171,7 @@ TEST(Problem, NamesForbiddenTransforms) {
 }
 
 TEST(Problem, PutsEveryFieldIntoTheNetworkConfig) {
-  std::vector<ConvProblem> problems(38, makeProblem());
+  std::vector<ConvProblem> problems(43, makeProblem());
   problems[1].direction = Direction::BackwardData;
   problems[2].direction = Direction::BackwardWeights;
   problems[3].dataType = DataType::BF16;
@@ -201,7 +201,7 @@ TEST(Problem, PutsEveryFieldIntoTheNetworkConfig) {
   problems[26].xStrides = {100000, 1, 1, 7168, 512};
   problems[27].dataType = DataType::I8;
   problems[28].dataType = DataType::I8;
-  problems[28].int8Result = DataType::F32;
+  problems[28].byteResult = DataType::F32;
   problems[29].dataType = problems[30].dataType = DataType::F32;
   problems[30].mathType = MathType::Tf32;
   problems[31].extraPad = {1, 0};
@@ -211,6 +211,13 @@ TEST(Problem, PutsEveryFieldIntoTheNetworkConfig) {
   problems[35].extraPad.d = 1;
   problems[36].forbidsWinograd = true;
   problems[37].epilogue.statistics = true;
+  for (int i = 38; i < 43; ++i)
+    problems[i].byteResult = DataType::F16;
+  problems[38].dataType = DataType::E4M3FNUZ;
+  problems[39].dataType = DataType::E5M2FNUZ;
+  problems[40].dataType = problems[41].dataType = DataType::E4M3FN;
+  problems[41].byteResult = DataType::E4M3FN;
+  problems[42].dataType = DataType::E5M2;
   std::set<std::string> texts;
   std::set<uint64_t> hashes;
   for (const ConvProblem &problem : problems) {

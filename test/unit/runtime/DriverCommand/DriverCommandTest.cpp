@@ -136,8 +136,26 @@ TEST(DriverCommand, Int8RunsForward) {
             std::vector<std::string>{
                 "conv-fwd-i8,i32-nhwc,nchw,nchw-n100c3h32w32-k32y3x3-p0x0-"
                 "s1x1-d1x1-g1"});
-  EXPECT_EQ(parseConv({"convint8", "--result_type", "fp32"}).int8Result,
+  EXPECT_EQ(parseConv({"convint8", "--result_type", "fp32"}).byteResult,
             DataType::F32);
+}
+
+// Of floats of 8 bits there are MIOpen's and OCP's; the result has the same
+// type, unless a flag says otherwise.
+TEST(DriverCommand, ReadsFloatsOf8Bits) {
+  const std::pair<const char *, DataType> kWords[] = {
+      {"convfp8", DataType::E4M3FNUZ},
+      {"convbfp8", DataType::E5M2FNUZ},
+      {"convfp8ocp", DataType::E4M3FN},
+      {"convbfp8ocp", DataType::E5M2}};
+  for (auto [word, type] : kWords) {
+    EXPECT_EQ(parseConv({word}).dataType, type);
+    EXPECT_EQ(parseConv({word}).byteResult, type);
+    EXPECT_EQ(parseConv({word, "--result_type", "bfp16"}).byteResult,
+              DataType::BF16);
+    EXPECT_EQ(parseConv({word, "--result_type", "fp32"}).byteResult,
+              DataType::F32);
+  }
 }
 
 // Products of f32 may be computed as tf32.
@@ -395,8 +413,12 @@ TEST(DriverCommand, NamesTheWrongWord) {
       {{"conv", "--out_strides", "1,1,1,1"}, "two of its elements at one"},
       {{"conv", "--epilogue", "relu+bias"}, "flag '--epilogue' must be some"},
       {{"conv", "--epilogue", "alpha+"}, "flag '--epilogue' must be some"},
-      {{"conv", "--result_type", "fp32"}, "is one of convint8 only"},
+      {{"conv", "--result_type", "fp32"},
+       "is one of convint8 and of floats of 8 bits only"},
       {{"convint8", "--result_type", "fp16"}, "must be int32 or fp32"},
+      {{"convfp8", "--result_type", "bfp8"},
+       "must be fp8, fp16, bfp16 or fp32, not 'bfp8'"},
+      {{"poolfp8"}, "e4m3fnuz"},
       {{"conv", "--math", "bf16"}, "'--math' must be fp32 or tf32, not 'bf16'"},
       {{"convfp16", "--math", "tf32"}, "'--math tf32' is one of conv only"},
       {{"convint8", "-F", "2"}, "i8 is a type of forward"},
@@ -439,8 +461,6 @@ TEST(DriverCommand, NamesTheWrongWord) {
 // mistakes.
 TEST(DriverCommand, SaysWhatIsNotSupported) {
   const std::pair<Words, const char *> cases[] = {
-      {{"convbfp8"}, "'convbfp8' has a data type that is not supported"},
-      {{"convfp8"}, "'convfp8' has a data type that is not supported"},
       {{"pool", "-z", "same"}, "'--pad_mode same' is not supported"},
       {{"lrn", "-n", "3"}, "the operation 'lrn' is not supported"},
       {{"bnorm", "-A", "2"}, "flag '--alpha' is supported only with"},

@@ -50,9 +50,11 @@ struct Sample {
   std::vector<char> before, after;
 };
 
-constexpr ElementType kTypes[] = {ElementType::F16, ElementType::BF16,
-                                  ElementType::F32, ElementType::F64,
-                                  ElementType::I8,  ElementType::I32};
+constexpr ElementType kTypes[] = {ElementType::F16,      ElementType::BF16,
+                                  ElementType::F32,      ElementType::F64,
+                                  ElementType::I8,       ElementType::I32,
+                                  ElementType::E4M3FNUZ, ElementType::E5M2FNUZ,
+                                  ElementType::E4M3FN,   ElementType::E5M2};
 } // namespace
 
 // The right values pass in every type; poison does not.
@@ -88,7 +90,7 @@ TEST(ResultCheck, AgreesWithCompare) {
       passed += isRight;
     }
     EXPECT_GT(passed, 10);
-    if (type != ElementType::I8 && type != ElementType::I32)
+    if (getByteSize(type) > 1 && type != ElementType::I32)
       EXPECT_LT(passed, 390);
   }
 }

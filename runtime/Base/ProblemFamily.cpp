@@ -1,0 +1,281 @@
+//===- ProblemFamily.cpp - Problems that differ in sizes only -------------===//
+//
+// One kernel may serve all problems of a family, with the sizes as arguments
+// (docs/design/0038-sizes-as-arguments.md). The family's problem has unknown
+// sizes where its members differ: the batch size, the spatial sizes and the
+// number of rows.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Base/Problem.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+
+using namespace tessera;
+
+//===----------------------------------------------------------------------===//
+// Which sizes are unknown
+//===----------------------------------------------------------------------===//
+
+/// Visits the sizes that may be unknown. The order is batch, depth, height,
+/// width; a row-wise problem has one.
+template <typename Windowed, typename Visitor>
+static void visitOpenSizes(Windowed &problem, Visitor visit) {
+  visit(problem.batch);
+  visit(problem.in.d);
+  visit(problem.in.h);
+  visit(problem.in.w);
+}
+template <typename Visitor>
+static void visitOpenSizes(RowWiseProblem &problem, Visitor visit) {
+  visit(problem.lengths[0]);
+}
+template <typename Visitor>
+static void visitOpenSizes(const RowWiseProblem &problem, Visitor visit) {
+  visit(problem.lengths[0]);
+}
+
+bool Problem::hasUnknownSizes() const {
+  bool isFound = false;
+  std::visit(
+      [&](const auto &problem) {
+        visitOpenSizes(problem,
+                       [&](int64_t size) { isFound |= size == kUnknownSize; });
+      },
+      value);
+  return isFound;
+}
+
+/// Every size is a prime, so that a tile that is chosen for the sample divides
+/// no unknown size.
+Problem Problem::getSample() const {
+  constexpr int64_t kBatch = 7, kDepth = 13, kPixels = 61, kRows = 4099;
+  Problem sample = *this;
+  const auto set = [](int64_t &size, int64_t known) {
+    if (size == kUnknownSize)
+      size = known;
+  };
+  std::visit(
+      [&](auto &problem) {
+        if constexpr (requires { problem.batch; }) {
+          // A line has as many pixels as an image.
+          const bool isLine = problem.in.h == 1 || problem.in.w == 1;
+          const int64_t pixels = isLine ? kRows : kPixels;
+          set(problem.batch, kBatch);
+          set(problem.in.d, kDepth);
+          set(problem.in.h, pixels);
+          set(problem.in.w, pixels);
+        } else {
+          set(problem.lengths[0], kRows);
+        }
+      },
+      sample.value);
+  return sample;
+}
+
+/// The rules of a problem with unknown sizes.
+static Status verifyOpenSizes(const ConvProblem &p) {
+  if (p.xLayout == Layout::Strided || p.yLayout == Layout::Strided)
+    return invalidArgument(
+        "a convolution of unknown sizes needs packed images");
+  return Status::ok();
+}
+static Status verifyOpenSizes(const PoolProblem &p) {
+  if (p.xLayout == Layout::Strided || p.yLayout == Layout::Strided)
+    return invalidArgument("a pooling of unknown sizes needs packed images");
+  return Status::ok();
+}
+static Status verifyOpenSizes(const RowWiseProblem &p) {
+  if (p.isReduced(0) || numbersElements(p))
+    return invalidArgument("only the outermost dimension of rows may have an "
+                           "unknown size, in operations that do not number "
+                           "their elements");
+  return Status::ok();
+}
+
+Status Problem::verify() const {
+  if (hasUnknownSizes()) {
+    const Status status = std::visit(
+        [](const auto &problem) { return verifyOpenSizes(problem); }, value);
+    return status.isOk() ? getSample().verify() : status;
+  }
+  return std::visit([](const auto &problem) { return problem.verify(); },
+                    value);
+}
+
+//===----------------------------------------------------------------------===//
+// The sizes of a member
+//===----------------------------------------------------------------------===//
+
+/// Dimension `dim` of the memref of a tensor of `lengths`.
+static std::optional<int64_t> getSizeOf(const TensorLengths &lengths,
+                                        Layout layout, bool hasDepth,
+                                        int64_t dim) {
+  std::array<int64_t, 5> sizes{lengths.n};
+  size_t count = 1;
+  if (layout != Layout::NHWC)
+    sizes[count++] = lengths.c;
+  if (hasDepth)
+    sizes[count++] = lengths.d;
+  sizes[count++] = lengths.h;
+  sizes[count++] = lengths.w;
+  if (layout == Layout::NHWC)
+    sizes[count++] = lengths.c;
+  return dim < static_cast<int64_t>(count) ? std::optional(sizes[dim])
+                                           : std::nullopt;
+}
+
+static std::optional<int64_t> getSizeOf(const ConvProblem &p, KernelArg tensor,
+                                        int64_t dim) {
+  const bool isResidual = tensor == KernelArg::Residual;
+  const bool hasDepth = p.hasDepth();
+  if (tensor == KernelArg::X ||
+      (isResidual && p.direction == Direction::BackwardData))
+    return getSizeOf(p.getInputLengths(), p.xLayout, hasDepth, dim);
+  if (tensor == KernelArg::Y ||
+      (isResidual && p.direction == Direction::Forward))
+    return getSizeOf(p.getOutputLengths(), p.yLayout, hasDepth, dim);
+  return std::nullopt;
+}
+
+static std::optional<int64_t> getSizeOf(const PoolProblem &p, KernelArg tensor,
+                                        int64_t dim) {
+  if (tensor == KernelArg::X)
+    return getSizeOf(p.getInputLengths(), p.xLayout, p.hasDepth(), dim);
+  if (tensor == KernelArg::Y || tensor == KernelArg::Indices)
+    return getSizeOf(p.getOutputLengths(), p.yLayout, p.hasDepth(), dim);
+  return std::nullopt;
+}
+
+static std::optional<int64_t> getSizeOf(const RowWiseProblem &p,
+                                        KernelArg tensor, int64_t dim) {
+  const int number = getOffset(tensor, KernelArg::Tensor0);
+  if (!isRowTensor(tensor) || number >= p.tensorCount || dim >= p.rank)
+    return std::nullopt;
+  return p.tensors[number].strides[dim] == 0 ? 1 : p.lengths[dim];
+}
+
+std::optional<int64_t> Problem::getTensorSize(KernelArg tensor,
+                                              int64_t dim) const {
+  return std::visit(
+      [&](const auto &problem) { return getSizeOf(problem, tensor, dim); },
+      value);
+}
+
+//===----------------------------------------------------------------------===//
+// From a problem to its family
+//===----------------------------------------------------------------------===//
+
+/// Kernels for unknown sizes compute offsets in bytes with 31 bits and
+/// coordinates with 29.
+static constexpr int64_t kMostBytes = INT32_MAX;
+static constexpr double kMostCoordinate = 1 << 29;
+
+static bool isSmall(const TensorLengths &t, int64_t elementBytes) {
+  int64_t bytes = elementBytes;
+  for (int64_t length : {t.n, t.c, t.d, t.h, t.w})
+    if (__builtin_mul_overflow(bytes, length, &bytes))
+      return false;
+  return bytes <= kMostBytes;
+}
+
+/// Whether no coordinate of a window, inside the image or out, is too large.
+static bool isNear(int64_t in, int64_t out, int64_t reach, int64_t pad,
+                   int64_t stride) {
+  return static_cast<double>(out) * static_cast<double>(stride) +
+             static_cast<double>(reach) + static_cast<double>(pad) +
+             static_cast<double>(in) <
+         kMostCoordinate;
+}
+
+/// Makes a spatial size unknown, unless the dimension means nothing: one pixel
+/// under a window of one pixel.
+static void openSize(int64_t &in, int64_t window, int64_t pad,
+                     int64_t extraPad) {
+  if (in != 1 || window != 1 || pad != 0 || extraPad != 0)
+    in = kUnknownSize;
+}
+
+static std::optional<Family> findFamily(const ConvProblem &p) {
+  const Spatial out = p.getOutput();
+  const int64_t bytes =
+      std::max(getByteSize(p.dataType), getByteSize(p.getResultType()));
+  const bool isCovered =
+      p.xLayout != Layout::Strided && p.yLayout != Layout::Strided &&
+      isSmall(p.getInputLengths(), bytes) &&
+      isSmall(p.getOutputLengths(), bytes) &&
+      isNear(p.in.d, out.d, p.filter.d * p.dilation.d, p.pad.d, p.stride.d) &&
+      isNear(p.in.h, out.h, p.filter.h * p.dilation.h, p.pad.h, p.stride.h) &&
+      isNear(p.in.w, out.w, p.filter.w * p.dilation.w, p.pad.w, p.stride.w);
+  if (!isCovered)
+    return std::nullopt;
+  ConvProblem open = p;
+  open.batch = kUnknownSize;
+  openSize(open.in.d, p.filter.d, p.pad.d, p.extraPad.d);
+  openSize(open.in.h, p.filter.h, p.pad.h, p.extraPad.h);
+  openSize(open.in.w, p.filter.w, p.pad.w, p.extraPad.w);
+  return Family{open, p};
+}
+
+static std::optional<Family> findFamily(const PoolProblem &p) {
+  const Spatial out = p.getOutput();
+  const int64_t bytes =
+      std::max(getByteSize(p.dataType), getByteSize(p.indexType));
+  const bool isCovered =
+      p.xLayout != Layout::Strided && p.yLayout != Layout::Strided &&
+      isSmall(p.getInputLengths(), bytes) &&
+      isSmall(p.getOutputLengths(), bytes) &&
+      isNear(p.in.d, out.d, p.window.d, p.pad.d, p.stride.d) &&
+      isNear(p.in.h, out.h, p.window.h, p.pad.h, p.stride.h) &&
+      isNear(p.in.w, out.w, p.window.w, p.pad.w, p.stride.w);
+  if (!isCovered)
+    return std::nullopt;
+  PoolProblem open = p;
+  open.batch = kUnknownSize;
+  openSize(open.in.d, p.window.d, p.pad.d, p.extraPad.d);
+  openSize(open.in.h, p.window.h, p.pad.h, p.extraPad.h);
+  openSize(open.in.w, p.window.w, p.pad.w, p.extraPad.w);
+  return Family{open, p};
+}
+
+/// A space of one dimension as rows of up to eight elements, so that the number
+/// of rows may be unknown while blocks are as wide as an access.
+static RowWiseProblem splitLine(RowWiseProblem p) {
+  constexpr int64_t kMostElements = 8;
+  const int64_t block = std::min(p.lengths[0] & -p.lengths[0], kMostElements);
+  if (block == 1)
+    return p;
+  p.rank = 2;
+  p.lengths[1] = block;
+  p.lengths[0] /= block;
+  for (int tensor = 0; tensor < p.tensorCount; ++tensor) {
+    p.tensors[tensor].strides[1] = p.tensors[tensor].strides[0];
+    p.tensors[tensor].strides[0] *= block;
+  }
+  return p;
+}
+
+static std::optional<Family> findFamily(const RowWiseProblem &p) {
+  if (p.isReduced(0) || numbersElements(p))
+    return std::nullopt;
+  for (int tensor = 0; tensor < p.tensorCount; ++tensor)
+    if (p.getSpan(tensor) > kMostBytes / getByteSize(p.tensors[tensor].type))
+      return std::nullopt;
+  const RowWiseProblem member = p.rank == 1 ? splitLine(p) : p;
+  RowWiseProblem open = member;
+  open.lengths[0] = kUnknownSize;
+  return Family{open, member};
+}
+
+std::optional<Family> Problem::findFamily() const {
+  std::optional<Family> family = std::visit(
+      [](const auto &problem) { return ::findFamily(problem); }, value);
+  if (family)
+    for (Problem *problem : {&family->problem, &family->member}) {
+      problem->unaligned = unaligned;
+      problem->withoutWorkspace = withoutWorkspace;
+    }
+  return family;
+}

@@ -1,0 +1,357 @@
+//===- Prediction.cpp - How long a launch would take ----------------------===//
+
+#include "runtime/Emulator/Time/Prediction.h"
+
+#include "runtime/Emulator/Measure/JsonObject.h"
+#include "runtime/Emulator/Measure/Occupancy.h"
+#include "runtime/Emulator/Time/TraceRecorder.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+using namespace tessera;
+using namespace tessera::emulator;
+
+static constexpr std::string_view kBoundNames[] = {
+    "issue", "lds", "l1", "l2", "memory", "latency", "occupancy", "launch"};
+/// A unit that is busy for so much of the time is what bounds the launch.
+static constexpr double kBusy = 0.6;
+/// With more rounds of resident groups than these, a last round that is not
+/// full is no different from the others.
+static constexpr uint64_t kManyRounds = 8;
+
+std::string_view tessera::emulator::getName(TimeBound bound) {
+  return kBoundNames[static_cast<unsigned>(bound)];
+}
+
+namespace {
+/// How a launch spreads over the chip. Groups go round the dies, and on
+/// each die to its compute units.
+struct Spread {
+  uint64_t groups, units, dies;
+
+  uint64_t getGroupsOfUnit() const {
+    const uint64_t ofDie = (groups + dies - 1) / dies;
+    const uint64_t unitsOfDie = std::max<uint64_t>(1, units / dies);
+    return (ofDie + unitsOfDie - 1) / unitsOfDie;
+  }
+  /// The sampled groups: one in the middle, the next one of the same unit, of
+  /// the same die, and of another die.
+  std::array<uint64_t, 4> getSample() const {
+    const uint64_t far = groups > units ? units : groups > dies ? dies : 1;
+    const uint64_t first =
+        std::min(groups / 2, groups > far ? groups - 1 - far : 0);
+    return {first, first + units, first + dies, first + (dies > 1 ? 1 : units)};
+  }
+};
+
+/// The sampled groups by their parts.
+struct Sample {
+  std::vector<GroupTrace> traces;
+  std::array<const GroupTrace *, 4> role{};
+};
+} // namespace
+
+static ErrorOr<Sample> execute(const Launch &launch, MemoryMap &memory,
+                               const Settings &settings,
+                               const TimeOptions &options,
+                               const Spread &spread) {
+  std::vector<uint64_t> groups;
+  for (uint64_t group : spread.getSample())
+    if (group < spread.groups && !std::ranges::count(groups, group))
+      groups.push_back(group);
+  std::ranges::sort(groups);
+  TraceStore store(getChipCosts(launch.chip.name).segmentBytes);
+  LaunchWatch watch;
+  watch.groups = groups;
+  watch.makeObserver = [&] {
+    return std::make_unique<TraceRecorder>(launch.chip, launch.getGroups(),
+                                           options.recordLimit, store);
+  };
+  const LaunchOutcome outcome = run(launch, memory, settings, watch);
+  if (outcome.fault != FaultKind::None)
+    return invalidArgument("the kernel failed: " + outcome.message);
+  Sample sample;
+  sample.traces = store.takeTraces();
+  const std::array<uint64_t, 4> wanted = spread.getSample();
+  for (unsigned i = 0; i < wanted.size(); ++i)
+    for (const GroupTrace &trace : sample.traces)
+      if (trace.group == wanted[i])
+        sample.role[i] = &trace;
+  return sample;
+}
+
+static SharingTable findSharing(const Sample &sample) {
+  SharingTable table;
+  for (unsigned i = 0; i < sample.role.size(); ++i)
+    if (sample.role[i])
+      for (const WaveTrace &wave : sample.role[i]->waves)
+        for (uint32_t line : wave.lines)
+          table.get(line) |= static_cast<uint8_t>(1u << i);
+  return table;
+}
+
+static MemorySystem makeSystem(const Launch &launch, const TimeOptions &options,
+                               const Spread &spread) {
+  // Where the last round of groups is not full, the units that have none leave
+  // their share to the others.
+  const double busy = double(spread.groups) / double(spread.getGroupsOfUnit());
+  return {options.times,
+          getChipCosts(launch.chip.name).segmentBytes,
+          launch.chip.clockMhz / 1000.0,
+          std::max(1.0, busy / double(spread.dies)),
+          std::max(1.0, busy),
+          options.footprintBytes};
+}
+
+namespace {
+/// Replays parts of the launch and extrapolates.
+class Extrapolation {
+public:
+  Extrapolation(const Launch &launch, const TimeOptions &options,
+                const Spread &spread, const Sample &sample);
+  TimePrediction run();
+
+private:
+  uint32_t getMaxWaves() const;
+  uint32_t getMaxGroups() const;
+  uint64_t findResident() const;
+  ReplayResult replay(uint64_t groups, double share);
+  /// The clocks of `groups` groups that were replayed for `share`.
+  double getClocks(const ReplayResult &result, double share) const;
+  void addBusy(const ReplayResult &result, uint64_t groups, double share);
+  TimeBound findBound() const;
+
+  const Launch &launch;
+  const TimeOptions &options;
+  const ChipCosts &costs;
+  const SharingTable sharing;
+  const MemorySystem system;
+  StepTable steps;
+  std::vector<const GroupTrace *> traces; ///< of the unit
+  double recorded = 0, executed = 0;      ///< instructions of a group
+  TimePrediction prediction;
+};
+} // namespace
+
+Extrapolation::Extrapolation(const Launch &launch, const TimeOptions &options,
+                             const Spread &spread, const Sample &sample)
+    : launch(launch), options(options), costs(getChipCosts(launch.chip.name)),
+      sharing(findSharing(sample)), system(makeSystem(launch, options, spread)),
+      steps(launch.chip, options.times, launch.program, launch.getLanes()) {
+  uint64_t least = ~uint64_t(0), most = 1;
+  for (unsigned i = 0; i < 2; ++i)
+    if (sample.role[i])
+      traces.push_back(sample.role[i]);
+  for (const GroupTrace *trace : traces) {
+    recorded += double(trace->getSteps()) / double(traces.size());
+    executed += double(trace->getExecuted()) / double(traces.size());
+  }
+  for (const GroupTrace &trace : sample.traces) {
+    least = std::min(least, std::max<uint64_t>(1, trace.getExecuted()));
+    most = std::max(most, trace.getExecuted());
+  }
+  prediction.groupSpread = double(most) / double(least);
+  prediction.groups = spread.groups;
+  prediction.groupsOfUnit = spread.getGroupsOfUnit();
+  prediction.residentGroups = findResident();
+  prediction.groupsExecuted = sample.traces.size();
+}
+
+/// Waves of a SIMD, by registers alone.
+uint32_t Extrapolation::getMaxWaves() const {
+  KernelResources ofWave = makeSummary(launch, 0).resources;
+  ofWave.ldsBytes = 0;
+  ofWave.wavesPerGroup = 1;
+  return getOccupancy(costs, ofWave).groupsPerUnit / costs.simds;
+}
+
+/// Groups of a compute unit, by LDS and barriers.
+uint32_t Extrapolation::getMaxGroups() const {
+  const uint32_t lds = launch.getLdsBytes();
+  const auto most = static_cast<uint32_t>(options.times.maxGroups);
+  return lds ? std::clamp(costs.ldsBytes / lds, 1u, most) : most;
+}
+
+/// Groups that are resident together. Waves that end long before the others of
+/// their group leave their slots to the next one.
+uint64_t Extrapolation::findResident() const {
+  double waves = 0;
+  for (const GroupTrace *trace : traces) {
+    size_t longest = 1;
+    for (const WaveTrace &wave : trace->waves)
+      longest = std::max(longest, wave.steps.size());
+    waves +=
+        double(trace->getSteps()) / double(longest) / double(traces.size());
+  }
+  const double slots = double(getMaxWaves()) * costs.simds;
+  const auto byWaves =
+      static_cast<uint64_t>(slots / std::max(waves, 1.0) + 0.1);
+  return std::clamp<uint64_t>(std::min<uint64_t>(byWaves, getMaxGroups()), 1,
+                              prediction.groupsOfUnit);
+}
+
+ReplayResult Extrapolation::replay(uint64_t groups, double share) {
+  UnitReplay unit(costs, options.times, system, sharing, steps);
+  // The replay of a last round is no other picture.
+  Timeline *timeline = prediction.groupsReplayed ? nullptr : options.timeline;
+  prediction.groupsReplayed = groups;
+  return unit.run(
+      {traces, groups, getMaxGroups(), getMaxWaves(), share, timeline});
+}
+
+double Extrapolation::getClocks(const ReplayResult &result,
+                                double share) const {
+  // What is beyond the replayed part goes on as its second half did.
+  const double whole = executed / (recorded * share);
+  return result.halfClocks +
+         (result.clocks - result.halfClocks) * (whole - 0.5) / 0.5;
+}
+
+void Extrapolation::addBusy(const ReplayResult &result, uint64_t groups,
+                            double share) {
+  const double simds = result.clocks * costs.simds;
+  prediction.valu = result.valu / simds;
+  prediction.matrix = result.matrix / simds;
+  prediction.scalar = result.scalar / simds;
+  prediction.lds = result.lds / result.clocks;
+  prediction.l1 = result.address / result.clocks;
+  prediction.l2 = result.l2 / result.clocks;
+  prediction.memory = result.memory / result.clocks;
+  prediction.replayedShare = share * recorded / executed;
+  prediction.groupsReplayed = groups;
+  // Traffic was counted for all units that do as this one.
+  const double scale = double(prediction.groupsOfUnit) / double(groups) /
+                       prediction.replayedShare;
+  prediction.traffic = {result.traffic.l1 * scale, result.traffic.l2 * scale,
+                        result.traffic.far * scale,
+                        result.traffic.memory * scale};
+}
+
+TimeBound Extrapolation::findBound() const {
+  const TimePrediction &p = prediction;
+  if (p.launchMilliseconds * 2 > p.milliseconds)
+    return TimeBound::Launch;
+  const std::pair<double, TimeBound> busy[] = {
+      {std::max({p.valu, p.matrix, p.scalar}), TimeBound::Issue},
+      {p.lds, TimeBound::Lds},
+      {p.l1, TimeBound::L1},
+      {p.l2, TimeBound::L2},
+      {p.memory, TimeBound::Memory}};
+  const auto most = *std::ranges::max_element(
+      busy, {}, [](const auto &unit) { return unit.first; });
+  if (most.first >= kBusy)
+    return most.second;
+  const bool isCrowded = p.groupsOfUnit > p.residentGroups &&
+                         (getMaxWaves() < costs.maxWaves ||
+                          getMaxGroups() < options.times.maxGroups);
+  return isCrowded ? TimeBound::Occupancy : TimeBound::Latency;
+}
+
+TimePrediction Extrapolation::run() {
+  const uint64_t resident = prediction.residentGroups;
+  const uint64_t all = prediction.groupsOfUnit;
+  const double limit = double(options.replayLimit);
+  const double share = std::min(1.0, limit / (double(resident) * recorded));
+  uint64_t groups = resident;
+  if (share == 1) {
+    const auto fitting = static_cast<uint64_t>(limit / recorded);
+    groups =
+        std::min(all, std::max<uint64_t>(fitting / resident, 1) * resident);
+  }
+  const ReplayResult result = replay(groups, share);
+  double clocks = getClocks(result, share);
+  const uint64_t rest = all % groups;
+  if (rest && all / groups < kManyRounds) {
+    clocks *= double(all / groups);
+    clocks += getClocks(replay(rest, share), share);
+  } else {
+    clocks *= double(all) / double(groups);
+  }
+  addBusy(result, groups, share);
+  clocks *= 1 + options.times.matrixSlowdown * prediction.matrix;
+  prediction.clocks = clocks;
+  prediction.launchMilliseconds = options.times.launchMicroseconds / 1000;
+  prediction.milliseconds = prediction.launchMilliseconds +
+                            clocks / (double(launch.chip.clockMhz) * 1000);
+  prediction.lowMilliseconds = prediction.milliseconds * options.times.bandLow;
+  prediction.highMilliseconds =
+      prediction.milliseconds * options.times.bandHigh;
+  prediction.bound = findBound();
+  return prediction;
+}
+
+ErrorOr<TimePrediction>
+tessera::emulator::predictTime(const Launch &launch, MemoryMap &memory,
+                               const Settings &settings,
+                               const TimeOptions &options) {
+  if (!findChipTimes(launch.chip.name))
+    return notSupported("the times of " + std::string(launch.chip.name) +
+                        " cannot be predicted; there are numbers for " +
+                        getTimedChips());
+  const std::array<uint32_t, 3> grid = launch.getGroups();
+  const Spread spread{uint64_t(grid[0]) * grid[1] * grid[2],
+                      launch.chip.computeUnits,
+                      static_cast<uint64_t>(options.times.dies)};
+  ErrorOr<Sample> sample = execute(launch, memory, settings, options, spread);
+  if (!sample)
+    return sample.getStatus();
+  return Extrapolation(launch, options, spread, *sample).run();
+}
+
+static std::string formatBusy(const TimePrediction &p) {
+  JsonObject busy;
+  for (const auto &[name, share] :
+       {std::pair("valu", p.valu), std::pair("matrix", p.matrix),
+        std::pair("scalar", p.scalar), std::pair("lds", p.lds),
+        std::pair("l1", p.l1), std::pair("l2", p.l2),
+        std::pair("memory", p.memory)})
+    busy.addNumber(name, share);
+  return busy.finish();
+}
+
+std::string tessera::emulator::formatPrediction(const Launch &launch,
+                                                const TimePrediction &p) {
+  JsonObject line;
+  line.addText("kernel", launch.kernel.name);
+  line.addText("chip", launch.chip.name);
+  line.addTriple("grid", launch.getGroups());
+  line.addTriple("block", launch.groupSize);
+  line.addNumber("predicted_us", p.milliseconds * 1000);
+  line.addNumber("predicted_low_us", p.lowMilliseconds * 1000);
+  line.addNumber("predicted_high_us", p.highMilliseconds * 1000);
+  line.addNumber("launch_us", p.launchMilliseconds * 1000);
+  line.addInteger("clocks", static_cast<uint64_t>(p.clocks));
+  line.addText("bound", getName(p.bound));
+  line.addRaw("busy", formatBusy(p));
+  line.addInteger("l1_bytes", static_cast<uint64_t>(p.traffic.l1));
+  line.addInteger("l2_bytes", static_cast<uint64_t>(p.traffic.l2));
+  line.addInteger("far_bytes", static_cast<uint64_t>(p.traffic.far));
+  line.addInteger("memory_bytes", static_cast<uint64_t>(p.traffic.memory));
+  line.addInteger("groups_of_unit", p.groupsOfUnit);
+  line.addInteger("resident_groups", p.residentGroups);
+  line.addInteger("groups_executed", p.groupsExecuted);
+  line.addInteger("groups_replayed", p.groupsReplayed);
+  line.addNumber("replayed_share", p.replayedShare);
+  line.addNumber("group_spread", p.groupSpread);
+  return line.finish();
+}
+
+std::string tessera::emulator::describePrediction(const Launch &launch,
+                                                  const TimePrediction &p) {
+  char text[512];
+  std::snprintf(
+      text, sizeof text,
+      "predicted, not measured: %.1f us on %.*s (%.1f to %.1f), bound by %.*s\n"
+      "busy: valu %.0f %%, matrix %.0f %%, scalar %.0f %%, lds %.0f %%, l1 "
+      "%.0f "
+      "%%, l2 %.0f %%, memory %.0f %%; %.0f us of launch\n",
+      p.milliseconds * 1000, int(launch.chip.name.size()),
+      launch.chip.name.data(), p.lowMilliseconds * 1000,
+      p.highMilliseconds * 1000, int(getName(p.bound).size()),
+      getName(p.bound).data(), p.valu * 100, p.matrix * 100, p.scalar * 100,
+      p.lds * 100, p.l1 * 100, p.l2 * 100, p.memory * 100,
+      p.launchMilliseconds * 1000);
+  return text;
+}

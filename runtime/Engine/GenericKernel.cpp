@@ -1,0 +1,63 @@
+//===- GenericKernel.cpp - Kernels for unknown sizes ----------------------===//
+
+#include "runtime/Engine/GenericKernel.h"
+
+using namespace tessera;
+
+/// Puts the sizes into one launch. Kernels number their points in 31 bits.
+static Status bindLaunch(LaunchRecipe &launch, const SizeExpr::Lookup &lookup) {
+  constexpr int64_t kMostPoints = INT32_MAX;
+  for (LaunchArg &arg : launch.args) {
+    if (!isOfSizes(arg.kind))
+      continue;
+    const ErrorOr<int64_t> value = arg.size.evaluate(lookup);
+    if (!value)
+      return value.getStatus();
+    const bool isDivisor = arg.kind == KernelArg::Divisor;
+    if (*value > (isDivisor ? kMostPoints : int64_t(UINT32_MAX)) ||
+        (isDivisor && *value < 1))
+      return notSupported(
+          "a kernel for unknown sizes does not take the number " +
+          std::to_string(*value));
+    arg =
+        LaunchArg(KernelArg::Size,
+                  SizeExpr(isDivisor ? static_cast<int64_t>(makeDivisor(*value))
+                                     : *value));
+  }
+  if (!launch.hasUnknownSizes())
+    return Status::ok();
+  const ErrorOr<int64_t> workgroups = launch.workgroups.evaluate(lookup);
+  if (!workgroups)
+    return workgroups.getStatus();
+  if (*workgroups < 1 || *workgroups > kMostPoints / launch.block[0])
+    return notSupported("a kernel for unknown sizes does not take " +
+                        std::to_string(*workgroups) + " workgroups");
+  launch.grid[0] = static_cast<uint32_t>(*workgroups);
+  launch.workgroups = {};
+  return Status::ok();
+}
+
+ErrorOr<Kernel> tessera::bindSizes(const Kernel &kernel,
+                                   const Problem &member) {
+  const auto lookup = [&](KernelArg tensor, int64_t dim) {
+    return member.getTensorSize(tensor, dim);
+  };
+  Kernel bound = kernel;
+  for (LaunchRecipe &launch : bound.launches)
+    if (Status status = bindLaunch(launch, lookup); !status.isOk())
+      return status;
+  return bound;
+}
+
+bool tessera::isServedGenerically(const Problem &problem) {
+  // Kernels for unknown sizes do not use matrix units. On a large chip they
+  // reach some 10^12 operations a second, and a compilation takes 50 ms.
+  constexpr double kMostFlops = 2e10;
+  const ConvProblem *conv = problem.getConv();
+  return !conv || conv->getFlops() <= kMostFlops;
+}
+
+uint32_t FamilyCounts::add(const Problem &family) {
+  const std::lock_guard lock(mutex);
+  return ++counts[family];
+}

@@ -1,0 +1,49 @@
+//===- GenericKernel.h - Kernels for unknown sizes -------------*- C++ -*--===//
+//
+// A kernel for unknown sizes serves every problem of a family: its launches
+// become those of one problem when the sizes are put in
+// (docs/design/0038-sizes-as-arguments.md).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_RUNTIME_ENGINE_GENERICKERNEL_H
+#define TESSERA_RUNTIME_ENGINE_GENERICKERNEL_H
+
+#include "runtime/Base/ErrorOr.h"
+#include "runtime/Base/Kernel.h"
+#include "runtime/Base/Problem.h"
+
+#include <mutex>
+#include <unordered_map>
+
+namespace tessera {
+
+/// The kernel for `member`, in the form of the family (Family::member), of one
+/// for the family: no argument depends on sizes any more. NotSupported if the
+/// problem is too large for it.
+ErrorOr<Kernel> bindSizes(const Kernel &kernel, const Problem &member);
+
+/// Whether a kernel for unknown sizes, which is slower, takes less time for the
+/// problem than a compilation would.
+bool isServedGenerically(const Problem &problem);
+
+/// How many problems of each family have been seen. Every method may be called
+/// from several threads at once.
+class FamilyCounts {
+public:
+  /// Counts one more problem of `family`; returns the number.
+  uint32_t add(const Problem &family);
+
+private:
+  struct Hash {
+    size_t operator()(const Problem &problem) const {
+      return problem.getHash();
+    }
+  };
+  std::mutex mutex; ///< Guards what follows.
+  std::unordered_map<Problem, uint32_t, Hash> counts;
+};
+
+} // namespace tessera
+
+#endif // TESSERA_RUNTIME_ENGINE_GENERICKERNEL_H

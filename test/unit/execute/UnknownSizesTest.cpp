@@ -1,0 +1,227 @@
+//===- UnknownSizesTest.cpp - One kernel for many sizes -------------------===//
+//
+// Runs kernels for unknown sizes with many sizes on the device that
+// TESSERA_DEVICE names, and compares each result with the reference
+// (docs/design/0038-sizes-as-arguments.md).
+//
+//===----------------------------------------------------------------------===//
+
+#include "test/unit/Support/RunPool.h"
+#include "test/unit/Support/RunRowWise.h"
+#include "test/unit/execute/ConvFixture.h"
+#include "test/unit/execute/Draw.h"
+#include "test/unit/execute/DrawProblem.h"
+
+#include <array>
+#include <random>
+
+using namespace tessera;
+using namespace tessera::test;
+
+namespace {
+/// An engine that prefers kernels for unknown sizes from the first problem on.
+struct UnknownSizes : testing::Test {
+  std::unique_ptr<Engine> engine = [] {
+    EngineOptions options;
+    options.compiler = createJitCompiler();
+    options.generic = {GenericUse::Keep, /*shapesBefore=*/0};
+    return std::move(*Engine::create(getGpu(), std::move(options)));
+  }();
+
+  uint64_t countGeneric() { return engine->getCounters().generic; }
+
+  /// Expects that every problem so far had the kernel of one family.
+  void expectOneKernel(uint64_t problems) {
+    EXPECT_EQ(countGeneric(), problems);
+    EXPECT_EQ(engine->getCounters().compiled, 1u);
+  }
+};
+
+/// Sizes around powers of two, at which the shift of a division changes, small
+/// ones and primes.
+constexpr int64_t kSizes[] = {1,  2,  3,  4,  5,  7,  8,  9,  15, 16,
+                              17, 19, 23, 31, 32, 33, 37, 48, 63, 64};
+
+struct Sizes {
+  int64_t batch, h, w;
+};
+} // namespace
+
+/// The `index`-th of a sequence of random sizes; the first few have every size
+/// once in each dimension.
+static Sizes drawSizes(int64_t index) {
+  std::mt19937_64 random(getSeed() + static_cast<uint64_t>(index));
+  auto draw = [&](int64_t shift) {
+    const auto count = static_cast<int64_t>(std::size(kSizes));
+    return index < count ? kSizes[(index * shift + shift) % count]
+                         : static_cast<int64_t>(1 + random() % 40);
+  };
+  return {1 + draw(7) % 5, draw(1), draw(3)};
+}
+
+static ConvProblem makeConv(Direction direction, Layout layout) {
+  ConvProblem p;
+  p.direction = direction;
+  p.dataType = DataType::F16;
+  p.xLayout = p.wLayout = p.yLayout = layout;
+  p.inChannels = 8;
+  p.outChannels = 16;
+  p.filter = {3, 2};
+  p.pad = {1, 1};
+  p.stride = {2, 1};
+  p.dilation = {1, 2};
+  return p;
+}
+
+// One kernel for each direction and layout serves all sizes.
+TEST_F(UnknownSizes, OneConvolutionKernelServesAllSizes) {
+  for (Direction direction : {Direction::Forward, Direction::BackwardData,
+                              Direction::BackwardWeights})
+    for (Layout layout : {Layout::NHWC, Layout::NCHW}) {
+      engine.reset();
+      SetUp();
+      EngineOptions options;
+      options.compiler = createJitCompiler();
+      options.generic = {GenericUse::Keep, /*shapesBefore=*/0};
+      engine = std::move(*Engine::create(getGpu(), std::move(options)));
+      ConvProblem p = makeConv(direction, layout);
+      constexpr int64_t kProblems = 30;
+      for (int64_t i = 0; i < kProblems; ++i) {
+        const Sizes sizes = drawSizes(i);
+        p.batch = sizes.batch;
+        p.in = {sizes.h, sizes.w};
+        checkConv(*engine, p,
+                  i % 2 ? reference::DataKind::Uniform
+                        : reference::DataKind::Integer);
+      }
+      expectOneKernel(kProblems);
+    }
+}
+
+// Lines of a text-to-speech model's length: convolutions of one dimension, with
+// batch 1, dilations and an epilogue.
+TEST_F(UnknownSizes, OneKernelServesLines) {
+  ConvProblem p = makeConv(Direction::Forward, Layout::NCHW);
+  p.dataType = DataType::F32;
+  p.filter = {1, 7};
+  p.pad = {0, 9};
+  p.stride = {1, 1};
+  p.dilation = {1, 3};
+  p.epilogue.bias = true;
+  p.epilogue.activation = Activation::LeakyRelu;
+  constexpr int64_t kProblems = 40;
+  for (int64_t i = 0; i < kProblems; ++i) {
+    p.in = {1, 1 + i * i};
+    checkConv(*engine, p, reference::DataKind::Uniform);
+  }
+  expectOneKernel(kProblems);
+}
+
+// Random convolutions of every kind. Those whose images have gaps have kernels
+// of their own.
+TEST_F(UnknownSizes, RandomConvolutions) {
+  for (int64_t i = 0; i < TESSERA_RANDOM_PROBLEMS; ++i) {
+    const ConvProblem p = drawProblem(getSeed(), i);
+    const uint64_t before = countGeneric();
+    checkConv(*engine, p, reference::DataKind::Uniform);
+    EXPECT_EQ(countGeneric() - before, Problem(p).findFamily() ? 1u : 0u)
+        << p.toNetworkConfig();
+  }
+}
+
+static PoolProblem makePool(Direction direction, PoolMode mode, Layout layout) {
+  PoolProblem p;
+  p.direction = direction;
+  p.mode = mode;
+  p.dataType = DataType::F16;
+  p.xLayout = p.yLayout = layout;
+  p.channels = 24;
+  p.window = {3, 2};
+  p.pad = {1, 0};
+  p.stride = {2, 1};
+  if (mode == PoolMode::Max)
+    p.indexType = IndexType::U8;
+  return p;
+}
+
+// One kernel for each kind of pooling serves all sizes.
+TEST_F(UnknownSizes, OnePoolingKernelServesAllSizes) {
+  constexpr int64_t kProblems = 24;
+  uint64_t kernels = 0;
+  for (Direction direction : {Direction::Forward, Direction::BackwardData})
+    for (PoolMode mode : {PoolMode::Max, PoolMode::Average})
+      for (Layout layout : {Layout::NHWC, Layout::NCHW}) {
+        PoolProblem p = makePool(direction, mode, layout);
+        for (int64_t i = 0; i < kProblems; ++i) {
+          const Sizes sizes = drawSizes(i);
+          p.batch = sizes.batch;
+          p.in = {sizes.h, sizes.w};
+          const PoolOutcome outcome =
+              runPool(*engine, p, PoolData::Ties, getSeed());
+          EXPECT_TRUE(outcome.passed())
+              << p.toNetworkConfig() << ": " << outcome.toText();
+        }
+        EXPECT_EQ(countGeneric(), ++kernels * kProblems);
+        EXPECT_EQ(engine->getCounters().compiled, kernels);
+      }
+}
+
+// Random poolings of every kind. Images with gaps and indices of pixels have
+// kernels of their own.
+TEST_F(UnknownSizes, RandomPoolings) {
+  for (int64_t i = 0; i < TESSERA_RANDOM_PROBLEMS; ++i) {
+    const PoolProblem p = drawPool(getSeed(), i);
+    const PoolOutcome outcome =
+        runPool(*engine, p, PoolData::Uniform, getSeed());
+    EXPECT_TRUE(outcome.passed()) << p.toNetworkConfig() << ": " << outcome.tile
+                                  << ": " << outcome.toText();
+  }
+  EXPECT_GT(countGeneric(), uint64_t(TESSERA_RANDOM_PROBLEMS / 4));
+}
+
+/// Normalises rows of 200 elements, with a weight and a bias for each column.
+static RowWiseProblem makeNorm(int64_t rows) {
+  RowWiseProblem p =
+      *parseNetworkConfig(
+           "rowwise-softmax_fwd-m2-64x200-r1-i:f16:200:1-o:f16:200:1")
+           ->getRows();
+  p.lengths[0] = rows;
+  return p;
+}
+
+// One kernel serves all numbers of rows.
+TEST_F(UnknownSizes, OneKernelServesAllRows) {
+  uint64_t problems = 0;
+  for (int64_t rows = 2; rows < 3000; rows += 1 + rows / 5, ++problems) {
+    const RowOutcome outcome =
+        runRowWise(*engine, makeNorm(rows), getSeed(), 0);
+    EXPECT_TRUE(outcome.passed()) << rows << " rows: " << outcome.toText();
+  }
+  expectOneKernel(problems);
+}
+
+// A line of elements has a kernel for each power of two up to 8 that divides
+// its length.
+TEST_F(UnknownSizes, FewKernelsServeAllLines) {
+  for (int64_t length :
+       {3, 6, 12, 24, 63, 64, 126, 252, 999, 1000, 1002, 4100}) {
+    const RowWiseProblem line =
+        *parseNetworkConfig("rowwise-activ_fwd-m3-" + std::to_string(length) +
+                            "-r-i:f32:1-o:f32:1")
+             ->getRows();
+    const RowOutcome outcome = runRowWise(*engine, line, getSeed(), 0);
+    EXPECT_TRUE(outcome.passed()) << length << ": " << outcome.toText();
+  }
+  EXPECT_EQ(engine->getCounters().compiled, 4u);
+}
+
+// Random row-wise operations of every kind.
+TEST_F(UnknownSizes, RandomRows) {
+  for (int64_t i = 0; i < TESSERA_RANDOM_PROBLEMS; ++i) {
+    const RowWiseProblem p = drawRowWise(getSeed(), i);
+    const RowOutcome outcome = runRowWise(*engine, p, getSeed(), 0);
+    EXPECT_TRUE(outcome.passed()) << p.toNetworkConfig() << ": " << outcome.tile
+                                  << ": " << outcome.toText();
+  }
+  EXPECT_GT(countGeneric(), uint64_t(TESSERA_RANDOM_PROBLEMS / 3));
+}

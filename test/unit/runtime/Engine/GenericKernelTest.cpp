@@ -1,0 +1,172 @@
+//===- GenericKernelTest.cpp - When a family's kernel serves a problem ----===//
+
+#include "runtime/Engine/GenericKernel.h"
+
+#include "runtime/Engine/Engine.h"
+#include "test/unit/Support/FakeCompiler.h"
+#include "test/unit/Support/TemporaryDirectory.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+using namespace tessera;
+using namespace tessera::test;
+
+namespace {
+/// A test with engines that may share a database.
+struct GenericKernel : testing::Test {
+  const GpuApi &gpu = loadFakeHip();
+  std::shared_ptr<FakeCompiler> compiler = std::make_shared<FakeCompiler>();
+  TemporaryDirectory folder;
+
+  void SetUp() override { getFakeHip().reset(); }
+
+  std::unique_ptr<Engine> makeEngine(GenericOptions generic,
+                                     bool hasDatabase = false) {
+    EngineOptions options;
+    options.compiler = compiler;
+    options.generic = generic;
+    if (hasDatabase)
+      options.cacheDirectory = folder.getPath();
+    return std::move(*Engine::create(gpu, std::move(options)));
+  }
+};
+} // namespace
+
+static Problem makeProblem(int64_t batch) {
+  ConvProblem problem;
+  problem.batch = batch;
+  return problem;
+}
+
+/// Prepares the problem; the fake compiler makes a workgroup for each image.
+static const LoadedKernel *prepare(Engine &engine, int64_t batch) {
+  const ErrorOr<const LoadedKernel *> kernel =
+      engine.prepare(makeProblem(batch));
+  EXPECT_TRUE(kernel) << kernel.getStatus().getMessage();
+  if (!kernel)
+    return nullptr;
+  const LaunchRecipe &launch = (*kernel)->getKernel().launches[0];
+  EXPECT_EQ(launch.grid[0], batch);
+  EXPECT_FALSE(launch.hasUnknownSizes());
+  return *kernel;
+}
+
+// The first problems of a family get kernels of their own; then one kernel
+// serves all, without a compilation or a module.
+TEST_F(GenericKernel, ServesFamilyAfterSomeProblems) {
+  auto engine = makeEngine({GenericUse::Keep, 2});
+  prepare(*engine, 1);
+  prepare(*engine, 2);
+  EXPECT_EQ(compiler->compiled, 2);
+  EXPECT_EQ(engine->getCounters().generic, 0u);
+  for (int64_t batch = 3; batch < 20; ++batch)
+    prepare(*engine, batch);
+  EXPECT_EQ(compiler->compiled, 3);
+  EXPECT_EQ(engine->getCounters().generic, 17u);
+  EXPECT_EQ(getFakeHip().getCalls("hipModuleLoadData"), 3);
+}
+
+// A problem that comes back gets its own kernel, once; others keep theirs.
+TEST_F(GenericKernel, SwitchesAfterUses) {
+  auto engine = makeEngine({GenericUse::Switch, 0, 3});
+  const LoadedKernel *first = prepare(*engine, 5);
+  const LoadedKernel *other = prepare(*engine, 6);
+  for (int i = 0; i < 2; ++i)
+    EXPECT_EQ(prepare(*engine, 5), first);
+  engine->drain();
+  EXPECT_EQ(compiler->compiled, 1);
+  prepare(*engine, 5);
+  engine->drain();
+  EXPECT_EQ(compiler->compiled, 2);
+  EXPECT_EQ(engine->getCounters().promoted, 1u);
+  const LoadedKernel *own = prepare(*engine, 5);
+  EXPECT_NE(own, first);
+  for (int i = 0; i < 10; ++i)
+    EXPECT_EQ(prepare(*engine, 5), own);
+  EXPECT_EQ(prepare(*engine, 6), other);
+  engine->drain();
+  EXPECT_EQ(compiler->compiled, 2);
+}
+
+// The deterministic mode: the kernel of a problem never changes.
+TEST_F(GenericKernel, KeepsKernel) {
+  auto engine = makeEngine({GenericUse::Keep, 0, 3});
+  const LoadedKernel *first = prepare(*engine, 5);
+  for (int i = 0; i < 50; ++i)
+    EXPECT_EQ(prepare(*engine, 5), first);
+  engine->drain();
+  EXPECT_EQ(compiler->compiled, 1);
+  EXPECT_EQ(engine->getCounters().promoted, 0u);
+}
+
+// Without the option every problem has its own kernel.
+TEST_F(GenericKernel, IsNotUsedUnasked) {
+  auto engine = makeEngine({GenericUse::Never, 0});
+  for (int64_t batch = 1; batch < 10; ++batch)
+    prepare(*engine, batch);
+  EXPECT_EQ(compiler->compiled, 9);
+  EXPECT_EQ(engine->getCounters().generic, 0u);
+}
+
+// A stored kernel for unknown sizes serves the first problem of a process; a
+// stored kernel of the problem's own is preferred.
+TEST_F(GenericKernel, IsFoundInDatabase) {
+  {
+    auto engine = makeEngine({GenericUse::Keep, 1}, /*hasDatabase=*/true);
+    prepare(*engine, 1);
+    prepare(*engine, 2);
+    EXPECT_EQ(compiler->compiled, 2);
+  }
+  auto engine = makeEngine({GenericUse::Keep, 100}, /*hasDatabase=*/true);
+  prepare(*engine, 7);
+  prepare(*engine, 1);
+  EXPECT_EQ(compiler->compiled, 2);
+  EXPECT_EQ(engine->getCounters().generic, 1u);
+  EXPECT_EQ(engine->getCounters().fromDatabase, 2u);
+}
+
+// If the family has no kernel, every problem gets its own.
+TEST_F(GenericKernel, FallsBackToOwnKernel) {
+  compiler->refusesUnknownSizes = true;
+  auto engine = makeEngine({GenericUse::Switch, 0});
+  for (int64_t batch = 1; batch < 10; ++batch)
+    prepare(*engine, batch);
+  EXPECT_EQ(engine->getCounters().generic, 0u);
+  EXPECT_EQ(engine->getCounters().compiled, 9u);
+}
+
+// Sizes that a kernel's arithmetic does not reach are refused, so that the
+// problem's own kernel is made.
+TEST_F(GenericKernel, RefusesTooManyPoints) {
+  Kernel kernel;
+  LaunchRecipe &launch = kernel.launches.emplace_back();
+  launch.block = {256, 1, 1};
+  launch.grid[0] = 0;
+  launch.workgroups = SizeExpr::makeSize(KernelArg::X, 0) * 1024;
+  launch.args = {
+      LaunchArg(KernelArg::Divisor, SizeExpr::makeSize(KernelArg::X, 0) * 3)};
+  const ErrorOr<Kernel> bound = bindSizes(kernel, makeProblem(8191));
+  ASSERT_TRUE(bound);
+  EXPECT_EQ(bound->launches[0].grid[0], 8191u * 1024);
+  EXPECT_EQ(bound->launches[0].args[0].size.getNumber(),
+            static_cast<int64_t>(makeDivisor(8191 * 3)));
+  EXPECT_EQ(bindSizes(kernel, makeProblem(8192)).getStatus().getCode(),
+            StatusCode::NotSupported);
+}
+
+// The launch passes what the sizes give.
+TEST_F(GenericKernel, PassesSizes) {
+  auto engine = makeEngine({GenericUse::Keep, 0});
+  const LoadedKernel *kernel = prepare(*engine, 12);
+  char tensor = 0;
+  LaunchArgs args;
+  args.x = args.w = args.y = &tensor;
+  ASSERT_TRUE(engine->launch(*kernel, nullptr, args).isOk());
+  const std::vector<char> &kernarg = getFakeHip().launches.back().kernarg;
+  ASSERT_EQ(kernarg.size(), 4 * sizeof(uint64_t));
+  uint64_t size = 0;
+  std::memcpy(&size, kernarg.data() + 3 * sizeof(size), sizeof(size));
+  EXPECT_EQ(size, 12u * 5);
+}
