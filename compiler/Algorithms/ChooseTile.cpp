@@ -17,7 +17,8 @@ Status tessera::checkAlgorithm(const Algorithm &algorithm,
   return algorithm.check(problem, target);
 }
 
-/// The candidates that the caller's workspace, or its lack, allows.
+/// The candidates that the caller's workspace, or its lack, allows. Statistics
+/// take one with every algorithm.
 static std::vector<Candidate> getCandidates(const Algorithm &algorithm,
                                             const Problem &problem,
                                             const GpuTarget &target) {
@@ -25,7 +26,8 @@ static std::vector<Candidate> getCandidates(const Algorithm &algorithm,
   if (const ConvProblem *conv = problem.getConv();
       conv && problem.isWithoutWorkspace())
     std::erase_if(candidates, [&](const Candidate &candidate) {
-      return algorithm.needsWorkspace(*conv, candidate.tile);
+      return conv->epilogue.statistics ||
+             algorithm.needsWorkspace(*conv, candidate.tile);
     });
   return candidates;
 }

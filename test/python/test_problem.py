@@ -55,6 +55,17 @@ class ProblemTest(unittest.TestCase):
         z = 0.5 * convolve(self.x, self.w) + bias[:, None, None] + residual
         numpy.testing.assert_allclose(y, numpy.where(z > 0, z, 0.1 * z), atol=1e-5)
 
+    # Statistics are further results, of f32.
+    def test_statistics(self):
+        y, mean, variance = numpy.empty(SHAPES["y"], "f4"), numpy.empty(4, "f4"), numpy.empty(4, "f4")
+        problem = tessera.Problem(CONV.format("fwd", "nchw,nchw,nchw") + "-estats")
+        self.assertEqual([tensor.name for tensor in problem.tensors.values() if tensor.is_output],
+                         ["y", "mean", "variance"])
+        problem.run(self.x, self.w, y, mean=mean, variance=variance)
+        numpy.testing.assert_allclose(y, convolve(self.x, self.w), atol=1e-5)
+        numpy.testing.assert_allclose(mean, y.mean((0, 2, 3)), atol=1e-5)
+        numpy.testing.assert_allclose(variance, y.var((0, 2, 3)), rtol=1e-4)
+
     # Padding that differs between the ends, a pooling with indices, and its gradient.
     def test_pooling(self):
         x = self.random.standard_normal((1, 2, 5, 5), dtype="f4")

@@ -55,6 +55,27 @@ TEST_F(ProblemExtension, RunsAProblem) {
   EXPECT_EQ(args.activAlpha, 3);
 }
 
+// Statistics go where the struct says; one that ends before them has none.
+TEST_F(ProblemExtension, PassesStatistics) {
+  arguments.x = arguments.w = arguments.y = &data[0];
+  arguments.mean = &data[1];
+  arguments.variance = &data[2];
+  for (uint32_t size :
+       {sizeof arguments, offsetof(tesseraProblemArguments, mean)}) {
+    arguments.structSize = size;
+    ASSERT_EQ(tesseraRunProblem(handle,
+                                "conv-fwd-bf16-nhwc,nhwc,nhwc-n1c8h9w9-k8y1x1-"
+                                "p0x0-s1x1-d1x1-g1-estats",
+                                &arguments),
+              miopenStatusSuccess)
+        << tesseraGetLastErrorMessage();
+    const LaunchArgs &args = engine->launches.back().args;
+    const bool isWhole = size == sizeof arguments;
+    EXPECT_EQ(args.mean, isWhole ? &data[1] : nullptr);
+    EXPECT_EQ(args.variance, isWhole ? &data[2] : nullptr);
+  }
+}
+
 // Tensors and scalars of a row-wise problem are passed to the engine. A struct
 // that ends before them is accepted, and one of any other size is not.
 TEST_F(ProblemExtension, RunsARowWiseProblem) {

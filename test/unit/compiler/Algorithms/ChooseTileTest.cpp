@@ -543,6 +543,12 @@ TEST(ChooseTile, TransposesWhatDoesNotCoalesce) {
   auto ranked = rankTiles(Problem(p).asWithoutWorkspace(), target);
   ASSERT_TRUE(ranked);
   EXPECT_EQ(ranked->front().tile.algorithm, "igemm");
+  // Nor can statistics be combined.
+  p.epilogue.statistics = true;
+  EXPECT_TRUE(rankTiles(p, target));
+  EXPECT_EQ(
+      rankTiles(Problem(p).asWithoutWorkspace(), target).getStatus().getCode(),
+      StatusCode::NotSupported);
 }
 
 // Tiles of TMA store results with channels first, in every type that wgmma
