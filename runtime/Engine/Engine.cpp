@@ -222,7 +222,9 @@ const LoadedKernelImpl *EngineImpl::findGeneric(int device,
 /// is none or if it cannot serve the problem.
 std::unique_ptr<LoadedKernelImpl>
 EngineImpl::makeGeneric(int device, const Problem &problem) {
-  if (generic.use == GenericUse::Never || !isServedGenerically(problem))
+  if (generic.use == GenericUse::Never ||
+      (problem.getConv() && !generic.convolutions) ||
+      !isServedGenerically(problem))
     return nullptr;
   const std::optional<Family> family = problem.findFamily();
   const LoadedKernelImpl *shared =

@@ -27,9 +27,11 @@ static GenericOptions getGenericOptions() {
       {"KEEP", static_cast<int>(GenericUse::Keep)},
       {"SWITCH", static_cast<int>(GenericUse::Switch)}};
   GenericOptions options;
+  const auto use = getEnvWord("TESSERA_GENERIC_KERNELS", kWords);
   options.use = static_cast<GenericUse>(
-      getEnvWord("TESSERA_GENERIC_KERNELS", kWords)
-          .value_or(static_cast<int>(GenericUse::Switch)));
+      use.value_or(static_cast<int>(GenericUse::Switch)));
+  // A graph that is captured early would keep the slow kernel for ever.
+  options.convolutions = use.has_value();
   constexpr int64_t kMost = 1'000'000;
   if (const auto shapes = getEnvInt("TESSERA_GENERIC_AFTER", 0, kMost))
     options.shapesBefore = static_cast<uint32_t>(*shapes);
