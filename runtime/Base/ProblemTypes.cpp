@@ -30,16 +30,6 @@ Layout tessera::canonicalizeLayout(Strides &strides, const TensorLengths &t) {
   return Layout::Strided;
 }
 
-int64_t tessera::getByteSize(DataType type) {
-  switch (type) {
-#define DATA_TYPE(NAME, TEXT, BYTES, ...)                                      \
-  case DataType::NAME:                                                         \
-    return BYTES;
-#include "runtime/Base/DataTypes.def"
-  }
-  __builtin_unreachable();
-}
-
 std::string_view tessera::getName(DataType type) {
   switch (type) {
 #define DATA_TYPE(NAME, TEXT, ...)                                             \

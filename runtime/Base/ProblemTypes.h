@@ -113,7 +113,15 @@ int64_t getSpan(const Strides &strides, const TensorLengths &lengths);
 Layout canonicalizeLayout(Strides &strides, const TensorLengths &lengths);
 
 /// Bytes of one element.
-int64_t getByteSize(DataType type);
+constexpr int64_t getByteSize(DataType type) {
+  switch (type) {
+#define DATA_TYPE(NAME, TEXT, BYTES, ...)                                      \
+  case DataType::NAME:                                                         \
+    return BYTES;
+#include "runtime/Base/DataTypes.def"
+  }
+  __builtin_unreachable();
+}
 
 /// Lower-case names used in every text: "f16", "nhwc", "fwd".
 std::string_view getName(DataType type);
