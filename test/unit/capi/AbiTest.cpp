@@ -131,7 +131,7 @@ static_assert(sizeof(miopenConvSolution_t) == 32 &&
 
 static_assert(std::is_same_v<miopenAcceleratorQueue_t, hipStream_t>);
 
-static_assert(sizeof(tesseraCounters) == 40 &&
+static_assert(sizeof(tesseraCounters) == 56 &&
               offsetof(tesseraCounters, compiled) == 8 &&
               sizeof(tesseraStageTime) == 40 &&
               offsetof(tesseraKernelInfo, tile) == 56 &&

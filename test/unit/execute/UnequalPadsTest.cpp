@@ -70,7 +70,7 @@ static void checkAll(const ConvProblem &problem, std::set<std::string> &ran) {
 
 namespace {
 /// A family of problems that one algorithm is made for.
-struct Family {
+struct PaddedFamily {
   const char *algorithm;
   DataType type;
   Layout layout;
@@ -81,13 +81,13 @@ struct Family {
 };
 } // namespace
 
-class UnequalPads : public testing::TestWithParam<Family> {};
+class UnequalPads : public testing::TestWithParam<PaddedFamily> {};
 
 // Both ends of both dimensions, once with the longer padding before and once
 // after; no padding at one end; padding beyond the filter's reach. The families
 // cover every algorithm, and general and igemm take all of them.
 TEST_P(UnequalPads, MatchTheReference) {
-  const Family &family = GetParam();
+  const PaddedFamily &family = GetParam();
   std::set<std::string> ran;
   for (Direction direction : kDirections)
     for (auto [before, after] :
@@ -125,27 +125,31 @@ TEST_P(UnequalPads, MatchTheReference) {
 INSTANTIATE_TEST_SUITE_P(
     Families, UnequalPads,
     testing::Values(
-        Family{"igemm", DataType::F16, Layout::NHWC, 64, 64, 1, {3, 3}},
-        Family{"igemm", DataType::BF16, Layout::NHWC, 32, 32, 1, {1, 1}},
-        Family{"igemm", DataType::F32, Layout::NCHW, 8, 24, 1, {1, 1}},
-        Family{"igemm",
-               DataType::F16,
-               Layout::NHWC,
-               32,
-               40,
-               1,
-               {2, 3},
-               {2, 3},
-               {3, 2}},
-        Family{"stem", DataType::F16, Layout::NHWC, 3, 32, 1, {5, 4}, {2, 2}},
-        Family{"depthwise", DataType::F16, Layout::NHWC, 16, 16, 16, {3, 3}},
-        Family{
+        PaddedFamily{"igemm", DataType::F16, Layout::NHWC, 64, 64, 1, {3, 3}},
+        PaddedFamily{"igemm", DataType::BF16, Layout::NHWC, 32, 32, 1, {1, 1}},
+        PaddedFamily{"igemm", DataType::F32, Layout::NCHW, 8, 24, 1, {1, 1}},
+        PaddedFamily{"igemm",
+                     DataType::F16,
+                     Layout::NHWC,
+                     32,
+                     40,
+                     1,
+                     {2, 3},
+                     {2, 3},
+                     {3, 2}},
+        PaddedFamily{
+            "stem", DataType::F16, Layout::NHWC, 3, 32, 1, {5, 4}, {2, 2}},
+        PaddedFamily{
+            "depthwise", DataType::F16, Layout::NHWC, 16, 16, 16, {3, 3}},
+        PaddedFamily{
             "depthwise", DataType::F32, Layout::NCHW, 8, 8, 8, {3, 2}, {2, 2}},
-        Family{"groups", DataType::F16, Layout::NHWC, 64, 64, 8, {3, 3}},
-        Family{"toeplitz", DataType::BF16, Layout::NHWC, 32, 32, 32, {3, 3}},
-        Family{"packed", DataType::F16, Layout::NHWC, 3, 64, 1, {7, 7}, {2, 2}},
-        Family{"packed", DataType::BF16, Layout::NHWC, 67, 60, 1, {3, 3}},
-        Family{"nhwc", DataType::F16, Layout::NCHW, 64, 64, 1, {3, 3}}),
+        PaddedFamily{"groups", DataType::F16, Layout::NHWC, 64, 64, 8, {3, 3}},
+        PaddedFamily{
+            "toeplitz", DataType::BF16, Layout::NHWC, 32, 32, 32, {3, 3}},
+        PaddedFamily{
+            "packed", DataType::F16, Layout::NHWC, 3, 64, 1, {7, 7}, {2, 2}},
+        PaddedFamily{"packed", DataType::BF16, Layout::NHWC, 67, 60, 1, {3, 3}},
+        PaddedFamily{"nhwc", DataType::F16, Layout::NCHW, 64, 64, 1, {3, 3}}),
     [](const auto &info) {
       return std::string(info.param.algorithm) + std::to_string(info.index);
     });
