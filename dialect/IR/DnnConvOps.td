@@ -118,7 +118,7 @@ def StatisticsOp : Dnn_Op<"statistics"> {
 
     ```mlir
     dnn.statistics %y layout nhwc mean(%mean) variance(%variance)
-        : memref<64x14x14x256xf16>, memref<256xf32>, memref<256xf32>
+        : memref<1x4x4x16xf16>, memref<16xf32>, memref<16xf32>
     ```
   }];
   let arguments = (ins

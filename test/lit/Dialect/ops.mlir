@@ -194,8 +194,10 @@ func.func @statistics(%x: memref<1x4x4x8xf16>, %w: memref<16x1x1x8xf16>, %y: mem
   dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
       pads [0, 0] strides [1, 1] dilations [1, 1] groups 1
       : memref<1x4x4x8xf16>, memref<16x1x1x8xf16>, memref<1x4x4x16xf16>
+  // EXAMPLE: dnn.statistics
   dnn.statistics %y layout nhwc mean(%mean) variance(%variance)
       : memref<1x4x4x16xf16>, memref<16xf32>, memref<16xf32>
+  // EXAMPLE-END
   return
 }
 
