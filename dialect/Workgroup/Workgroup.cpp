@@ -44,38 +44,50 @@ static ParseResult parseSizes(AsmParser &parser, SmallVector<int64_t> &sizes,
   return success();
 }
 
+/// Reads the end of a type, which `split` may precede.
+static ParseResult parseSplit(AsmParser &parser, bool &isSplit) {
+  isSplit = succeeded(parser.parseOptionalComma());
+  return failure((isSplit && parser.parseKeyword("split")) ||
+                 parser.parseGreater());
+}
+
+static StringRef getEnd(bool isSplit) { return isSplit ? ", split>" : ">"; }
+
 Type BufferType::parse(AsmParser &parser) {
   SmallVector<int64_t> sizes;
   Type element;
   StringRef major;
   int64_t swizzle = 0;
+  bool isSplit = false;
   llvm::SMLoc loc = parser.getCurrentLocation();
   if (parser.parseLess() || parseSizes(parser, sizes, 3, &element) ||
       parser.parseComma() || parser.parseKeyword(&major) ||
-      parser.parseInteger(swizzle) || parser.parseGreater())
+      parser.parseInteger(swizzle) || parseSplit(parser, isSplit))
     return {};
   return BufferType::getChecked(
       [&] { return parser.emitError(loc); }, parser.getContext(), sizes[0],
-      sizes[1], sizes[2], element, major == "column_major", swizzle);
+      sizes[1], sizes[2], element, major == "column_major", swizzle, isSplit);
 }
 
 void BufferType::print(AsmPrinter &printer) const {
   printer << "<" << getSlots() << "x" << getRows() << "x" << getColumns() << "x"
           << getElementType() << ", "
           << (getColumnMajor() ? "column_major " : "row_major ") << getSwizzle()
-          << ">";
+          << getEnd(getIsSplit());
 }
 
 LogicalResult BufferType::verify(function_ref<InFlightDiagnostic()> emitError,
                                  int64_t slots, int64_t rows, int64_t columns,
                                  Type element, bool columnMajor,
-                                 int64_t swizzle) {
+                                 int64_t swizzle, bool isSplit) {
   if (slots < 1 || rows < 1 || columns < 1 || !element.isIntOrFloat())
     return emitError() << "needs slots, rows and columns of numbers";
   if (swizzle != 128 && swizzle != 64 && swizzle != 32)
     return emitError() << "has a swizzle of " << swizzle
                        << " bytes, but there are 128, 64 and 32";
   const int64_t bytes = columns * element.getIntOrFloatBitWidth() / 8;
+  if (isSplit && !element.isF32())
+    return emitError() << "splits " << element << ", but f32 has terms";
   if (!columnMajor && bytes != swizzle)
     return emitError() << "has rows of " << bytes << " bytes, but a swizzle of "
                        << swizzle;
@@ -86,7 +98,8 @@ int64_t BufferType::getSlotBytes() const {
   constexpr int64_t kAlignment = 1024; // Of a pattern of 128 bytes.
   return llvm::alignTo(getRows() * getColumns() *
                            getElementType().getIntOrFloatBitWidth() / 8,
-                       kAlignment);
+                       kAlignment) *
+         (getIsSplit() ? 2 : 1);
 }
 
 Type BoxType::parse(AsmParser &parser) {
@@ -101,6 +114,22 @@ Type BoxType::parse(AsmParser &parser) {
 void BoxType::print(AsmPrinter &printer) const {
   printer << "<" << getRows() << "x" << getColumns() << "x" << getElementType()
           << ">";
+}
+
+Type FragmentType::parse(AsmParser &parser) {
+  SmallVector<int64_t> sizes;
+  Type element;
+  bool isSplit = false;
+  if (parser.parseLess() || parseSizes(parser, sizes, 2, &element) ||
+      parseSplit(parser, isSplit))
+    return {};
+  return FragmentType::get(parser.getContext(), sizes[0], sizes[1], element,
+                           isSplit);
+}
+
+void FragmentType::print(AsmPrinter &printer) const {
+  printer << "<" << getRows() << "x" << getColumns() << "x" << getElementType()
+          << getEnd(getIsSplit());
 }
 
 Type AccType::parse(AsmParser &parser) {
@@ -177,9 +206,36 @@ LogicalResult StagesOp::verify() {
         return !buffer.getDefiningOp<AllocOp>() || findStages(buffer) != *this;
       }))
     return emitOpError("needs buffers of its own that wg.alloc made");
-  if (getFull() < 1 || getEmpty().value_or(1) < 1)
-    return emitOpError("needs arrivals of one or more for full and for empty");
+  if (getFull() < 1 || getReady().value_or(1) < 1 || getEmpty().value_or(1) < 1)
+    return emitOpError(
+        "needs arrivals of one or more for full, ready and empty");
   return success();
+}
+
+/// `thread`, or a number of `warps` or `warpgroups`.
+static ParseResult parseRoleThreads(OpAsmParser &parser, IntegerAttr &groups,
+                                    UnitAttr &thread, IntegerAttr &warps) {
+  Builder &b = parser.getBuilder();
+  groups = b.getI64IntegerAttr(1);
+  if (succeeded(parser.parseOptionalKeyword("thread"))) {
+    thread = b.getUnitAttr();
+    return success();
+  }
+  if (succeeded(parser.parseOptionalKeyword("warps")))
+    return parser.parseAttribute(warps, b.getI64Type());
+  return failure(parser.parseKeyword("warpgroups") ||
+                 parser.parseAttribute(groups, b.getI64Type()));
+}
+
+static void printRoleThreads(OpAsmPrinter &printer, RoleOp role,
+                             IntegerAttr groups, UnitAttr thread,
+                             IntegerAttr warps) {
+  if (thread)
+    printer << "thread";
+  else if (warps)
+    printer << "warps " << warps.getInt();
+  else
+    printer << "warpgroups " << groups.getInt();
 }
 
 /// What setmaxnreg takes.
@@ -190,8 +246,8 @@ LogicalResult RoleOp::verify() {
     return emitOpError() << "has " << registers
                          << " registers, but needs a multiple of " << kUnit
                          << " from " << kLeast << " to " << kMost;
-  if (getWarpgroups() < 1)
-    return emitOpError("needs a warpgroup");
+  if (getWarpgroups() < 1 || getWarps().value_or(1) < 1)
+    return emitOpError("needs a warpgroup, or a warp");
   return checkArguments(*this, getBody().front(), 1);
 }
 
@@ -206,14 +262,16 @@ LogicalResult BoxOp::verify() {
   return success();
 }
 
-Value tessera::wg::getWhole(Value buffer) {
-  while (auto rows = buffer.getDefiningOp<SliceOp>())
-    buffer = rows.getBuffer();
-  return buffer;
+Value tessera::wg::getWhole(Value operand) {
+  if (auto load = operand.getDefiningOp<LoadOp>())
+    operand = load.getBuffer();
+  while (auto rows = operand.getDefiningOp<SliceOp>())
+    operand = rows.getBuffer();
+  return operand;
 }
 
-StagesOp tessera::wg::findStages(Value buffer) {
-  auto users = getWhole(buffer).getUsers();
+StagesOp tessera::wg::findStages(Value operand) {
+  auto users = getWhole(operand).getUsers();
   auto user = llvm::find_if(users, llvm::IsaPred<StagesOp>);
   return user == users.end() ? StagesOp() : cast<StagesOp>(*user);
 }
@@ -238,23 +296,62 @@ LogicalResult SliceOp::verify() {
   if (to.getRows() > from.getRows() ||
       to != BufferType::get(getContext(), from.getSlots(), to.getRows(),
                             from.getColumns(), from.getElementType(),
-                            from.getColumnMajor(), from.getSwizzle()))
+                            from.getColumnMajor(), from.getSwizzle(),
+                            from.getIsSplit()))
     return emitOpError() << "takes " << to << " from " << from;
+  return success();
+}
+
+LogicalResult PrepareOp::verify() {
+  constexpr int64_t kColumns = 32, kSwizzle = 128;
+  BufferType type = getBuffer().getType();
+  if (!findStages(getBuffer()) || !getBuffer().getDefiningOp<AllocOp>())
+    return emitOpError("needs a whole buffer of stages");
+  if (!type.getElementType().isF32() || type.getColumns() != kColumns ||
+      type.getSwizzle() != kSwizzle)
+    return emitOpError() << "changes " << kColumns
+                         << " columns of f32, in pieces of " << kSwizzle
+                         << " bytes, but has " << type;
+  if (!type.getIsSplit() && !type.getColumnMajor())
+    return emitOpError() << "has " << type << ", which wgmma reads as it is";
+  return success();
+}
+
+LogicalResult LoadOp::verify() {
+  constexpr int64_t kColumns = 32, kSwizzle = 128;
+  BufferType from = getBuffer().getType();
+  FragmentType to = getResult().getType();
+  if (!findStages(getBuffer()))
+    return emitOpError("needs rows of a buffer of stages");
+  if (!from.getElementType().isF32() || from.getColumns() != kColumns ||
+      from.getSwizzle() != kSwizzle || from.getIsSplit() ||
+      (!to.getIsSplit() && !from.getColumnMajor()) ||
+      to.getElementType() != from.getElementType() ||
+      to.getColumns() != from.getColumns() || to.getRows() > from.getRows())
+    return emitOpError() << "loads " << to << " from " << from << ", but "
+                         << "fragments are " << kColumns
+                         << " columns of f32 in pieces of " << kSwizzle
+                         << " bytes, column_major unless they are split";
   return success();
 }
 
 ParseResult MmaOp::parse(OpAsmParser &parser, OperationState &result) {
   OpAsmParser::UnresolvedOperand a, b, acc;
-  BufferType typeA, typeB;
+  Type typeA;
+  BufferType typeB;
   AccType type;
+  auto parseBuffer = [&](Type &buffer) {
+    buffer = BufferType::parse(parser);
+    return success(buffer != nullptr);
+  };
   if (parser.parseOperand(a) || parser.parseComma() || parser.parseOperand(b))
     return failure();
   const bool hasAcc = succeeded(parser.parseOptionalKeyword("add"));
   if ((hasAcc && parser.parseOperand(acc)) ||
       parser.parseOptionalAttrDict(result.attributes) || parser.parseColon() ||
-      parser.parseCustomTypeWithFallback(typeA) || parser.parseComma() ||
-      parser.parseCustomTypeWithFallback(typeB) || parser.parseArrow() ||
-      parser.parseCustomTypeWithFallback(type) ||
+      parser.parseCustomTypeWithFallback(typeA, parseBuffer) ||
+      parser.parseComma() || parser.parseCustomTypeWithFallback(typeB) ||
+      parser.parseArrow() || parser.parseCustomTypeWithFallback(type) ||
       parser.resolveOperand(a, typeA, result.operands) ||
       parser.resolveOperand(b, typeB, result.operands) ||
       (hasAcc && parser.resolveOperand(acc, type, result.operands)))
@@ -269,27 +366,54 @@ void MmaOp::print(OpAsmPrinter &printer) {
     printer << " add " << getAcc();
   printer.printOptionalAttrDict((*this)->getAttrs());
   printer << " : ";
-  printer.printStrippedAttrOrType(getA().getType());
+  if (auto buffer = dyn_cast<BufferType>(getA().getType()))
+    printer.printStrippedAttrOrType(buffer);
+  else
+    printer << getA().getType();
   printer << ", ";
   printer.printStrippedAttrOrType(getB().getType());
   printer << " -> ";
   printer.printStrippedAttrOrType(getResult().getType());
 }
 
+/// Of A in registers, which are f32: that B is changed as A is on its way.
+static LogicalResult verifyFragment(MmaOp mma) {
+  auto a = dyn_cast<FragmentType>(mma.getA().getType());
+  BufferType b = mma.getB().getType();
+  if (!a)
+    return b.getIsSplit() ? mma.emitOpError("has one operand that is split")
+                          : success();
+  if (a.getIsSplit() != b.getIsSplit())
+    return mma.emitOpError("has one operand that is split");
+  if (!findStages(mma.getB()).getReady())
+    return mma.emitOpError("has A in registers, and needs B of stages that "
+                           "warps make ready");
+  if (mma.getResult().getType().getIsSwapped() || mma.getShares())
+    return mma.emitOpError("has A in registers, which are rows of the result, "
+                           "and all of a step");
+  return success();
+}
+
 /// What wgmma takes: 64 rows by 8 to 256 columns, and f32 in rows only.
 LogicalResult MmaOp::verify() {
   constexpr int64_t kRows = 64, kUnit = 8, kMostColumns = 256;
-  BufferType a = getA().getType(), b = getB().getType();
-  AccType acc = getResult().getType();
-  Type element = a.getElementType();
+  BufferType b = getB().getType();
   if (!findStages(getA()) || !findStages(getB()))
     return emitOpError("needs operands in buffers of stages");
+  if (failed(verifyFragment(*this)))
+    return failure();
+  auto fragment = getA().getDefiningOp<LoadOp>();
+  auto a =
+      cast<BufferType>((fragment ? fragment.getBuffer() : getA()).getType());
+  AccType acc = getResult().getType();
+  Type element = a.getElementType();
   const bool isF8 = isa<Float8E4M3FNType, Float8E5M2Type>(element);
   if (element != b.getElementType() || a.getColumns() != b.getColumns() ||
       !(element.isF16() || element.isBF16() || element.isF32() || isF8))
     return emitOpError("needs operands of as many columns of f16, bf16, f32, "
                        "f8E4M3FN or f8E5M2");
-  if ((element.isF32() || isF8) && (a.getColumnMajor() || b.getColumnMajor()))
+  if ((element.isF32() || isF8) && !fragment &&
+      (a.getColumnMajor() || b.getColumnMajor()))
     return emitOpError() << "multiplies " << element
                          << ", of which wgmma reads rows only";
   const int64_t blocks = acc.countBlocks(), columns = acc.getProductColumns();
@@ -300,9 +424,10 @@ LogicalResult MmaOp::verify() {
     return emitOpError() << "has sums of " << acc << ", but wgmma has " << kRows
                          << " rows and up to " << kMostColumns
                          << " columns, in multiples of " << kUnit;
-  if (acc.getRows() > a.getRows() || acc.getColumns() > b.getRows())
+  const int64_t rows = fragment ? fragment.getType().getRows() : a.getRows();
+  if (acc.getRows() > rows || acc.getColumns() > b.getRows())
     return emitOpError() << "has sums of " << acc << " of operands with "
-                         << a.getRows() << " and " << b.getRows() << " rows";
+                         << rows << " and " << b.getRows() << " rows";
   constexpr int64_t kShareBytes = 32; // Of a reduction, an instruction's.
   const int64_t all =
       a.getColumns() * element.getIntOrFloatBitWidth() / 8 / kShareBytes;

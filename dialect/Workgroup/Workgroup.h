@@ -24,10 +24,10 @@ inline constexpr int64_t kWarpgroup = 128;
 /// The program of a kernel at stage `workgroup`; null at others.
 ProgramOp findProgram(mlir::Operation *function);
 
-/// The buffer of stages that `buffer` is rows of, or is itself; and its stages,
-/// null if it is of none.
-mlir::Value getWhole(mlir::Value buffer);
-StagesOp findStages(mlir::Value buffer);
+/// The buffer of stages that `operand` is rows of, was loaded from, or is
+/// itself; and its stages, null if it is of none.
+mlir::Value getWhole(mlir::Value operand);
+StagesOp findStages(mlir::Value operand);
 
 } // namespace tessera::wg
 

@@ -42,11 +42,13 @@ def Wg_BufferType : TypeDef<WgDialect, "Buffer"> {
     columns. What lies together is a piece of a row, or, `column_major`, of a
     column; behind it is the same piece of the next. The piece has so many bytes,
     128, 64 or 32, and its 16-byte chunks are swizzled as TMA does it for that
-    size. A slot begins at a multiple of 1024 bytes.
+    size. A slot begins at a multiple of 1024 bytes. With `split` behind the swizzle
+    it has twice the space: f32 become terms of bf16 there (`wg.prepare`).
   }];
   let parameters = (ins "int64_t":$slots, "int64_t":$rows, "int64_t":$columns,
                         "::mlir::Type":$elementType, "bool":$columnMajor,
-                        "int64_t":$swizzle);
+                        "int64_t":$swizzle,
+                        DefaultValuedParameter<"bool", "false">:$isSplit);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -65,6 +67,18 @@ def Wg_BoxType : TypeDef<WgDialect, "Box"> {
   let summary = "What copies of a tile's steps have in common";
   let parameters = (ins "int64_t":$rows, "int64_t":$columns,
                         "::mlir::Type":$elementType);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def Wg_FragmentType : TypeDef<WgDialect, "Fragment"> {
+  let mnemonic = "fragment";
+  let summary = "A tile of A in the registers of a warpgroup";
+  let description = [{
+    `!wg.fragment<64x32xf32>`: 64 rows and 32 columns as wgmma takes them. With
+    `split` each f32 is its terms of bf16 (docs/design/0027-splits-in-registers.md).
+  }];
+  let parameters = (ins "int64_t":$rows, "int64_t":$columns,
+                        "::mlir::Type":$elementType, "bool":$isSplit);
   let hasCustomAssemblyFormat = 1;
 }
 
@@ -145,12 +159,14 @@ def AllocOp : Wg_Op<"alloc", [HasParent<"ProgramOp">]> {
 }
 
 def StagesOp : Wg_Op<"stages", [HasParent<"ProgramOp">]> {
-  let summary = "Stages with an mbarrier for full and one for empty";
+  let summary = "Stages with mbarriers for full, ready and empty";
   let description = [{
     Stage n is slot n of each of the buffers. It is full when `full` threads have
     arrived, which acquire it, and the bytes that they expect have been copied; it
     is empty when `empty` warpgroups have released it. At first all are empty.
-    Without `empty` each stage is filled once, and stays as it is.
+    Without `empty` each stage is filled once, and stays as it is. With `ready` so
+    many warps change operands where they lie, once the stage is full (`wg.prepare`),
+    and arrive then: before, nobody multiplies these.
 
     Example:
     ```mlir
@@ -159,16 +175,20 @@ def StagesOp : Wg_Op<"stages", [HasParent<"ProgramOp">]> {
     ```
   }];
   let arguments = (ins Variadic<Wg_BufferType>:$buffers, I64Attr:$full,
+                       OptionalAttr<I64Attr>:$ready,
                        OptionalAttr<I64Attr>:$empty);
   let results = (outs Wg_StagesType:$result);
   let assemblyFormat = [{
-    $buffers `full` $full (`empty` $empty^)? attr-dict `:` type($buffers)
+    $buffers `full` $full (`ready` $ready^)? (`empty` $empty^)? attr-dict
+    `:` type($buffers)
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     int64_t countStages();
     /// Whether each stage is filled once.
     bool stays() { return !getEmpty(); }
+    /// Of a stage.
+    int64_t countBarriers() { return getReady() ? 3 : 2; }
   }];
 }
 
@@ -176,18 +196,26 @@ def RoleOp : Wg_Op<"role", [HasParent<"ProgramOp">, SingleBlock, NoTerminator]> 
   let summary = "What some of the warpgroups run";
   let description = [{
     The next `warpgroups` of the workgroup run the body, or with `thread` one thread
-    of a warp, with so many registers a thread (setmaxnreg). Roles of a thread that
-    follow each other share a warpgroup. The argument is the warpgroup's number among
-    those of the role. Each role begins at the first stage.
+    of a warp, or so many `warps`, with so many registers a thread (setmaxnreg).
+    Roles of a thread and of warps that follow each other share a warpgroup. The
+    argument is the number of the warpgroup, or of the warp, among those of the
+    role. Each role begins at the first stage.
 
-    Example: see `wg.program`.
+    Example: see `wg.program`; of warps:
+    ```mlir
+    wg.role "split" warps 3 registers 88 {
+    ^bb0(%warp: i32):
+      // Waits for full stages, and makes them ready.
+    }
+    ```
   }];
   let arguments = (ins StrAttr:$name,
                        DefaultValuedAttr<I64Attr, "1">:$warpgroups,
-                       UnitAttr:$thread, I64Attr:$registers);
+                       UnitAttr:$thread, OptionalAttr<I64Attr>:$warps,
+                       I64Attr:$registers);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $name (`thread` $thread^) : (`warpgroups` $warpgroups)?
+    $name custom<RoleThreads>($warpgroups, $thread, $warps)
     `registers` $registers attr-dict-with-keyword $body
   }];
   let hasVerifier = 1;
@@ -210,15 +238,19 @@ def AcquireOp : Wg_Op<"acquire"> {
 }
 
 def AwaitOp : Wg_Op<"await"> {
-  let summary = "Wait until the stage is full";
+  let summary = "Wait until the stage is full, or ready";
   let description = [{
     Example:
     ```mlir
     wg.await %r
     ```
+    Ready:
+    ```mlir
+    wg.await %r ready
+    ```
   }];
-  let arguments = (ins Wg_StagesType:$stages);
-  let assemblyFormat = "$stages attr-dict";
+  let arguments = (ins Wg_StagesType:$stages, UnitAttr:$ready);
+  let assemblyFormat = "$stages (`ready` $ready^)? attr-dict";
 }
 
 def ReleaseOp : Wg_Op<"release"> {
@@ -331,6 +363,60 @@ def CopyOp : Wg_Op<"copy"> {
 }
 
 //===----------------------------------------------------------------------===//
+// Operands that are changed on their way
+//===----------------------------------------------------------------------===//
+
+def PrepareOp : Wg_Op<"prepare"> {
+  let summary = "Change an operand of the stage to what wgmma reads";
+  let description = [{
+    Each warp of the role changes its share of f32 where it lies: to terms of bf16
+    in a buffer that is `split`, two where the f32 were and two as far behind
+    (docs/design/0027-splits-in-registers.md); else what lies together, columns, to
+    rows, in blocks of 32 by 32 (docs/design/0011-tf32.md).
+
+    Example:
+    ```mlir
+    wg.prepare %sb : <4x128x32xf32, row_major 128, split>
+    ```
+  }];
+  let arguments = (ins Wg_BufferType:$buffer);
+  let assemblyFormat = "$buffer attr-dict `:` type($buffer)";
+  let hasVerifier = 1;
+}
+
+def ArriveOp : Wg_Op<"arrive"> {
+  let summary = "Say that this warp has done its share of making the stage ready";
+  let description = [{
+    What its lanes have written is seen by wgmma behind a `wg.await` of `ready`.
+
+    Example:
+    ```mlir
+    wg.arrive %r
+    ```
+  }];
+  let arguments = (ins Wg_StagesType:$stages);
+  let assemblyFormat = "$stages attr-dict";
+}
+
+def LoadOp : Wg_Op<"load"> {
+  let summary = "Load rows of the stage to the registers of the warpgroup";
+  let description = [{
+    A value for `wg.mma` while that stage is current. To a type with `split` each f32
+    is split on its way.
+
+    Example:
+    ```mlir
+    %fa = wg.load %mine : <4x64x32xf32, row_major 128> -> <64x32xf32, split>
+    ```
+  }];
+  let arguments = (ins Wg_BufferType:$buffer);
+  let results = (outs Wg_FragmentType:$result);
+  let assemblyFormat =
+    "$buffer attr-dict `:` type($buffer) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//
 
@@ -380,15 +466,23 @@ def MmaOp : Wg_Op<"mma"> {
     a times the transpose of b, each of its current stage, as one group of wgmma,
     of which `wg.wait` says when it has run. Without an accumulator the sums begin.
     `shares` = [first, count] of the instructions that share the reduction of a
-    stage are all of them by default.
+    stage are all of them by default. A may be what `wg.load` has brought to
+    registers: then b is of stages that warps make ready. Of operands that are
+    `split` six products of terms are issued, the small ones first.
 
     Example:
     ```mlir
     %e = wg.mma %mine, %sb add %c
        : <4x64x64xbf16, row_major 128>, <4x128x64xbf16, row_major 128> -> <64x128>
     ```
+    Of A in registers:
+    ```mlir
+    %s = wg.mma %fa, %sb
+       : !wg.fragment<64x32xf32, split>, <4x128x32xf32, row_major 128, split> -> <64x128>
+    ```
   }];
-  let arguments = (ins Wg_BufferType:$a, Wg_BufferType:$b,
+  let arguments = (ins AnyTypeOf<[Wg_BufferType, Wg_FragmentType]>:$a,
+                       Wg_BufferType:$b,
                        Optional<Wg_AccType>:$acc,
                        OptionalAttr<DenseI64ArrayAttr>:$shares);
   let results = (outs Wg_AccType:$result);

@@ -54,7 +54,7 @@ static int64_t chooseStoreRow(int64_t bytes, bool hasExtras) {
   return std::min(kRowBytes, hasExtras ? bytes & -bytes : piece);
 }
 
-bool tessera::preparesOperand(TileProgram &program) {
+static bool preparesOperand(TileProgram &program) {
   const StringRef instruction = program.mma.getInstruction();
   return instruction == kWgmmaSplit ||
          (instruction == kWgmmaTf32 && walksPixels(program));
@@ -62,7 +62,7 @@ bool tessera::preparesOperand(TileProgram &program) {
 
 bool tessera::isWorkgroupProgram(TileProgram &program) {
   const bool slides = program.pipeline.getHalo() && walksPixels(program);
-  return program.isTma() && !slides && !preparesOperand(program);
+  return program.isTma() && !slides;
 }
 
 bool tessera::isColumnMajor(dnn::ViewOp result) {
@@ -192,12 +192,8 @@ static LogicalResult checkRegisters(TileProgram &program,
   // The sums and what is around them must fit the registers of a thread.
   const int64_t sums = shape.blocks * shape.getProductColumns() / 2 *
                        (shape.promote > 0 ? 2 : 1);
-  constexpr int64_t kOthers = 24, kFragment = 16, kTerms = 32;
-  const int64_t fragments =
-      !shape.preparesB
-          ? 0
-          : shape.blocks * kFragment + (shape.splitsF32 ? kTerms : 0);
-  if (sums + fragments + kOthers > shape.getConsumerRegisters())
+  constexpr int64_t kOthers = 24;
+  if (sums + shape.countFragments() + kOthers > shape.getConsumerRegisters())
     return mma.emitOpError()
            << "has " << sums
            << " accumulators a thread, more than its registers hold";

@@ -223,6 +223,11 @@ struct HopperShape {
     return step;
   }
 
+  /// Registers of a thread for A and its terms.
+  int64_t countFragments() const {
+    constexpr int64_t kFragment = 16, kTerms = 32;
+    return !preparesB ? 0 : blocks * kFragment + (splitsF32 ? kTerms : 0);
+  }
   /// Whether the sums leave a thread registers for what an epilogue reads.
   bool hasSpareRegisters() const {
     constexpr int64_t kManySums = 128;
@@ -239,12 +244,8 @@ struct HopperShape {
 /// those along its columns. A single row has no neighbour.
 bool isColumnMajor(dnn::ViewOp result);
 
-/// Whether an operand of a program with copy tma is changed between its copy
-/// and wgmma (HopperShape::preparesB).
-bool preparesOperand(TileProgram &program);
-
-/// Whether wgmma reads the operands of a program as TMA brings them: a program
-/// of a workgroup (compiler/Conversion/Workgroup).
+/// Whether a program with copy tma becomes one of a workgroup
+/// (compiler/Conversion/Workgroup).
 bool isWorkgroupProgram(TileProgram &program);
 
 /// The shape of a tile program with copy tma; fails after an error at the op

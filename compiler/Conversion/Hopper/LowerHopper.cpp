@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/Hopper/LowerHopper.h"
-#include "compiler/Conversion/Hopper/ClusterSum.h"
 #include "compiler/Conversion/Hopper/StepFeed.h"
 #include "compiler/Conversion/Hopper/SumStore.h"
 #include "compiler/Conversion/Hopper/TileOrder.h"
@@ -33,10 +32,8 @@ private:
 
   void emitProducer();
   void emitCopier(unsigned copier);
-  void emitPreparer();
   void emitConsumer();
   SumStore makeStore();
-  void emitShare(ArrayRef<Value> sums, SumStore &store, ResultTile tile);
   void emitTile(Wgmma &wgmma, SumStore &store, Value tile,
                 StepFeed::Place &place);
   ResultTile locateTile(Value tile) {
@@ -80,8 +77,6 @@ KernelWriter::KernelWriter(TileProgram &program, const HopperPlan &plan,
 StepFeed::Place KernelWriter::forEachTile(
     const StepFeed::Place &begin,
     llvm::function_ref<StepFeed::Place(Value, StepFeed::Place)> body) {
-  if (shape.cluster > 1)
-    return body(workgroup, begin);
   auto loop = scf::ForOp::create(e.b, e.loc, workgroup, e.constant(plan.tiles),
                                  e.constant(plan.countWalkers()), begin);
   OpBuilder::InsertionGuard guard(e.b);
@@ -107,14 +102,6 @@ void KernelWriter::emitCopier(unsigned copier) {
   });
 }
 
-void KernelWriter::emitPreparer() {
-  StepFeed::Place begin = {e.constant(0), e.constant(0)};
-  forEachTile(begin, [&](Value tile, StepFeed::Place place) -> StepFeed::Place {
-    RingPlace end = feed->prepareTile(locateTile(tile), {place[0], place[1]});
-    return {end.stage, end.parity};
-  });
-}
-
 void KernelWriter::emitProducer() {
   constexpr int64_t kWarp = 32;
   for (unsigned copier = 0; copier < feed->countCopiers(); ++copier) {
@@ -122,41 +109,11 @@ void KernelWriter::emitProducer() {
                                        thread, e.constant(copier * kWarp));
     emitIf(e, isMe, [&] { emitCopier(copier); });
   }
-  if (!feed->prepares())
-    return;
-  Value isFree = arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::uge,
-                                       warp, e.constant(1));
-  emitIf(e, isFree, [&] { emitPreparer(); });
 }
 
 //===----------------------------------------------------------------------===//
 // The consumers
 //===----------------------------------------------------------------------===//
-
-/// A warp stores the rows that it has of its workgroup's share, unless that is
-/// behind the last column. The store looks at columns only where shares end
-/// behind it.
-void KernelWriter::emitShare(ArrayRef<Value> sums, SumStore &store,
-                             ResultTile tile) {
-  constexpr int64_t kWarps = kWarpgroup / 32;
-  ClusterSum cluster(
-      e, shape, shared.pointer,
-      {rank, e.andi(warp, kWarps - 1), e.add(thread, -kWarpgroup)});
-  cluster.send(sums);
-  tile.column = e.add(tile.column, cluster.getColumn());
-  auto emit = [&] {
-    store.begin(tile);
-    store.emit(cluster.receive());
-  };
-  const int64_t columns = program.store.getView().getType().getShape().back();
-  Value stores = cluster.hasShare();
-  if (columns % shape.tileN != 0)
-    stores = e.both(stores, e.ult(tile.column, columns));
-  if (stores)
-    emitIf(e, stores, emit);
-  else
-    emit();
-}
 
 void KernelWriter::emitTile(Wgmma &wgmma, SumStore &store, Value tile,
                             StepFeed::Place &place) {
@@ -165,10 +122,6 @@ void KernelWriter::emitTile(Wgmma &wgmma, SumStore &store, Value tile,
     result.column = e.add(result.column, e.mul(consumer, shape.getColumns()));
   else
     result.row = e.add(result.row, e.mul(consumer, shape.getRows()));
-  if (shape.cluster > 1) {
-    emitShare(feed->multiply(wgmma, result.group, place), store, result);
-    return;
-  }
   store.begin(result);
   store.emit(feed->multiply(wgmma, result.group, place));
 }
@@ -190,10 +143,8 @@ SumStore KernelWriter::makeStore() {
 }
 
 void KernelWriter::emitConsumer() {
-  // Where A slides, the feed says where each line begins.
-  Value firstRow = shape.wavesN > 1 || plan.sliding
-                       ? e.constant(0)
-                       : e.mul(consumer, shape.getRows());
+  // The feed says where each line begins.
+  Value firstRow = e.constant(0);
   auto getPlace = [&](const TmaOperand &operand) -> Wgmma::Operand {
     const int64_t bytes = operand.getBlockRowBytes();
     return {operand.isTransposed(), bytes,
@@ -205,12 +156,6 @@ void KernelWriter::emitConsumer() {
   Wgmma wgmma(e, shape, program.loadM.getType().getElementType(),
               getPlace(plan.a), b, shared.address, firstRow);
   SumStore store = makeStore();
-  if (shape.takesTurns()) {
-    Value isLast =
-        arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq, consumer,
-                              e.constant(shape.consumers - 1));
-    emitIf(e, isLast, [&] { emitPassTurn(e, consumer, shape.consumers); });
-  }
   forEachTile(feed->getBegin(), [&](Value tile, StepFeed::Place place) {
     emitTile(wgmma, store, tile, place);
     return place;
@@ -231,9 +176,7 @@ void KernelWriter::emit() {
   consumer = threads.consumer;
   StepFeed::Context context{e,      plan, shared.pointer, getMap(A), getMap(B),
                             thread, warp, consumer,       rank};
-  feed = plan.sliding      ? makeSlidingFeed(context)
-         : shape.splitsF32 ? makeSplitFeed(context)
-                           : makePixelFeed(context);
+  feed = makeSlidingFeed(context);
   emitTmaBegin(e, shape, kernel, plan.getMaps().size(), thread,
                [&] { feed->initialize(); });
   auto roles = scf::IfOp::create(e.b, e.loc, e.ult(threads.group, 1),
@@ -243,8 +186,6 @@ void KernelWriter::emit() {
   NVVM::SetMaxRegisterOp::create(e.b, e.loc, shape.getProducerRegisters(),
                                  NVVM::SetMaxRegisterAction::decrease);
   emitProducer();
-  if (shape.cluster > 1)
-    ClusterSum::attend(e);
   e.b.setInsertionPointToStart(&roles.getElseRegion().front());
   NVVM::SetMaxRegisterOp::create(e.b, e.loc, shape.getConsumerRegisters(),
                                  NVVM::SetMaxRegisterAction::increase);
@@ -260,8 +201,8 @@ LogicalResult tessera::lowerHopper(TileProgram &program,
     return failure();
   if (isWorkgroupProgram(program))
     return program.pipeline.emitOpError(
-        "brings operands by TMA as wgmma reads them, which "
-        "dnn-expand-pipeline lowers");
+        "copies by TMA, which dnn-expand-pipeline lowers, unless its taps "
+        "share rows of pixels that slide");
   llvm::SmallDenseSet<Value> pointers;
   for (Value extra : program.store.getExtras())
     pointers.insert(TileProgram::getView(extra).getSource());

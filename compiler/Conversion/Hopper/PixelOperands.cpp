@@ -102,3 +102,13 @@ void PixelTranspose::emit(Value block) {
                             /*alignment=*/kChunkBytes);
     }
 }
+
+void PixelTranspose::emitShare(Value buffer, int64_t columns,
+                               const WarpShare &share) {
+  const int64_t blocks = columns / kPixelBlock;
+  for (int64_t i = 0; i < blocks; i += share.count) {
+    Value block = e.add(share.warp, i - share.first);
+    emitIf(e, e.ult(block, blocks),
+           [&] { emit(addBytes(e, buffer, e.mul(block, kPixelBlockBytes))); });
+  }
+}

@@ -43,12 +43,20 @@ private:
   mlir::Value offsets[kRegisters]; ///< Bytes, of the first 8 pixels.
 };
 
+/// `warp` (i32) is one of `count` that share out work, from `first` on.
+struct WarpShare {
+  mlir::Value warp;
+  int64_t first, count;
+};
+
 /// Transposes a block where it lies. For all lanes of a warp.
 class PixelTranspose {
 public:
   PixelTranspose(Emitter &e, mlir::Value lane);
 
   void emit(mlir::Value block);
+  /// A warp's share of those of `columns` at `buffer`.
+  void emitShare(mlir::Value buffer, int64_t columns, const WarpShare &share);
 
 private:
   static constexpr int64_t kSide = 4; ///< Of what a lane transposes at once.

@@ -1,9 +1,9 @@
 //===- SplitOperands.cpp - f32 operands in terms of bf16 ------------------===//
 
 #include "compiler/Conversion/Hopper/SplitOperands.h"
-#include "compiler/Conversion/Hopper/PixelOperands.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace tessera;
@@ -83,6 +83,40 @@ SmallVector<Value> ChannelFragments::load(Value buffer) const {
           values.push_back(extract(e, pair, i));
     }
   return values;
+}
+
+/// f32s, as PixelFragments orders them.
+static SmallVector<Value> loadValues(Emitter &e, const HopperShape &shape,
+                                     bool isTransposed, Value warp, Value lane,
+                                     Value firstRow, Value buffer) {
+  if (!isTransposed)
+    return ChannelFragments(e, shape, warp, lane, firstRow).load(buffer);
+  SmallVector<Value> values =
+      PixelFragments(e, shape, warp, lane, firstRow).load(buffer);
+  for (Value &value : values)
+    value = arith::BitcastOp::create(e.b, e.loc, e.b.getF32Type(), value);
+  return values;
+}
+
+SmallVector<SmallVector<SplitPair>>
+tessera::loadTerms(Emitter &e, const HopperShape &shape, bool isTransposed,
+                   Value warp, Value lane, Value firstRow, Value buffer) {
+  constexpr int64_t kRegisters = 4, kValues = 2 * kRegisters;
+  SmallVector<Value> values =
+      loadValues(e, shape, isTransposed, warp, lane, firstRow, buffer);
+  SmallVector<SmallVector<SplitPair>> terms;
+  for (int64_t share = 0; share < kSplitShares; ++share)
+    for (int64_t block = 0; block < shape.blocks; ++block) {
+      ArrayRef<Value> all = ArrayRef(values).slice(
+          (block * kSplitShares + share) * kValues, kValues);
+      SmallVector<SplitPair> &pairs = terms.emplace_back();
+      // Of each four values the rows g and g + 8 take turns.
+      for (int64_t i = 0; i < kRegisters; ++i) {
+        const int64_t low = i / 2 * 4 + i % 2;
+        pairs.push_back(splitPair(e, all[low], all[low + 2]));
+      }
+    }
+  return terms;
 }
 
 //===----------------------------------------------------------------------===//
@@ -178,4 +212,14 @@ void TermWriter::emit(Value buffer, Value first) const {
             splitPair(e, extract(e, four, i), extract(e, four, i + 1)));
     store(piece, pairs);
   }
+}
+
+void TermWriter::emitShare(Value buffer, const WarpShare &share) const {
+  Value first = e.mul(e.add(share.warp, -share.first), kPiecesAtOnce);
+  auto loop =
+      scf::ForOp::create(e.b, e.loc, first, e.constant(countPieces()),
+                         e.constant(kPiecesAtOnce * share.count), ValueRange{});
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPointToStart(loop.getBody());
+  emit(buffer, loop.getInductionVar());
 }

@@ -9,8 +9,7 @@
 #ifndef TESSERA_COMPILER_CONVERSION_HOPPER_SPLITOPERANDS_H
 #define TESSERA_COMPILER_CONVERSION_HOPPER_SPLITOPERANDS_H
 
-#include "compiler/Conversion/Hopper/HopperShape.h"
-#include "compiler/Conversion/Nvidia/SharedMemory.h"
+#include "compiler/Conversion/Hopper/PixelOperands.h"
 #include "compiler/Conversion/Nvidia/SplitPair.h"
 
 namespace tessera {
@@ -41,6 +40,14 @@ private:
   mlir::Value offsets[kEights];
 };
 
+/// The terms of A of a consumer's warp, as Wgmma::multiplyTerms() takes them;
+/// `isTransposed` says whether A's rows lie together. The others as those of
+/// PixelFragments.
+llvm::SmallVector<llvm::SmallVector<SplitPair>>
+loadTerms(Emitter &e, const HopperShape &shape, bool isTransposed,
+          mlir::Value warp, mlir::Value lane, mlir::Value firstRow,
+          mlir::Value buffer);
+
 /// Splits B in pieces of 8 rows of its buffer (of 64 columns, if these lie
 /// together). For all lanes of a warp.
 class TermWriter {
@@ -54,6 +61,8 @@ public:
   /// `buffer`.
   void emit(mlir::Value buffer, mlir::Value first) const;
   static constexpr int64_t kPiecesAtOnce = 2;
+  /// Splits a warp's share, two pieces at a time.
+  void emitShare(mlir::Value buffer, const WarpShare &share) const;
 
 private:
   mlir::Value getPiece(mlir::Value buffer, mlir::Value piece) const;

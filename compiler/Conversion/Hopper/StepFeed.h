@@ -1,10 +1,9 @@
 //===- StepFeed.h - From the copies to the products of a tile --*- C++ -*--===//
 //
 // The rings of a workgroup, both ends of them: threads that copy walk all
-// tiles, ahead of the consumers, which multiply and give stages back. B is
-// changed on its way (makePixelFeed, makeSplitFeed), or each row of pixels
-// comes once for all taps (makeSlidingFeed); consumers share each tile. Steps
-// that simply bring both operands, and halos, are programs of a workgroup
+// tiles, ahead of the consumers, which multiply and give stages back. Each row
+// of pixels comes once for all taps (makeSlidingFeed); consumers share each
+// tile. All other steps are programs of a workgroup
 // (compiler/Conversion/Workgroup).
 //
 //===----------------------------------------------------------------------===//
@@ -46,14 +45,6 @@ public:
   virtual RingPlace copyTile(unsigned copier, const ResultTile &tile,
                              const RingPlace &begin) = 0;
 
-  /// Whether the producer's other warps change B once it has been copied, and
-  /// their share of a tile from a place of the ring on.
-  virtual bool prepares() const { return false; }
-  virtual RingPlace prepareTile(const ResultTile &tile,
-                                const RingPlace &begin) {
-    return begin;
-  }
-
   /// Where a consumer is in the rings: a stage and a parity of each.
   using Place = llvm::SmallVector<mlir::Value>;
   virtual Place getBegin() = 0;
@@ -62,8 +53,6 @@ public:
   multiply(Wgmma &wgmma, mlir::Value group, Place &place) = 0;
 };
 
-std::unique_ptr<StepFeed> makePixelFeed(const StepFeed::Context &context);
-std::unique_ptr<StepFeed> makeSplitFeed(const StepFeed::Context &context);
 std::unique_ptr<StepFeed> makeSlidingFeed(const StepFeed::Context &context);
 
 /// Calls `body` with the numbers from 0 to `count` and the stages of `ring`

@@ -22,7 +22,9 @@ using namespace tessera;
 namespace {
 /// What a role has done to some stages, relative to its place in them.
 struct RingState {
-  std::set<int64_t> awaited; ///< And not yet released.
+  /// Stages that are full, and not yet released; and whether they are ready.
+  std::map<int64_t, bool> awaited;
+  bool isPrepared = false, hasArrived = false;
   bool isAcquired = false;
   int64_t expected = 0, copied = 0; ///< Bytes of the acquired stage.
   std::set<void *> filled;          ///< Buffers that it has been copied to.
@@ -50,6 +52,7 @@ class RoleChecker {
 public:
   RoleChecker(WorkgroupPlan &plan, wg::RoleOp role) : plan(plan), role(role) {
     state.rings.resize(plan.rings.size());
+    moves.resize(plan.rings.size());
     role.walk([&](wg::OrderWaitOp) { takesTurns = true; });
   }
   LogicalResult check();
@@ -67,6 +70,9 @@ private:
   LogicalResult goOn(wg::NextOp op);
   LogicalResult goOn(Operation *op, size_t ring);
   LogicalResult await(wg::AwaitOp op);
+  LogicalResult prepare(wg::PrepareOp op);
+  LogicalResult arrive(wg::ArriveOp op);
+  LogicalResult load(wg::LoadOp op);
   LogicalResult multiply(wg::MmaOp op);
   LogicalResult release(Operation *op, size_t ring, int64_t stage);
   LogicalResult checkThreads(Operation *op);
@@ -78,20 +84,28 @@ private:
   wg::RoleOp role;
   RoleState state;
   llvm::DenseMap<Value, bool> conditions; ///< As they are on this way.
+  /// How often the role has gone on in each of the rings; and how often it had
+  /// in that of what is in registers, when it loaded that.
+  std::vector<int64_t> moves;
+  llvm::DenseMap<Value, int64_t> loads;
   bool takesTurns = false;
   bool mayStore = false; ///< Results may still be on their way.
 };
 } // namespace
 
-/// What one thread does, and what whole warpgroups do together.
+/// What one thread does, or a warp, and what whole warpgroups do together.
 LogicalResult RoleChecker::checkThreads(Operation *op) {
   const bool isOfThread = isa<wg::AcquireOp, wg::CopyOp, wg::DrainOp>(op);
-  const bool isOfGroup = isa<wg::MmaOp, wg::WaitOp, wg::ReleaseOp, wg::LeaveOp,
-                             wg::StoreOp, wg::FlushOp, wg::OrderWaitOp,
-                             wg::OrderArriveOp, wg::SendOp, wg::ReceiveOp>(op);
+  const bool isOfWarp = isa<wg::PrepareOp, wg::ArriveOp>(op);
+  const bool isOfGroup =
+      isa<wg::LoadOp, wg::MmaOp, wg::WaitOp, wg::ReleaseOp, wg::LeaveOp,
+          wg::StoreOp, wg::FlushOp, wg::OrderWaitOp, wg::OrderArriveOp,
+          wg::SendOp, wg::ReceiveOp>(op);
   if (isOfThread && !role.getThread())
     return op->emitOpError("needs a role of one thread");
-  if (isOfGroup && role.getThread())
+  if (isOfWarp && !role.getWarps())
+    return op->emitOpError("needs a role of warps");
+  if (isOfGroup && (role.getThread() || role.getWarps()))
     return op->emitOpError("needs a role of whole warpgroups");
   return success();
 }
@@ -120,18 +134,26 @@ LogicalResult RoleChecker::copy(wg::CopyOp op) {
   return success();
 }
 
-/// Nobody releases stages that stay.
+/// Nobody releases stages that stay, nor those that are made ready for others.
 LogicalResult RoleChecker::goOn(Operation *op, size_t number) {
   RingState &ring = state.rings[number];
+  ++moves[number];
   if (!ring.awaited.count(0))
     return op->emitOpError("leaves a stage that was neither filled nor read");
   if (ring.awaited.count(-1))
     return op->emitOpError(
         "leaves a stage before the one in front of it has been released");
-  std::set<int64_t> moved;
+  if (role.getWarps()) {
+    if (!ring.hasArrived)
+      return op->emitOpError("leaves a stage before it has said that it is "
+                             "ready; it needs a wg.arrive");
+    ring = RingState();
+    return success();
+  }
+  std::map<int64_t, bool> moved;
   if (!plan.rings[number].stays())
-    for (int64_t stage : ring.awaited)
-      moved.insert(stage - 1);
+    for (auto [stage, isReady] : ring.awaited)
+      moved[stage - 1] = isReady;
   ring.awaited = moved;
   for (auto &group : state.reads)
     if (auto read = group.find(number); read != group.end())
@@ -158,18 +180,69 @@ LogicalResult RoleChecker::goOn(wg::NextOp op) {
 }
 
 LogicalResult RoleChecker::await(wg::AwaitOp op) {
-  if (!getState(op.getStages()).awaited.insert(0).second)
+  auto &awaited = getState(op.getStages()).awaited;
+  if (!op.getReady())
+    return awaited.insert({0, false}).second
+               ? success()
+               : op.emitOpError("awaits a stage twice");
+  if (!plan.rings[plan.getRing(op.getStages())].getReady())
+    return op.emitOpError("awaits stages to be ready that nobody changes");
+  auto stage = awaited.find(0);
+  if (stage == awaited.end())
+    return op.emitOpError("awaits a stage to be ready before it is full");
+  if (stage->second)
     return op.emitOpError("awaits a stage twice");
+  stage->second = true;
+  return success();
+}
+
+LogicalResult RoleChecker::prepare(wg::PrepareOp op) {
+  RingState &ring = state.rings[plan.getRing(wg::findStages(op.getBuffer()))];
+  if (!ring.awaited.count(0))
+    return op.emitOpError("changes a stage that has not been awaited");
+  if (ring.hasArrived)
+    return op.emitOpError("changes a stage that others may read");
+  if (ring.isPrepared)
+    return op.emitOpError("changes a stage twice");
+  ring.isPrepared = true;
+  return success();
+}
+
+LogicalResult RoleChecker::arrive(wg::ArriveOp op) {
+  RingState &ring = getState(op.getStages());
+  if (ring.hasArrived)
+    return op.emitOpError("arrives at a stage twice");
+  if (!ring.isPrepared)
+    return op.emitOpError("arrives at a stage that it has not changed");
+  ring.hasArrived = true;
+  return success();
+}
+
+/// Threads read, so that nothing runs on behind it.
+LogicalResult RoleChecker::load(wg::LoadOp op) {
+  const size_t number = plan.getRing(wg::findStages(op));
+  if (!state.rings[number].awaited.count(0))
+    return op.emitOpError("reads a stage that has not been awaited");
+  loads[op] = moves[number];
   return success();
 }
 
 LogicalResult RoleChecker::multiply(wg::MmaOp op) {
   std::map<size_t, int64_t> reads;
-  for (Value buffer : {op.getA(), op.getB()}) {
-    wg::StagesOp stages = wg::findStages(buffer);
+  for (Value operand : {Value(op.getA()), Value(op.getB())}) {
+    wg::StagesOp stages = wg::findStages(operand);
     const size_t number = plan.getRing(stages);
-    if (!state.rings[number].awaited.count(0))
+    if (operand.getDefiningOp<wg::LoadOp>()) {
+      if (loads.lookup(operand) != moves[number])
+        return op.emitOpError("multiplies what was loaded from another stage");
+      continue;
+    }
+    auto stage = state.rings[number].awaited.find(0);
+    if (stage == state.rings[number].awaited.end())
       return op.emitOpError("reads a stage that has not been awaited");
+    if (stages.getReady() && !stage->second)
+      return op.emitOpError("reads a stage that warps may still change; it "
+                            "needs a wg.await of ready");
     if (!stages.stays())
       reads[number] = 0;
   }
@@ -183,9 +256,13 @@ LogicalResult RoleChecker::release(Operation *op, size_t number,
                                    int64_t stage) {
   if (plan.rings[number].stays())
     return op->emitOpError("releases a stage that stays");
-  RingState &ring = state.rings[number];
-  if (!ring.awaited.count(stage))
+  const auto &awaited = state.rings[number].awaited;
+  auto found = awaited.find(stage);
+  if (found == awaited.end())
     return op->emitOpError("releases a stage that it has not awaited");
+  if (plan.rings[number].getReady() && !found->second)
+    return op->emitOpError("releases a stage that warps may still change; it "
+                           "needs a wg.await of ready");
   if (llvm::any_of(state.reads, [&](const auto &group) {
         auto read = group.find(number);
         return read != group.end() && read->second == stage;
@@ -253,6 +330,12 @@ LogicalResult RoleChecker::visit(Operation *op) {
     return goOn(next);
   if (auto awaitOp = dyn_cast<wg::AwaitOp>(op))
     return await(awaitOp);
+  if (auto prepareOp = dyn_cast<wg::PrepareOp>(op))
+    return prepare(prepareOp);
+  if (auto arriveOp = dyn_cast<wg::ArriveOp>(op))
+    return arrive(arriveOp);
+  if (auto loadOp = dyn_cast<wg::LoadOp>(op))
+    return load(loadOp);
   if (auto mma = dyn_cast<wg::MmaOp>(op))
     return multiply(mma);
   if (auto releaseOp = dyn_cast<wg::ReleaseOp>(op)) {
@@ -338,13 +421,14 @@ static LogicalResult checkFilledOnce(wg::StagesOp ring, wg::AcquireOp acquire) {
                              "fill each of them once");
 }
 
-/// Arrivals at a stage: of threads that acquire it, of warpgroups that release
-/// it. Those that pass stages by with `next by` each have their own.
+/// Arrivals at a stage: of threads that acquire it, of warps that make it
+/// ready, of warpgroups that release it. Those that pass stages by with `next
+/// by` each have their own.
 static LogicalResult checkArrivals(WorkgroupPlan &plan, wg::StagesOp ring) {
-  int64_t full = 0, empty = 0;
+  uint64_t full = 0, ready = 0, empty = 0;
   LogicalResult once = success();
   for (wg::RoleOp role : plan.roles) {
-    bool acquires = false, releases = false, passesBy = false;
+    bool acquires = false, arrives = false, releases = false, passesBy = false;
     for (Operation *user : ring.getResult().getUsers()) {
       if (!role->isProperAncestor(user))
         continue;
@@ -352,21 +436,27 @@ static LogicalResult checkArrivals(WorkgroupPlan &plan, wg::StagesOp ring) {
       acquires |= acquire != nullptr;
       if (acquire && ring.stays() && failed(checkFilledOnce(ring, acquire)))
         once = failure();
+      arrives |= isa<wg::ArriveOp>(user);
       releases |= isa<wg::ReleaseOp, wg::LeaveOp>(user);
       auto next = dyn_cast<wg::NextOp>(user);
       passesBy |= next && next.getSteps();
     }
     full += acquires;
+    ready += arrives ? role.getWarps().value_or(0) : 0;
     empty += !releases ? 0 : passesBy ? 1 : role.getWarpgroups();
   }
   if (failed(once))
     return failure();
   empty *= plan.shape.countSharers();
-  if (full != static_cast<int64_t>(ring.getFull()))
+  if (full != ring.getFull())
     return ring.emitOpError()
            << "is full after " << ring.getFull() << " arrivals, but " << full
            << " threads acquire its stages";
-  if (!ring.stays() && empty != static_cast<int64_t>(*ring.getEmpty()))
+  if (ready != ring.getReady().value_or(0))
+    return ring.emitOpError()
+           << "is ready after " << ring.getReady().value_or(0)
+           << " arrivals, but " << ready << " warps make its stages ready";
+  if (!ring.stays() && empty != *ring.getEmpty())
     return ring.emitOpError()
            << "is empty after " << *ring.getEmpty() << " arrivals, but "
            << empty << " warpgroups release its stages";

@@ -247,14 +247,15 @@ static Use findUse(wg::StagesOp ring, wg::RoleOp role) {
     if (!role->isProperAncestor(user))
       continue;
     use.fills |= isa<wg::AcquireOp>(user);
-    use.reads |= isa<wg::ReleaseOp, wg::LeaveOp>(user);
+    use.reads |= isa<wg::ReleaseOp, wg::LeaveOp, wg::ArriveOp>(user);
     auto next = dyn_cast<wg::NextOp>(user);
     use.passesBy |= next && next.getSteps();
   }
   return use;
 }
 
-/// Of each ring: how many stages each of the warpgroups of `role` goes through;
+/// Of each ring: how many stages each of the warpgroups (or warps) of `role`
+/// goes through;
 /// all of them together, if they pass each other's by.
 static FailureOr<SmallVector<StageCounter::Counts>>
 countOfRole(WorkgroupPlan &plan, wg::RoleOp role, StageCounter &counter,
@@ -262,7 +263,8 @@ countOfRole(WorkgroupPlan &plan, wg::RoleOp role, StageCounter &counter,
   SmallVector<StageCounter::Counts> all(plan.rings.size());
   const bool isOne = !counter.dependsOnWarpgroup();
   FailureOr<StageCounter::Counts> counts;
-  for (int64_t i = 0; i < static_cast<int64_t>(role.getWarpgroups()); ++i) {
+  const uint64_t members = role.getWarps().value_or(role.getWarpgroups());
+  for (int64_t i = 0; i < static_cast<int64_t>(members); ++i) {
     if (i == 0 || !isOne)
       counts = counter.count(rank, i);
     if (failed(counts))

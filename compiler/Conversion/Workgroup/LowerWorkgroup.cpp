@@ -8,6 +8,7 @@
 
 #include "compiler/Conversion/Common/KernelFunction.h"
 #include "compiler/Conversion/Hopper/ClusterSum.h"
+#include "compiler/Conversion/Hopper/PixelOperands.h"
 #include "compiler/Conversion/Hopper/StepFeed.h"
 #include "compiler/Conversion/Hopper/SumStore.h"
 #include "compiler/Conversion/Hopper/TmaKernel.h"
@@ -46,7 +47,7 @@ private:
 
   LogicalResult emitCopiers();
   LogicalResult emitConsumer();
-  LogicalResult emitRole(wg::RoleOp role);
+  LogicalResult emitRole(wg::RoleOp role, Value number);
   void prepareConsumer(Value firstRow);
   void prepareStatistics(dnn::ViewOp result);
   LogicalResult lower(Block &block);
@@ -59,6 +60,9 @@ private:
   void acquireStage(wg::AcquireOp acquire, size_t number);
   void lowerSlice(wg::SliceOp slice);
   void lowerCopy(wg::CopyOp copy);
+  void lowerPrepare(wg::PrepareOp prepare);
+  void emitReady(Value ready);
+  void lowerLoad(wg::LoadOp load);
   void lowerAdd(wg::AddOp add);
   LogicalResult lowerResult(Operation *op);
   LogicalResult lowerCluster(Operation *op);
@@ -76,6 +80,17 @@ private:
   Value getStage(Value buffer) {
     return places[plan.getRing(wg::findStages(buffer))].at.stage;
   }
+  /// Where slot `stage` of `buffer` is.
+  Value getSlot(Value buffer, Value stage) {
+    return addBytes(
+        e, shared.pointer,
+        buffer == plan.getBufferA()
+            ? e.mul(stage, shape.getBytesA())
+            : e.add(e.mul(stage, shape.getBytesB()), shape.getOffsetB()));
+  }
+  Value getLane() { return e.andi(thread, 31); }
+  /// The number of the warp in its warpgroup.
+  Value getGroupWarp() { return e.andi(warp, kWarpgroup / 32 - 1); }
   /// The first row of the rows `buffer`, behind the consumer's own.
   Value getRow(Value buffer) {
     return buffer.getDefiningOp<wg::SliceOp>() ? get(buffer) : e.constant(0);
@@ -93,6 +108,8 @@ private:
   Value consumer;            ///< The warpgroup's number in its role.
   SmallVector<Place> places; ///< In each of the rings.
   DenseMap<Value, SmallVector<Value>> values;
+  /// Of what has been split.
+  DenseMap<Value, SmallVector<SmallVector<SplitPair>>> terms;
   std::optional<Wgmma> wgmma;
   std::optional<SumStore> store;
   std::optional<ClusterSum> cluster;
@@ -109,9 +126,9 @@ Lowering::Lowering(WorkgroupPlan &plan, const TmaKernel &frame, OpBuilder &b,
   for (wg::StagesOp stages : plan.rings) {
     const auto readers =
         static_cast<int64_t>(stages.getEmpty().value_or(shape.countReaders()));
-    rings.emplace_back(e, shared.pointer, offset, stages.countStages(),
-                       readers);
-    offset += 2 * stages.countStages() * kBarrierBytes;
+    rings.emplace_back(e, shared.pointer, offset, stages.countStages(), readers,
+                       static_cast<int64_t>(stages.getReady().value_or(0)));
+    offset += stages.countBarriers() * stages.countStages() * kBarrierBytes;
   }
 }
 
@@ -306,13 +323,18 @@ void Lowering::acquireStage(wg::AcquireOp acquire, size_t number) {
   const RingPlace &at = places[number].at;
   map(acquire.getStages(),
       rings[number].claim(at, e.constant(acquire.getBytes())));
-  for (Value buffer : plan.rings[number].getBuffers()) {
-    const bool isA = buffer == plan.getBufferA();
-    Value offset =
-        isA ? e.mul(at.stage, shape.getBytesA())
-            : e.add(e.mul(at.stage, shape.getBytesB()), shape.getOffsetB());
-    map(buffer, addBytes(e, shared.pointer, offset));
-  }
+  for (Value buffer : plan.rings[number].getBuffers())
+    map(buffer, getSlot(buffer, at.stage));
+}
+
+/// What the warp has written is read by wgmma, not by threads.
+void Lowering::emitReady(Value ready) {
+  NVVM::FenceProxyOp::create(
+      e.b, e.loc, NVVM::ProxyKind::async_shared,
+      NVVM::SharedSpaceAttr::get(e.b.getContext(),
+                                 NVVM::SharedSpace::shared_cta));
+  emitWarpSync(e);
+  emitIf(e, e.ult(getLane(), 1), [&] { emitArrival(e, ready); });
 }
 
 /// What stays has come for good in the first round.
@@ -321,9 +343,13 @@ LogicalResult Lowering::lowerRing(Operation *op, size_t number) {
   Place &place = places[number];
   if (auto acquire = dyn_cast<wg::AcquireOp>(op)) {
     acquireStage(acquire, number);
-  } else if (isa<wg::AwaitOp>(op)) {
+  } else if (auto await = dyn_cast<wg::AwaitOp>(op)) {
     const bool stays = plan.rings[number].stays();
-    ring.awaitFull({place.at.stage, stays ? e.constant(0) : place.at.parity});
+    Value stage = place.at.stage;
+    ring.wait(await.getReady() ? ring.getReady(stage) : ring.getFull(stage),
+              stays ? e.constant(0) : place.at.parity);
+  } else if (isa<wg::ArriveOp>(op)) {
+    emitReady(ring.getReady(place.at.stage));
   } else if (isa<wg::ReleaseOp>(op)) {
     if (!place.previous)
       return op->emitOpError("releases a stage that its role has not left");
@@ -352,6 +378,33 @@ void Lowering::lowerCopy(wg::CopyOp copy) {
                             get(copy.getStep()), rank);
 }
 
+/// The warps of the role share out the blocks, or the pieces.
+void Lowering::lowerPrepare(wg::PrepareOp prepare) {
+  wg::BufferType type = prepare.getBuffer().getType();
+  const auto shares =
+      static_cast<int64_t>(*prepare->getParentOfType<wg::RoleOp>().getWarps());
+  Value buffer = getSlot(prepare.getBuffer(), getStage(prepare.getBuffer()));
+  const WarpShare share{warp, kWarpgroup / 32 - shares, shares};
+  if (type.getIsSplit())
+    TermWriter(e, shape, type.getColumnMajor(), getLane())
+        .emitShare(buffer, share);
+  else
+    PixelTranspose(e, getLane()).emitShare(buffer, shape.tileN, share);
+}
+
+void Lowering::lowerLoad(wg::LoadOp load) {
+  Value whole = wg::getWhole(load);
+  Value buffer = getSlot(whole, getStage(whole));
+  Value row = getRow(load.getBuffer());
+  if (load.getType().getIsSplit())
+    terms[load] =
+        loadTerms(e, shape, load.getBuffer().getType().getColumnMajor(),
+                  getGroupWarp(), getLane(), row, buffer);
+  else
+    map(load,
+        PixelFragments(e, shape, getGroupWarp(), getLane(), row).load(buffer));
+}
+
 /// The consumer's own rows are in the descriptor of all products.
 void Lowering::lowerSlice(wg::SliceOp slice) {
   Value row = e.add(getRow(slice.getBuffer()), get(slice.getRow()));
@@ -363,10 +416,19 @@ void Lowering::lowerSlice(wg::SliceOp slice) {
 
 LogicalResult Lowering::lowerProduct(wg::MmaOp mma) {
   Value a = mma.getA(), b = mma.getB();
+  const bool isFirst = !mma.getAcc();
+  if (auto load = a.getDefiningOp<wg::LoadOp>()) {
+    SmallVector<Value> sums =
+        isFirst ? wgmma->makeSums() : getAll(mma.getAcc());
+    map(mma,
+        load.getType().getIsSplit()
+            ? wgmma->multiplyTerms(getStage(b), terms[load], sums, isFirst)
+            : wgmma->multiplyFragments(getStage(b), getAll(a), sums, isFirst));
+    return success();
+  }
   Wgmma::Place at{e.add(e.mul(getStage(a), shape.getBytesA()),
                         e.mul(getRow(a), shape.rowBytes)),
                   e.mul(getStage(b), shape.getBytesB())};
-  const bool isFirst = !mma.getAcc();
   std::optional<Wgmma::Shares> shares;
   if (auto some = mma.getShares())
     shares = {(*some)[0], (*some)[1]};
@@ -398,10 +460,9 @@ LogicalResult Lowering::lowerResult(Operation *op) {
 
 LogicalResult Lowering::lowerCluster(Operation *op) {
   if (auto send = dyn_cast<wg::SendOp>(op)) {
-    constexpr int64_t kWarps = kWarpgroup / 32;
-    cluster.emplace(e, shape, shared.pointer,
-                    ClusterSum::Thread{rank, e.andi(warp, kWarps - 1),
-                                       e.add(thread, -kWarpgroup)});
+    cluster.emplace(
+        e, shape, shared.pointer,
+        ClusterSum::Thread{rank, getGroupWarp(), e.add(thread, -kWarpgroup)});
     cluster->send(getAll(send.getAcc()));
     map(send.getColumn(), cluster->getColumn());
     if (Value hasShare = cluster->hasShare())
@@ -430,14 +491,18 @@ LogicalResult Lowering::lower(Operation *op) {
     return lowerLoop(loop);
   if (auto branch = dyn_cast<scf::IfOp>(op))
     return lowerBranch(branch);
-  if (isa<wg::AcquireOp, wg::AwaitOp, wg::ReleaseOp, wg::NextOp, wg::LeaveOp,
-          wg::DrainOp>(op))
+  if (isa<wg::AcquireOp, wg::AwaitOp, wg::ArriveOp, wg::ReleaseOp, wg::NextOp,
+          wg::LeaveOp, wg::DrainOp>(op))
     return lowerRing(op, plan.getRing(op->getOperand(0)));
   if (auto box = dyn_cast<wg::BoxOp>(op)) {
     map(box, plan.getOperand(box).locate(e, get(box.getGroup()),
                                          get(box.getRow()), rank));
   } else if (auto copy = dyn_cast<wg::CopyOp>(op)) {
     lowerCopy(copy);
+  } else if (auto prepare = dyn_cast<wg::PrepareOp>(op)) {
+    lowerPrepare(prepare);
+  } else if (auto load = dyn_cast<wg::LoadOp>(op)) {
+    lowerLoad(load);
   } else if (auto mma = dyn_cast<wg::MmaOp>(op)) {
     return lowerProduct(mma);
   } else if (auto wait = dyn_cast<wg::WaitOp>(op)) {
@@ -510,7 +575,6 @@ void Lowering::prepareConsumer(Value firstRow) {
 }
 
 void Lowering::prepareStatistics(dnn::ViewOp result) {
-  constexpr int64_t kWarps = kWarpgroup / 32, kLanes = 32;
   Value statistics = plan.store.getStatistics();
   const StatisticsMemory memory{
       arguments.lookup(statistics),
@@ -518,14 +582,14 @@ void Lowering::prepareStatistics(dnn::ViewOp result) {
       static_cast<int64_t>(plan.program.getWorkgroups())};
   store->setStatistics(std::make_unique<ResultStatistics>(
       e, stored, result, memory,
-      ResultStatistics::Thread{workgroup, consumer, e.andi(warp, kWarps - 1),
-                               e.andi(thread, kLanes - 1)}));
+      ResultStatistics::Thread{workgroup, consumer, getGroupWarp(),
+                               getLane()}));
 }
 
 /// Stages begin empty: for those that fill them, the round before the first
 /// counts as read.
-LogicalResult Lowering::emitRole(wg::RoleOp role) {
-  map(role.getBody().getArgument(0), consumer);
+LogicalResult Lowering::emitRole(wg::RoleOp role, Value number) {
+  map(role.getBody().getArgument(0), number);
   places.clear();
   for (wg::StagesOp stages : plan.rings) {
     const bool acquires =
@@ -537,21 +601,27 @@ LogicalResult Lowering::emitRole(wg::RoleOp role) {
   return lower(role.getBody().front());
 }
 
-/// A warp each, of which one thread runs.
+/// A warp each, of which one thread runs, and then those that change operands.
 LogicalResult Lowering::emitCopiers() {
   constexpr int64_t kWarp = 32;
   NVVM::SetMaxRegisterOp::create(
       e.b, e.loc, static_cast<int64_t>(plan.roles.front().getRegisters()),
       NVVM::SetMaxRegisterAction::decrease);
   LogicalResult result = success();
-  for (auto [i, role] : llvm::enumerate(ArrayRef(plan.roles).drop_back())) {
-    Value isMe =
-        arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq, thread,
-                              e.constant(static_cast<int64_t>(i) * kWarp));
+  int64_t first = 0;
+  for (wg::RoleOp role : ArrayRef(plan.roles).drop_back()) {
+    using Predicate = arith::CmpIPredicate;
+    Value isMe = role.getThread()
+                     ? arith::CmpIOp::create(e.b, e.loc, Predicate::eq, thread,
+                                             e.constant(first * kWarp))
+                     : arith::CmpIOp::create(e.b, e.loc, Predicate::uge, warp,
+                                             e.constant(first));
     emitIf(e, isMe, [&] {
-      if (failed(emitRole(role)))
+      Value number = role.getThread() ? e.constant(0) : e.add(warp, -first);
+      if (failed(emitRole(role, number)))
         result = failure();
     });
+    ++first;
   }
   if (shape.cluster > 1)
     ClusterSum::attend(e);
@@ -564,7 +634,7 @@ LogicalResult Lowering::emitConsumer() {
       NVVM::SetMaxRegisterAction::increase);
   if (!plan.ownRows)
     prepareConsumer(e.constant(0));
-  return emitRole(plan.consumer);
+  return emitRole(plan.consumer, consumer);
 }
 
 LogicalResult Lowering::emit() {

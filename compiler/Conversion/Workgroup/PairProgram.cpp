@@ -18,15 +18,18 @@ private:
 
   void emitStages() override {
     ring = makeStages({bufferA, bufferB},
-                      shape.countReaders() * shape.countSharers());
+                      shape.countReaders() * shape.countSharers(),
+                      shape.preparesB ? HopperShape::kPreparers : 0);
   }
   void emitCopiers() override;
   Value multiply(Value group, OnIssued onIssued) override;
   void skipTile(Value tile) override;
 
   void copyTile(Value tile);
+  void prepareTile(Value tile);
   void forEachOwnStep(Value group, Body body);
   Value multiplySteps(Value steps, OnIssued onIssued);
+  Value multiplyPrepared(Value sums);
   Value multiplyPromoted(Value steps, OnIssued onIssued);
   Value multiplyStage(Value sums, DenseI64ArrayAttr shares = {});
   Value multiplyLoop(Value first, Value last, DenseI64ArrayAttr shares,
@@ -71,6 +74,23 @@ void PairProgram::emitCopiers() {
     if (shape.multicast)
       wg::DrainOp::create(e.b, e.loc, ring);
   });
+  if (!shape.preparesB)
+    return;
+  emitPreparers(shape.splitsF32 ? "split" : "transpose", [&] {
+    forEachTile(workgroup, plan.countWalkers(),
+                [&](Value tile) { prepareTile(tile); });
+  });
+}
+
+/// B becomes what wgmma reads.
+void PairProgram::prepareTile(Value tile) {
+  Value group = locateTile(tile).group;
+  forEachStep(countSteps(e, plan, group, rank), [&](Value) {
+    wg::AwaitOp::create(e.b, e.loc, ring);
+    wg::PrepareOp::create(e.b, e.loc, bufferB);
+    wg::ArriveOp::create(e.b, e.loc, ring);
+    wg::NextOp::create(e.b, e.loc, ring, Value());
+  });
 }
 
 /// Issues the products of a stage once it is full.
@@ -91,9 +111,38 @@ Value PairProgram::multiplyLoop(Value first, Value last,
   });
 }
 
-/// A stage is given back when the products of the next one have been issued, so
-/// that one group always runs.
+/// While a consumer loads A, the products of the others run: they issue them in
+/// turns, if A is split behind that.
+Value PairProgram::multiplyPrepared(Value sums) {
+  const int64_t rows = shape.getRows();
+  auto all = cast<wg::BufferType>(bufferA.getType());
+  auto type = wg::FragmentType::get(e.b.getContext(), rows, all.getColumns(),
+                                    all.getElementType(), shape.splitsF32);
+  wg::AwaitOp::create(e.b, e.loc, ring);
+  Value mine = sliceRows(bufferA, rows, e.mul(consumer, rows));
+  Value a = wg::LoadOp::create(e.b, e.loc, type, mine);
+  wg::AwaitOp::create(e.b, e.loc, ring, /*ready=*/true);
+  if (shape.takesTurns())
+    wg::OrderWaitOp::create(e.b, e.loc, consumer);
+  Value next =
+      wg::MmaOp::create(e.b, e.loc, acc, a, bufferB, sums, DenseI64ArrayAttr());
+  if (shape.takesTurns())
+    wg::OrderArriveOp::create(e.b, e.loc, consumer, shape.consumers);
+  wg::WaitOp::create(e.b, e.loc, 0);
+  wg::LeaveOp::create(e.b, e.loc, ring);
+  return next;
+}
+
+/// A stage is released when the products of the next one have been issued, so
+/// that one group always runs; but not if A goes through registers.
 Value PairProgram::multiplySteps(Value steps, OnIssued onIssued) {
+  if (shape.preparesB) {
+    Value sums = forEachStep(
+        e.constant(1), steps, multiplyPrepared(Value()),
+        [&](Value, Value carried) { return multiplyPrepared(carried); });
+    onIssued();
+    return sums;
+  }
   Value first = multiplyStage(Value());
   wg::NextOp::create(e.b, e.loc, ring, Value());
   const bool endsInside = plan.lastShares > 0;

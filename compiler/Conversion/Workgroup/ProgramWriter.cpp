@@ -20,17 +20,23 @@ ProgramWriter::ProgramWriter(const Context &context)
 // What steps are written of
 //===----------------------------------------------------------------------===//
 
-Value ProgramWriter::makeStages(ValueRange buffers, int64_t readers) {
+Value ProgramWriter::makeStages(ValueRange buffers, int64_t readers,
+                                int64_t preparers) {
+  auto count = [&](int64_t number) {
+    return number == 0 ? IntegerAttr() : e.b.getI64IntegerAttr(number);
+  };
   return wg::StagesOp::create(e.b, e.loc, wg::StagesType::get(e.b.getContext()),
-                              buffers, e.b.getI64IntegerAttr(1),
-                              readers == 0 ? IntegerAttr()
-                                           : e.b.getI64IntegerAttr(readers));
+                              buffers, count(1), count(preparers),
+                              count(readers));
 }
 
-void ProgramWriter::emitRole(StringRef name, int64_t warpgroups, bool isThread,
+void ProgramWriter::emitRole(StringRef name, Threads threads, int64_t count,
                              int64_t registers, Body body) {
-  auto role =
-      wg::RoleOp::create(e.b, e.loc, name, warpgroups, isThread, registers);
+  auto role = wg::RoleOp::create(
+      e.b, e.loc, name, threads == Threads::Warpgroups ? count : 1,
+      threads == Threads::One,
+      threads == Threads::Warps ? e.b.getI64IntegerAttr(count) : IntegerAttr(),
+      registers);
   OpBuilder::InsertionGuard guard(e.b);
   Block *block = e.b.createBlock(&role.getBody(), {}, e.b.getI32Type(), e.loc);
   body(block->getArgument(0));
@@ -38,8 +44,14 @@ void ProgramWriter::emitRole(StringRef name, int64_t warpgroups, bool isThread,
 
 void ProgramWriter::emitCopier(StringRef name,
                                llvm::function_ref<void()> body) {
-  emitRole(name, 1, /*isThread=*/true, shape.getProducerRegisters(),
+  emitRole(name, Threads::One, 1, shape.getProducerRegisters(),
            [&](Value) { body(); });
+}
+
+void ProgramWriter::emitPreparers(StringRef name,
+                                  llvm::function_ref<void()> body) {
+  emitRole(name, Threads::Warps, HopperShape::kPreparers,
+           shape.getProducerRegisters(), [&](Value) { body(); });
 }
 
 /// Each workgroup of a cluster that shares out steps has one tile.
@@ -55,6 +67,8 @@ void ProgramWriter::forEachTile(Value first, int64_t stride, Body body) {
 
 Value ProgramWriter::forEachStep(Value first, Value last, Value carried,
                                  llvm::function_ref<Value(Value, Value)> body) {
+  if (first == last)
+    return carried;
   auto loop =
       scf::ForOp::create(e.b, e.loc, first, last, e.constant(1), carried);
   OpBuilder::InsertionGuard guard(e.b);
@@ -95,7 +109,8 @@ Value ProgramWriter::sliceRows(Value buffer, int64_t rows, Value first) {
   auto all = cast<wg::BufferType>(buffer.getType());
   auto type = wg::BufferType::get(e.b.getContext(), all.getSlots(), rows,
                                   all.getColumns(), all.getElementType(),
-                                  all.getColumnMajor(), all.getSwizzle());
+                                  all.getColumnMajor(), all.getSwizzle(),
+                                  all.getIsSplit());
   return wg::SliceOp::create(e.b, e.loc, type, buffer, first);
 }
 
@@ -159,7 +174,7 @@ void ProgramWriter::storeShare(Value sums, ResultTile tile) {
 
 /// In ping-pong consumers take turns: without them the parities of a ring that
 /// both walk would be taken for each other's.
-void ProgramWriter::emitTile(Value tile, Value consumer) {
+void ProgramWriter::emitTile(Value tile) {
   ResultTile at = locateTile(tile);
   if (!shape.isPingPong)
     at.row = e.add(at.row, e.mul(consumer, shape.getRows()));
@@ -175,9 +190,9 @@ void ProgramWriter::emitTile(Value tile, Value consumer) {
   emitStore(sums, result);
 }
 
-void ProgramWriter::emitConsumer(Value consumer) {
+void ProgramWriter::emitConsumer() {
   rowsA = bufferA;
-  if (!shape.isPingPong) {
+  if (!shape.isPingPong && !shape.preparesB) {
     const int64_t others = shape.tileM - shape.getRows();
     const int64_t all = cast<wg::BufferType>(bufferA.getType()).getRows();
     rowsA = sliceRows(bufferA, all - others, e.mul(consumer, shape.getRows()));
@@ -188,16 +203,17 @@ void ProgramWriter::emitConsumer(Value consumer) {
   };
   Value first = workgroup;
   const int64_t stride = plan.countWalkers();
-  if (shape.isPingPong) {
+  if (shape.takesTurns())
     emitIf(e, isConsumer(shape.consumers - 1), [&] {
       wg::OrderArriveOp::create(e.b, e.loc, consumer, shape.consumers);
     });
+  if (shape.isPingPong) {
     // The second consumer begins with the second tile.
     emitIf(e, isConsumer(1), [&] { skipTile(workgroup); });
     first = e.add(first, e.mul(consumer, stride));
   }
   forEachTile(first, shape.isPingPong ? 2 * stride : stride, [&](Value tile) {
-    emitTile(tile, consumer);
+    emitTile(tile);
     if (shape.isPingPong)
       skipTile(e.add(tile, stride));
   });
@@ -217,7 +233,8 @@ wg::BufferType ProgramWriter::getBufferType(int64_t slots, int64_t rows,
   const int64_t rowBytes = operand ? shape.rowBytes : kRowBytes;
   return wg::BufferType::get(
       element.getContext(), slots, rows, rowBytes / bytes, element,
-      isTransposed, isTransposed ? operand->getBlockRowBytes() : rowBytes);
+      isTransposed, isTransposed ? operand->getBlockRowBytes() : rowBytes,
+      operand == &plan.b && shape.splitsF32);
 }
 
 void ProgramWriter::emitBuffers() {
@@ -241,7 +258,9 @@ void ProgramWriter::emit() {
   emitBuffers();
   emitStages();
   emitCopiers();
-  emitRole("multiply", shape.consumers, /*isThread=*/false,
-           shape.getConsumerRegisters(),
-           [&](Value consumer) { emitConsumer(consumer); });
+  emitRole("multiply", Threads::Warpgroups, shape.consumers,
+           shape.getConsumerRegisters(), [&](Value number) {
+             consumer = number;
+             emitConsumer();
+           });
 }

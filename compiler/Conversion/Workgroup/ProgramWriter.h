@@ -46,10 +46,14 @@ protected:
   /// Goes behind a tile that another consumer multiplies.
   virtual void skipTile(mlir::Value tile) = 0;
 
-  mlir::Value makeStages(mlir::ValueRange buffers, int64_t readers);
+  mlir::Value makeStages(mlir::ValueRange buffers, int64_t readers,
+                         int64_t preparers = 0);
   void emitCopier(llvm::StringRef name, llvm::function_ref<void()> body);
+  /// The warps that copiers leave.
+  void emitPreparers(llvm::StringRef name, llvm::function_ref<void()> body);
   void forEachTile(mlir::Value first, int64_t stride, Body body);
-  /// Calls `body` with the numbers from `first` to `last` and what it carries.
+  /// Calls `body` with the numbers from `first` to `last`, if there may be any,
+  /// and what it carries.
   mlir::Value
   forEachStep(mlir::Value first, mlir::Value last, mlir::Value carried,
               llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> body);
@@ -67,20 +71,22 @@ protected:
   const HopperShape &shape;
   mlir::Value workgroup, rank;
   mlir::Value bufferA, bufferB, staging;
-  mlir::Value rowsA; ///< Those of the consumer.
+  mlir::Value consumer; ///< The warpgroup's number among those that multiply,
+  mlir::Value rowsA;    ///< and its rows.
   wg::AccType acc;
 
 private:
   wg::BufferType getBufferType(int64_t slots, int64_t rows, mlir::Type element,
                                const TmaOperand *operand);
   void emitBuffers();
-  void emitRole(llvm::StringRef name, int64_t warpgroups, bool isThread,
+  enum class Threads { One, Warps, Warpgroups };
+  void emitRole(llvm::StringRef name, Threads threads, int64_t count,
                 int64_t registers, Body body);
   wg::ResultOp emitResult(const ResultTile &tile);
   void emitStore(mlir::Value sums, mlir::Value result);
   void storeShare(mlir::Value sums, ResultTile tile);
-  void emitTile(mlir::Value tile, mlir::Value consumer);
-  void emitConsumer(mlir::Value consumer);
+  void emitTile(mlir::Value tile);
+  void emitConsumer();
 };
 
 std::unique_ptr<ProgramWriter>

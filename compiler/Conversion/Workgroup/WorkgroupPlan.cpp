@@ -59,19 +59,23 @@ static LogicalResult checkOps(wg::ProgramOp program) {
   return failure(result.wasInterrupted());
 }
 
-/// The threads of a warpgroup copy; other warpgroups multiply, and store.
+/// The threads of a warpgroup copy, and the warps that they leave change
+/// operands; other warpgroups multiply, and store.
 static LogicalResult checkRoles(WorkgroupPlan &plan) {
   constexpr size_t kMost = kWarpgroup / 32;
   auto copiers = MutableArrayRef(plan.roles).drop_back();
   const bool areThreads = llvm::all_of(copiers, [&](wg::RoleOp role) {
-    return role.getThread() &&
+    const bool isLast = role == copiers.back() && role != copiers.front();
+    return (role.getThread() ||
+            (isLast && role.getWarps() == kMost + 1 - copiers.size())) &&
            role.getRegisters() == copiers.front().getRegisters();
   });
   if (!areThreads || copiers.empty() || copiers.size() > kMost ||
       plan.roles.back() != plan.consumer)
     return plan.program.emitOpError()
-           << "needs one to " << kMost << " roles of a thread, with registers "
-           << "alike, and then one that multiplies, to be lowered";
+           << "needs one to " << kMost << " roles of a thread, which the rest "
+           << "of " << kMost << " warps may follow, with registers alike, and "
+           << "then one that multiplies, to be lowered";
   for (Operation *op : {plan.result.getOperation(), plan.store.getOperation()})
     if (op->getParentOfType<wg::RoleOp>() != plan.consumer)
       return op->emitOpError("needs to be in the role that multiplies");
@@ -101,6 +105,7 @@ static LogicalResult findProducts(WorkgroupPlan &plan) {
     if (wg::getWhole(mma.getA()) == plan.getBufferA() &&
         findOwnRows(mma) == plan.ownRows && mma.getB() == plan.mma.getB() &&
         mma.getType() == plan.mma.getType() &&
+        isa<wg::FragmentType>(mma.getA().getType()) == plan.hasFragments() &&
         plan.consumer == plan.mma->getParentOfType<wg::RoleOp>())
       return WalkResult::advance();
     mma.emitOpError("needs the operands and the type of the first product");
@@ -108,8 +113,15 @@ static LogicalResult findProducts(WorkgroupPlan &plan) {
   });
   if (result.wasInterrupted())
     return failure();
-  return plan.mma ? success()
-                  : plan.program.emitOpError("needs a wg.mma to be lowered");
+  if (!plan.mma)
+    return plan.program.emitOpError("needs a wg.mma to be lowered");
+  result = plan.program.walk([&](wg::PrepareOp prepare) {
+    if (prepare.getBuffer() == plan.getBufferB())
+      return WalkResult::advance();
+    prepare.emitOpError("changes what no product has for its B");
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
 }
 
 /// The box that is copied to each of the two buffers.
@@ -220,7 +232,7 @@ static LogicalResult matchOperand(WorkgroupPlan &plan, wg::BoxOp box,
                                             : TmaOperand::LastSteps::InPlace);
   }
   found->setStreamed(box.getEvictFirst());
-  found->setRounded(true);
+  found->setRounded(!plan.splits());
   return success();
 }
 
@@ -244,13 +256,15 @@ static void readShape(WorkgroupPlan &plan) {
       .tileN = boxB.getRows(),
       .stages = wg::findStages(plan.getBufferB()).countStages(),
       .consumers = consumers,
-      .isPingPong = takesTurns,
+      .isPingPong = takesTurns && !plan.hasFragments(),
       .blocks = acc.countBlocks(),
       .stagers = staging.getSlots() / (consumers * kWarps),
       .blocksPerSm = static_cast<int64_t>(plan.program.getResident()),
       .resultBytes = getBytes(view.getType().getElementType()),
       .rowBytes = boxA.getColumns() * getBytes(boxA.getElementType()),
       .storeRowBytes = static_cast<int64_t>(plan.result.getStaged()),
+      .preparesB = plan.hasFragments(),
+      .splitsF32 = plan.splits(),
       .isSwapped = acc.getIsSwapped(),
       .isColumnMajor = isColumnMajor(view),
       .cluster = size / sharers};
@@ -344,7 +358,7 @@ static LogicalResult checkCapacity(WorkgroupPlan &plan,
   constexpr int64_t kOthers = 24;
   const int64_t sums = shape.blocks * shape.getProductColumns() / 2;
   const auto ofThread = static_cast<int64_t>(plan.consumer.getRegisters());
-  if (sums + kOthers > ofThread)
+  if (sums + shape.countFragments() + kOthers > ofThread)
     return plan.consumer.emitOpError()
            << "has " << sums << " accumulators a thread, more than " << ofThread
            << " registers hold";

@@ -38,6 +38,11 @@ struct WorkgroupPlan {
   /// The slots of the operands.
   mlir::Value getBufferA() { return wg::getWhole(mma.getA()); }
   mlir::Value getBufferB() { return mma.getB(); }
+  /// Whether A goes through registers, and operands are split into terms.
+  bool hasFragments() {
+    return mlir::isa<wg::FragmentType>(mma.getA().getType());
+  }
+  bool splits() { return mma.getB().getType().getIsSplit(); }
   /// The number of some stages.
   size_t getRing(mlir::Value stages) const {
     return llvm::find(rings, stages.getDefiningOp()) - rings.begin();
@@ -54,8 +59,8 @@ struct WorkgroupPlan {
   }
 };
 
-/// The slice outside of all loops behind the A of a product; null if there is
-/// none.
+/// The slice outside of all loops behind the A of a product in shared memory;
+/// null if there is none.
 wg::SliceOp findOwnRows(wg::MmaOp mma);
 
 /// The plan of `program`; fails after an error at the op that this lowering

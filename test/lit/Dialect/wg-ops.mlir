@@ -151,3 +151,51 @@ func.func @program(%x: memref<12544x2304xbf16>, %w: memref<256x2304xbf16>,
   }
   return
 }
+
+// Operands that are changed between their copies and products.
+// CHECK-LABEL: func.func @changed
+// CHECK: wg.stages %{{.*}}, %[[B:.*]] full 1 ready 3 empty 2 :
+// CHECK: wg.role "split" warps 3 registers 88 {
+// CHECK: wg.prepare %[[B]] : <4x128x32xf32, row_major 128, split>
+// CHECK: wg.load %{{.*}} : <4x64x32xf32, row_major 128> -> <64x32xf32, split>
+// CHECK: wg.await %{{.*}} ready
+// CHECK: wg.mma %{{.*}}, %[[B]] : !wg.fragment<64x32xf32, split>, <4x128x32xf32, row_major 128, split> -> <64x128>
+func.func @changed() {
+  wg.program workgroups 132 resident 1 {
+  ^bb0(%id: i32, %rank: i32):
+    %sa = wg.alloc : <4x128x32xf32, row_major 128>
+    %sb = wg.alloc : <4x128x32xf32, row_major 128, split>
+    %r = wg.stages %sa, %sb full 1 ready 3 empty 2
+       : !wg.buffer<4x128x32xf32, row_major 128>, !wg.buffer<4x128x32xf32, row_major 128, split>
+    // EXAMPLE: wg.role
+    wg.role "split" warps 3 registers 88 {
+    ^bb0(%warp: i32):
+      // Waits for full stages, and makes them ready.
+    }
+    // EXAMPLE-END
+    wg.role "one" warps 1 registers 88 {
+    ^bb0(%warp: i32):
+      // EXAMPLE: wg.prepare
+      wg.prepare %sb : <4x128x32xf32, row_major 128, split>
+      // EXAMPLE-END
+      // EXAMPLE: wg.arrive
+      wg.arrive %r
+      // EXAMPLE-END
+    }
+    wg.role "multiply" warpgroups 2 registers 208 {
+    ^bb0(%row: i32):
+      %mine = wg.slice %sa[%row] : <4x128x32xf32, row_major 128> -> <4x64x32xf32, row_major 128>
+      // EXAMPLE: wg.load
+      %fa = wg.load %mine : <4x64x32xf32, row_major 128> -> <64x32xf32, split>
+      // EXAMPLE-END
+      // EXAMPLE: wg.await
+      wg.await %r ready
+      // EXAMPLE-END
+      // EXAMPLE: wg.mma
+      %s = wg.mma %fa, %sb
+         : !wg.fragment<64x32xf32, split>, <4x128x32xf32, row_major 128, split> -> <64x128>
+      // EXAMPLE-END
+    }
+  }
+  return
+}
