@@ -11,7 +11,6 @@
 #include "compiler/Conversion/Cooperative/MainLoop.h"
 #include "compiler/Conversion/Cooperative/PlaneHaloLoop.h"
 #include "compiler/Conversion/Cooperative/WindowLoop.h"
-#include "compiler/Conversion/Hopper/LowerHopper.h"
 #include "compiler/Conversion/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -202,9 +201,15 @@ struct LowerTiles : tessera::impl::LowerTilesBase<LowerTiles> {
     TileProgram program;
     if (failed(matchTileProgram(function, device.getTarget(), program)))
       return failure();
-    if (program.isTma() || program.isAmpere()) {
-      if (failed(program.isTma() ? lowerHopper(program, device)
-                                 : lowerAmpere(program, device)))
+    if (program.isTma() && !device.getTarget().hasTma)
+      return program.pipeline.emitOpError()
+             << "has copy tma, but " << device.getTarget().name
+             << " has no wgmma to feed";
+    if (program.isTma())
+      return program.pipeline.emitOpError(
+          "has copy tma, which dnn-expand-pipeline lowers");
+    if (program.isAmpere()) {
+      if (failed(lowerAmpere(program, device)))
         return failure();
       function.erase();
       return success();

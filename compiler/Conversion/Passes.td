@@ -14,14 +14,9 @@ def LowerTiles : Pass<"dnn-lower-tiles", "::mlir::ModuleOp"> {
     chip in `dnn.target`. The launch of the kernel is described by its attributes
     `known_block_size` and `known_grid_size`.
 
-    Pipelines with `copy tma` (sm_90) become warp-specialized kernels with tensor
-    maps and wgmma (docs/design/0006-hopper.md). Such a kernel takes tensor maps
-    before its other arguments: `dnn.tensor_maps` lists their texts, and
-    `dnn.shared_bytes` is the number of bytes of dynamic shared memory that its
-    launch requests.
-
     Pre-condition:  the module names a known chip in `dnn.target`; every
-                    `dnn.kernel` function is a tile program.
+                    `dnn.kernel` function is a tile program that does not copy
+                    by TMA.
     Post-condition: no dnn op is left.
 
     Example:
@@ -104,8 +99,7 @@ def ExpandPipeline : Pass<"dnn-expand-pipeline", "::mlir::ModuleOp"> {
     Writes out which role of a workgroup does what: producers copy the steps of all
     their tiles into stages, as far as there are empty ones; the consumers
     multiply, release stages and store (docs/design/0035-workgroup-level.md). This
-    is for pipelines that bring their operands by TMA as wgmma reads them, each step
-    both, or the pixels once for all taps; `dnn-lower-tiles` has the others.
+    is for pipelines with `copy tma`; `dnn-lower-tiles` has the others.
 
     Pre-condition:  the module names a known chip in `dnn.target`.
     Post-condition: such a tile program is a `wg.program`; others are unchanged.
@@ -120,10 +114,12 @@ def ExpandPipeline : Pass<"dnn-expand-pipeline", "::mlir::ModuleOp"> {
 def LowerWorkgroup : Pass<"dnn-lower-workgroup", "::mlir::ModuleOp"> {
   let summary = "Lower programs of a workgroup to GPU functions";
   let description = [{
-    Replaces each function with a `wg.program` by a `gpu.func` kernel as
-    `dnn-lower-tiles` does for tile programs with `copy tma`. A program is checked
-    first: whether its roles read stages that are full, fill those that are empty,
-    and arrive as often as these count.
+    Replaces each function with a `wg.program` by a `gpu.func` kernel with tensor
+    maps and wgmma (docs/design/0006-hopper.md). It takes tensor maps before its
+    other arguments: `dnn.tensor_maps` lists their texts, and `dnn.shared_bytes` is
+    the number of bytes of dynamic shared memory that its launch requests. A program
+    is checked first: whether its roles read stages that are full, fill those that
+    are empty, and arrive as often as these count.
 
     Pre-condition:  the module names a chip with TMA and wgmma in `dnn.target`;
                     a program copies two operands, to the same stages or to

@@ -44,42 +44,45 @@ static ParseResult parseSizes(AsmParser &parser, SmallVector<int64_t> &sizes,
   return success();
 }
 
-/// Reads the end of a type, which `split` may precede.
-static ParseResult parseSplit(AsmParser &parser, bool &isSplit) {
-  isSplit = succeeded(parser.parseOptionalComma());
-  return failure((isSplit && parser.parseKeyword("split")) ||
-                 parser.parseGreater());
-}
-
-static StringRef getEnd(bool isSplit) { return isSplit ? ", split>" : ">"; }
-
 Type BufferType::parse(AsmParser &parser) {
   SmallVector<int64_t> sizes;
   Type element;
   StringRef major;
   int64_t swizzle = 0;
-  bool isSplit = false;
   llvm::SMLoc loc = parser.getCurrentLocation();
   if (parser.parseLess() || parseSizes(parser, sizes, 3, &element) ||
       parser.parseComma() || parser.parseKeyword(&major) ||
-      parser.parseInteger(swizzle) || parseSplit(parser, isSplit))
+      parser.parseInteger(swizzle))
     return {};
-  return BufferType::getChecked(
-      [&] { return parser.emitError(loc); }, parser.getContext(), sizes[0],
-      sizes[1], sizes[2], element, major == "column_major", swizzle, isSplit);
+  bool isSplit = false, isMirrored = false;
+  if (succeeded(parser.parseOptionalComma())) {
+    isSplit = succeeded(parser.parseOptionalKeyword("split"));
+    isMirrored = !isSplit;
+    if (isMirrored && parser.parseKeyword("mirror"))
+      return {};
+  }
+  if (parser.parseGreater())
+    return {};
+  return BufferType::getChecked([&] { return parser.emitError(loc); },
+                                parser.getContext(), sizes[0], sizes[1],
+                                sizes[2], element, major == "column_major",
+                                swizzle, isSplit, isMirrored);
 }
 
 void BufferType::print(AsmPrinter &printer) const {
   printer << "<" << getSlots() << "x" << getRows() << "x" << getColumns() << "x"
           << getElementType() << ", "
           << (getColumnMajor() ? "column_major " : "row_major ") << getSwizzle()
-          << getEnd(getIsSplit());
+          << (getIsSplit()      ? ", split>"
+              : getIsMirrored() ? ", mirror>"
+                                : ">");
 }
 
 LogicalResult BufferType::verify(function_ref<InFlightDiagnostic()> emitError,
                                  int64_t slots, int64_t rows, int64_t columns,
                                  Type element, bool columnMajor,
-                                 int64_t swizzle, bool isSplit) {
+                                 int64_t swizzle, bool isSplit,
+                                 bool isMirrored) {
   if (slots < 1 || rows < 1 || columns < 1 || !element.isIntOrFloat())
     return emitError() << "needs slots, rows and columns of numbers";
   if (swizzle != 128 && swizzle != 64 && swizzle != 32)
@@ -88,10 +91,20 @@ LogicalResult BufferType::verify(function_ref<InFlightDiagnostic()> emitError,
   const int64_t bytes = columns * element.getIntOrFloatBitWidth() / 8;
   if (isSplit && !element.isF32())
     return emitError() << "splits " << element << ", but f32 has terms";
+  const int64_t rowBytes = rows * element.getIntOrFloatBitWidth() / 8;
+  if (isMirrored && (isSplit || !columnMajor || rowBytes != swizzle))
+    return emitError() << "has a mirror, but no columns of " << swizzle
+                       << " bytes that lie together";
   if (!columnMajor && bytes != swizzle)
     return emitError() << "has rows of " << bytes << " bytes, but a swizzle of "
                        << swizzle;
   return success();
+}
+
+BufferType BufferType::withRows(int64_t rows) const {
+  return get(getContext(), getSlots(), rows, getColumns(), getElementType(),
+             getColumnMajor(), getSwizzle(), getIsSplit(),
+             /*isMirrored=*/false);
 }
 
 int64_t BufferType::getSlotBytes() const {
@@ -119,9 +132,10 @@ void BoxType::print(AsmPrinter &printer) const {
 Type FragmentType::parse(AsmParser &parser) {
   SmallVector<int64_t> sizes;
   Type element;
-  bool isSplit = false;
-  if (parser.parseLess() || parseSizes(parser, sizes, 2, &element) ||
-      parseSplit(parser, isSplit))
+  if (parser.parseLess() || parseSizes(parser, sizes, 2, &element))
+    return {};
+  const bool isSplit = succeeded(parser.parseOptionalComma());
+  if ((isSplit && parser.parseKeyword("split")) || parser.parseGreater())
     return {};
   return FragmentType::get(parser.getContext(), sizes[0], sizes[1], element,
                            isSplit);
@@ -129,7 +143,7 @@ Type FragmentType::parse(AsmParser &parser) {
 
 void FragmentType::print(AsmPrinter &printer) const {
   printer << "<" << getRows() << "x" << getColumns() << "x" << getElementType()
-          << getEnd(getIsSplit());
+          << (getIsSplit() ? ", split>" : ">");
 }
 
 Type AccType::parse(AsmParser &parser) {
@@ -195,6 +209,10 @@ int64_t StagesOp::countStages() {
   return cast<BufferType>(getBuffers().front().getType()).getSlots();
 }
 
+bool StagesOp::slides() {
+  return cast<BufferType>(getBuffers().front().getType()).getIsMirrored();
+}
+
 LogicalResult StagesOp::verify() {
   if (getBuffers().empty())
     return emitOpError("needs a buffer");
@@ -206,6 +224,10 @@ LogicalResult StagesOp::verify() {
         return !buffer.getDefiningOp<AllocOp>() || findStages(buffer) != *this;
       }))
     return emitOpError("needs buffers of its own that wg.alloc made");
+  if (getBuffers().size() > 1 && llvm::any_of(getBuffers(), [](Value buffer) {
+        return cast<BufferType>(buffer.getType()).getIsMirrored();
+      }))
+    return emitOpError("needs stages of its own for a buffer with a mirror");
   if (getFull() < 1 || getReady().value_or(1) < 1 || getEmpty().value_or(1) < 1)
     return emitOpError(
         "needs arrivals of one or more for full, ready and empty");
@@ -265,6 +287,8 @@ LogicalResult BoxOp::verify() {
 Value tessera::wg::getWhole(Value operand) {
   if (auto load = operand.getDefiningOp<LoadOp>())
     operand = load.getBuffer();
+  if (auto slide = operand.getDefiningOp<SlideOp>())
+    return slide.getBuffer();
   while (auto rows = operand.getDefiningOp<SliceOp>())
     operand = rows.getBuffer();
   return operand;
@@ -284,21 +308,36 @@ LogicalResult CopyOp::verify() {
       !llvm::is_contained(stages.getBuffers(), getBuffer()))
     return emitOpError(
         "needs a box that wg.box made, and a buffer of the stages");
+  const bool slides = getBox().getDefiningOp<BoxOp>().getSlides();
   if (box.getElementType() != buffer.getElementType() ||
       box.getColumns() != buffer.getColumns() ||
-      box.getRows() > buffer.getRows())
+      (slides ? box.getRows() % buffer.getRows() != 0
+              : box.getRows() > buffer.getRows()) ||
+      slides != buffer.getIsMirrored())
     return emitOpError() << "copies " << box << " to slots of " << buffer;
   return success();
 }
 
 LogicalResult SliceOp::verify() {
   BufferType from = getBuffer().getType(), to = getResult().getType();
-  if (to.getRows() > from.getRows() ||
-      to != BufferType::get(getContext(), from.getSlots(), to.getRows(),
-                            from.getColumns(), from.getElementType(),
-                            from.getColumnMajor(), from.getSwizzle(),
-                            from.getIsSplit()))
+  if (to.getRows() > from.getRows() || to != from.withRows(to.getRows()))
     return emitOpError() << "takes " << to << " from " << from;
+  return success();
+}
+
+LogicalResult SlideOp::verify() {
+  BufferType from = getBuffer().getType(), to = getResult().getType();
+  if (!getBuffer().getDefiningOp<AllocOp>() || !findStages(getBuffer()) ||
+      !from.getIsMirrored() || to.getRows() % from.getRows() != 0 ||
+      to != from.withRows(to.getRows()))
+    return emitOpError() << "takes " << to << " from " << from
+                         << ", which needs stages and a mirror";
+  if (static_cast<int64_t>(getPitch()) < 1 ||
+      static_cast<int64_t>(getAhead()) < 0 ||
+      static_cast<int64_t>(getAhead()) + 2 > from.getSlots())
+    return emitOpError() << "reads " << getAhead() + 1
+                         << " stages at once, and so needs one more than that, "
+                         << "but has " << from.getSlots();
   return success();
 }
 
@@ -394,13 +433,38 @@ static LogicalResult verifyFragment(MmaOp mma) {
   return success();
 }
 
+/// Of rows that slide: all blocks of B are one instruction's, which reads on
+/// into the mirror.
+static LogicalResult verifySlide(MmaOp mma) {
+  auto a = mma.getA().getDefiningOp<SlideOp>();
+  auto b = mma.getB().getDefiningOp<SlideOp>();
+  if (!a && !b)
+    return success();
+  if ((a && b) || mma.getResult().getType().getIsSwapped())
+    return mma.emitOpError(
+        "has rows that slide, and needs them of one operand, lanes along n");
+  constexpr int64_t kRows = 64;
+  if (a)
+    return a.getBuffer().getType().getRows() == kRows
+               ? success()
+               : mma.emitOpError("needs blocks of 64 rows of an A that slides");
+  const int64_t columns = b.getBuffer().getType().getColumns();
+  const int64_t reach =
+      static_cast<int64_t>(b.getPitch()) * (b.countBlocks() - 1) +
+      SlideOp::kShare - 1;
+  if (reach > columns)
+    return mma.emitOpError() << "reads " << reach << " columns behind the last "
+                             << "slot, of which the mirror has " << columns;
+  return success();
+}
+
 /// What wgmma takes: 64 rows by 8 to 256 columns, and f32 in rows only.
 LogicalResult MmaOp::verify() {
   constexpr int64_t kRows = 64, kUnit = 8, kMostColumns = 256;
   BufferType b = getB().getType();
   if (!findStages(getA()) || !findStages(getB()))
     return emitOpError("needs operands in buffers of stages");
-  if (failed(verifyFragment(*this)))
+  if (failed(verifyFragment(*this)) || failed(verifySlide(*this)))
     return failure();
   auto fragment = getA().getDefiningOp<LoadOp>();
   auto a =

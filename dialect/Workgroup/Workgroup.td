@@ -43,17 +43,24 @@ def Wg_BufferType : TypeDef<WgDialect, "Buffer"> {
     column; behind it is the same piece of the next. The piece has so many bytes,
     128, 64 or 32, and its 16-byte chunks are swizzled as TMA does it for that
     size. A slot begins at a multiple of 1024 bytes. With `split` behind the swizzle
-    it has twice the space: f32 become terms of bf16 there (`wg.prepare`).
+    it has twice the space: f32 become terms of bf16 there (`wg.prepare`). With
+    `mirror` a copy of the first slot is behind the last, so that columns can be read
+    through the end of the slots to their begin (`wg.slide`).
   }];
   let parameters = (ins "int64_t":$slots, "int64_t":$rows, "int64_t":$columns,
                         "::mlir::Type":$elementType, "bool":$columnMajor,
                         "int64_t":$swizzle,
-                        DefaultValuedParameter<"bool", "false">:$isSplit);
+                        "bool":$isSplit, "bool":$isMirrored);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// Of a slot, up to the next one.
+    /// Of a slot, up to the next one; and of all of them.
     int64_t getSlotBytes() const;
+    /// Rows of it.
+    BufferType withRows(int64_t rows) const;
+    int64_t getBytes() const {
+      return (getSlots() + (getIsMirrored() ? 1 : 0)) * getSlotBytes();
+    }
   }];
 }
 
@@ -187,6 +194,8 @@ def StagesOp : Wg_Op<"stages", [HasParent<"ProgramOp">]> {
     int64_t countStages();
     /// Whether each stage is filled once.
     bool stays() { return !getEmpty(); }
+    /// Whether consumers read several stages at once, through the end of them.
+    bool slides();
     /// Of a stage.
     int64_t countBarriers() { return getReady() ? 3 : 2; }
   }];
@@ -228,6 +237,8 @@ def RoleOp : Wg_Op<"role", [HasParent<"ProgramOp">, SingleBlock, NoTerminator]> 
 def AcquireOp : Wg_Op<"acquire"> {
   let summary = "Wait until the stage is empty, and expect bytes";
   let description = [{
+    Of the first stage twice as many, if its slot has a mirror.
+
     Example:
     ```mlir
     wg.acquire %r expect 40960
@@ -256,7 +267,8 @@ def AwaitOp : Wg_Op<"await"> {
 def ReleaseOp : Wg_Op<"release"> {
   let summary = "Say that the warpgroup has read the stage before this one";
   let description = [{
-    Of stages that a cluster fills, to all workgroups which do.
+    Of stages that slide, the oldest one that it has awaited. Of stages that a cluster
+    fills, to all workgroups which do.
 
     Example:
     ```mlir
@@ -324,7 +336,9 @@ def BoxOp : Wg_Op<"box"> {
     reaches beyond the last channel, or with `last_in_place` ends with it; with
     `last_behind` it also comes behind all other steps. With `halo` all taps share
     what a copy brings, the rows of the tile and those around it, and a step is
-    channels (compiler/Conversion/Hopper/HaloOperand.h).
+    channels (compiler/Conversion/Hopper/HaloOperand.h). With `slides` taps share
+    them, too, but pixels are the reduction: a copy brings the next ones, of one tap
+    and so many rows as a slot has (compiler/Conversion/Hopper/SlidingHalo.h).
 
     Example:
     ```mlir
@@ -334,13 +348,14 @@ def BoxOp : Wg_Op<"box"> {
   let arguments = (ins Dnn_ViewType:$view, I32:$group, I32:$row,
                        UnitAttr:$pixels, UnitAttr:$evictFirst,
                        UnitAttr:$multicast, UnitAttr:$lastBehind,
-                       UnitAttr:$lastInPlace, UnitAttr:$halo);
+                       UnitAttr:$lastInPlace, UnitAttr:$halo,
+                       UnitAttr:$slides);
   let results = (outs Wg_BoxType:$result);
   let assemblyFormat = [{
     $view `[` $group `,` $row `]` (`pixels` $pixels^)?
     (`evict_first` $evictFirst^)? (`multicast` $multicast^)?
     (`last_behind` $lastBehind^)? (`last_in_place` $lastInPlace^)?
-    (`halo` $halo^)? attr-dict `:` type($view) `->` type($result)
+    (`halo` $halo^)? (`slides` $slides^)? attr-dict `:` type($view) `->` type($result)
   }];
   let hasVerifier = 1;
 }
@@ -433,6 +448,36 @@ def SliceOp : Wg_Op<"slice", [Pure]> {
   let assemblyFormat =
     "$buffer `[` $row `]` attr-dict `:` type($buffer) `->` type($result)";
   let hasVerifier = 1;
+}
+
+def SlideOp : Wg_Op<"slide"> {
+  let summary = "Rows in several stages, of which each block begins elsewhere";
+  let description = [{
+    Blocks of as many rows as a slot has. The first begins in `column` of the stage
+    `ahead` before the current one, the others `pitch` columns behind the one before
+    them; they read on from stage to stage.
+
+    Example:
+    ```mlir
+    %seen = wg.slide %sx[%column] pitch 1 ahead 2
+       : <8x64x64xbf16, column_major 128, mirror> -> <8x192x64xbf16, column_major 128>
+    ```
+  }];
+  let arguments = (ins Wg_BufferType:$buffer, I32:$column, I64Attr:$pitch,
+                       I64Attr:$ahead);
+  let results = (outs Wg_BufferType:$result);
+  let assemblyFormat = [{
+    $buffer `[` $column `]` `pitch` $pitch `ahead` $ahead attr-dict
+    `:` type($buffer) `->` type($result)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    int64_t countBlocks() {
+      return getType().getRows() / getBuffer().getType().getRows();
+    }
+    /// Columns of an instruction's share of a step.
+    static constexpr int64_t kShare = 16;
+  }];
 }
 
 def ZeroOp : Wg_Op<"zero", [Pure]> {

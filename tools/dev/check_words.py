@@ -30,7 +30,7 @@ PRODUCTS = r"compiler/Algorithms/(?!Pooling|RowWise)"
 # (files, word, what to say, contexts in which the word is right). A context is
 # searched in the line; files match from the beginning of the path.
 RULES = [
-    (OUTSIDE, r"\b(?:SumStore|WayOut|BothOperands|StepFeed|CellKernel|RunsWriter"
+    (OUTSIDE, r"\b(?:SumStore|WayOut|BothOperands|CellKernel|RunsWriter"
      r"|RowsTeam)\b", "the name of what it does", None),
     (r"", r"\bRows[A-Z]\w*|\bdnn\.rows\b|\brows-(?=[a-z]+[-_])", "row-wise",
      r"RowsAreNotSlots"),
@@ -98,7 +98,7 @@ def check(root):
 
 def self_test():
     """Each rule finds its word in a real file, and passes the allowed ones."""
-    bad = ["class StepFeed;", "RowsTile tile;", "// Keeps its sums in LDS.",
+    bad = ["class SumStore;", "RowsTile tile;", "// Keeps its sums in LDS.",
            "// 32 sums a thread.", "// Both factors are read.",
            "int64_t parts = 1;", "// The last turn.", "// A ring of lines.",
            "// The first place of it.", "// Has exchanged operands.",

@@ -37,14 +37,6 @@ struct HopperPlan {
 
   /// What walks the tiles: workgroups, or clusters of them.
   int64_t countWalkers() const { return workgroups / shape.getClusterSize(); }
-
-  /// In the order of the kernel's arguments.
-  llvm::SmallVector<TensorMap> getMaps() const {
-    llvm::SmallVector<TensorMap> maps = {a.getMap(), b.getMap()};
-    if (result)
-      maps.push_back(result->map);
-    return maps;
-  }
 };
 
 /// The plan of a tile program with copy tma; fails after an error at the op

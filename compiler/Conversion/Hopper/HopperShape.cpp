@@ -60,11 +60,6 @@ static bool preparesOperand(TileProgram &program) {
          (instruction == kWgmmaTf32 && walksPixels(program));
 }
 
-bool tessera::isWorkgroupProgram(TileProgram &program) {
-  const bool slides = program.pipeline.getHalo() && walksPixels(program);
-  return program.isTma() && !slides;
-}
-
 bool tessera::isColumnMajor(dnn::ViewOp result) {
   const ViewAccess access(result);
   const AccessSpace rows = access.getSpace(1);

@@ -191,7 +191,7 @@ struct HopperShape {
     return getOffsetHaloBarriers() + 2 * halo.buffers * kBarrierBytes +
            kSharedAlignment;
   }
-  /// Whether consumers issue their products in turns (StepFeed.h).
+  /// Whether consumers issue their products in turns (Wgmma.h).
   bool takesTurns() const { return isPingPong || (splitsF32 && consumers > 1); }
   /// Consumers that read a stage: each, or, in turns, one.
   int64_t countReaders() const { return isPingPong ? 1 : consumers; }
@@ -243,10 +243,6 @@ struct HopperShape {
 /// Whether neighbours along the rows of `result` are closer in memory than
 /// those along its columns. A single row has no neighbour.
 bool isColumnMajor(dnn::ViewOp result);
-
-/// Whether a program with copy tma becomes one of a workgroup
-/// (compiler/Conversion/Workgroup).
-bool isWorkgroupProgram(TileProgram &program);
 
 /// The shape of a tile program with copy tma; fails after an error at the op
 /// that no Hopper kernel can be made of. `halo` is that of the program, if it

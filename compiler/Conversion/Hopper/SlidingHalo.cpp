@@ -25,9 +25,9 @@ bool SlidingHalo::hasAllTaps() const {
 
 /// Both walk the same positions; behind those of a row is its padding, and the
 /// gradient ends before taps reach past that.
-LogicalResult SlidingHalo::checkPositions(dnn::TileLoadOp load,
-                                          dnn::TileLoadOp other) const {
-  auto view = other.getView().getDefiningOp<dnn::ViewOp>();
+LogicalResult SlidingHalo::checkPositions(const TileSource &load,
+                                          const TileSource &other) const {
+  dnn::ViewOp view = other.view;
   for (const Dimension &dim : ArrayRef(dims).drop_front().drop_back()) {
     int64_t behind = 0;
     for (const Term &term : dim.rows)
@@ -48,7 +48,7 @@ LogicalResult SlidingHalo::checkPositions(dnn::TileLoadOp load,
   return success();
 }
 
-FailureOr<SlidingHalo> SlidingHalo::match(dnn::TileLoadOp load,
+FailureOr<SlidingHalo> SlidingHalo::match(const TileSource &load,
                                           KernelArg tensor) {
   FailureOr<TmaOperand> operand =
       TmaOperand::match(load, tensor, TmaWalk::Pixels);
@@ -69,8 +69,8 @@ FailureOr<SlidingHalo> SlidingHalo::match(dnn::TileLoadOp load,
   return halo;
 }
 
-FailureOr<SlidingHalo> SlidingHalo::matchRows(dnn::TileLoadOp load,
-                                              dnn::TileLoadOp other,
+FailureOr<SlidingHalo> SlidingHalo::matchRows(const TileSource &load,
+                                              const TileSource &other,
                                               KernelArg tensor,
                                               int64_t consumers) {
   FailureOr<SlidingHalo> halo = match(load, tensor);
@@ -78,7 +78,7 @@ FailureOr<SlidingHalo> SlidingHalo::matchRows(dnn::TileLoadOp load,
     return failure();
   ArrayRef<int64_t> columns = halo->coords.getSpace(1);
   constexpr size_t kRank = 2;
-  // The mirror of one chunk behind the last (SlidingFeed) reaches that far.
+  // The mirror of one chunk behind the last (wg.slide) reaches that far.
   constexpr int64_t kMostTapRows = 16;
   if (halo->distances.size() != kRank || !halo->hasAllTaps() ||
       halo->taps % consumers != 0 || columns[columns.size() - 3] != consumers ||
@@ -93,8 +93,8 @@ FailureOr<SlidingHalo> SlidingHalo::matchRows(dnn::TileLoadOp load,
   return halo;
 }
 
-FailureOr<SlidingHalo> SlidingHalo::matchLines(dnn::TileLoadOp load,
-                                               dnn::TileLoadOp other,
+FailureOr<SlidingHalo> SlidingHalo::matchLines(const TileSource &load,
+                                               const TileSource &other,
                                                KernelArg tensor) {
   FailureOr<SlidingHalo> halo = match(load, tensor);
   if (failed(halo))
@@ -110,9 +110,9 @@ FailureOr<SlidingHalo> SlidingHalo::matchLines(dnn::TileLoadOp load,
 }
 
 /// The first tap's are a place of one copy, without offsets.
-SmallVector<Value> SlidingHalo::locateChannels(Emitter &e, Value group,
-                                               Value column0) const {
-  SmallVector<Value> place = locate(e, group, column0);
+SmallVector<Value> SlidingHalo::locate(Emitter &e, Value group, Value row0,
+                                       Value rank) const {
+  SmallVector<Value> place = TmaOperand::locate(e, group, row0, rank);
   place.truncate(dims.size() - 1);
   return place;
 }

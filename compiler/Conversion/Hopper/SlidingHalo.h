@@ -26,13 +26,13 @@ public:
   /// The input behind `load`, whose positions those of the gradient `other`
   /// must be, with a filter row for each consumer. Fails after an error at the
   /// op that taps cannot share.
-  static llvm::FailureOr<SlidingHalo> matchRows(dnn::TileLoadOp load,
-                                                dnn::TileLoadOp other,
+  static llvm::FailureOr<SlidingHalo> matchRows(const TileSource &load,
+                                                const TileSource &other,
                                                 KernelArg tensor,
                                                 int64_t consumers);
   /// The same with lines of windows, some for each consumer.
   static llvm::FailureOr<SlidingHalo>
-  matchLines(dnn::TileLoadOp load, dnn::TileLoadOp other, KernelArg tensor);
+  matchLines(const TileSource &load, const TileSource &other, KernelArg tensor);
 
   /// Positions from a tap to the next of its filter row, and from a filter row
   /// (or line) to the next.
@@ -41,22 +41,26 @@ public:
   /// Chunks behind its own that a step reads.
   int64_t countAhead() const;
 
-  /// Where the channels of the tile at `column0` of `group` are; and the copy
-  /// of chunk `step` of them, to be run by one thread.
-  llvm::SmallVector<mlir::Value> locateChannels(Emitter &e, mlir::Value group,
-                                                mlir::Value column0) const;
+  /// Of a chunk; copy() brings that of a step.
+  int64_t getBytes() const override {
+    return stepElements * getBlockRowBytes();
+  }
+  /// Where the channels of the tile at `row0` of `group` are.
+  llvm::SmallVector<mlir::Value> locate(Emitter &e, mlir::Value group,
+                                        mlir::Value row0,
+                                        mlir::Value rank = {}) const override;
 
 private:
   explicit SlidingHalo(TmaOperand operand) : TmaOperand(std::move(operand)) {}
 
   /// Positions from one of a dimension to the next.
   int64_t getPitch(const Dimension &dim) const;
-  static llvm::FailureOr<SlidingHalo> match(dnn::TileLoadOp load,
+  static llvm::FailureOr<SlidingHalo> match(const TileSource &load,
                                             KernelArg tensor);
   /// Whether the tile is all taps of one block of channels.
   bool hasAllTaps() const;
-  mlir::LogicalResult checkPositions(dnn::TileLoadOp load,
-                                     dnn::TileLoadOp other) const;
+  mlir::LogicalResult checkPositions(const TileSource &load,
+                                     const TileSource &other) const;
 
   /// Positions from a tap to the next of each dimension of taps, and all taps.
   llvm::SmallVector<int64_t> distances;

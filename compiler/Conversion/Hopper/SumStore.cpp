@@ -187,7 +187,7 @@ void SumStore::stageTransposed(Value sums, int64_t row, int64_t column,
 }
 
 /// Waits for the warps of the consumer, at a barrier behind those of the turns
-/// (LowerHopper).
+/// (Wgmma.h).
 void SumStore::awaitGroup() {
   constexpr int64_t kFirstBarrier = 4; // Three consumers may take turns.
   NVVM::BarrierOp::create(e.b, e.loc, TypeRange(),

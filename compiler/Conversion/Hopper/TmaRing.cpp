@@ -2,7 +2,9 @@
 
 #include "compiler/Conversion/Hopper/TmaRing.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace tessera;
@@ -60,4 +62,44 @@ RingPlace TmaRing::advance(const RingPlace &place, Value steps) {
   Value rounds = e.andi(e.divu(steps, stages), 1);
   return wrap(e.add(place.stage, e.remu(steps, stages)),
               e.xori(place.parity, rounds));
+}
+
+void tessera::emitRelease(Emitter &e, Value thread, TmaRing &ring, Value stage,
+                          int64_t copiers) {
+  Value number = e.andi(thread, kWarpgroup - 1);
+  emitIf(e, e.ult(number, copiers), [&] {
+    Value empty = ring.getEmpty(stage);
+    if (copiers == 1) {
+      emitArrival(e, empty);
+      return;
+    }
+    // Products have read the stage, and nothing is written: a release of the
+    // cluster's scope would wait for all memory in each step.
+    constexpr unsigned kClusterSpace = 7;
+    auto remote = LLVM::LLVMPointerType::get(e.b.getContext(), kClusterSpace);
+    NVVM::MBarrierArriveOp::create(
+        e.b, e.loc, Type(),
+        NVVM::MapaOp::create(e.b, e.loc, remote, empty, number), Value());
+  });
+}
+
+void tessera::emitArrival(Emitter &e, Value barrier) {
+  NVVM::MBarrierArriveOp::create(e.b, e.loc, e.b.getI64Type(), barrier,
+                                 Value());
+}
+
+RingPlace
+tessera::forEachStage(Emitter &e, TmaRing &ring, Value count,
+                      const RingPlace &begin,
+                      llvm::function_ref<void(Value, const RingPlace &)> body) {
+  auto loop =
+      scf::ForOp::create(e.b, e.loc, e.constant(0), count, e.constant(1),
+                         ValueRange{begin.stage, begin.parity});
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPointToStart(loop.getBody());
+  RingPlace at{loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
+  body(loop.getInductionVar(), at);
+  RingPlace next = ring.advance(at);
+  scf::YieldOp::create(e.b, e.loc, ValueRange{next.stage, next.parity});
+  return {loop.getResult(0), loop.getResult(1)};
 }

@@ -39,10 +39,6 @@ public:
 
   /// Waits for the round of `parity` of a barrier to end.
   void wait(mlir::Value barrier, mlir::Value parity);
-  /// Waits until the copies to a stage have come.
-  void awaitFull(const RingPlace &place) {
-    wait(getFull(place.stage), place.parity);
-  }
   /// Waits until a stage has been read.
   void awaitEmpty(const RingPlace &place) {
     wait(getEmpty(place.stage), place.parity);
@@ -62,6 +58,20 @@ private:
   mlir::Value shared;
   int64_t barrierOffset, stages, readers, preparers;
 };
+
+/// Calls `body` with the numbers from 0 to `count` and the stages of `ring`
+/// from `begin` on; returns the place behind.
+RingPlace
+forEachStage(Emitter &e, TmaRing &ring, mlir::Value count,
+             const RingPlace &begin,
+             llvm::function_ref<void(mlir::Value, const RingPlace &)> body);
+
+/// One thread tells for its warpgroup that a stage of `ring` has been read; if
+/// it is copied by workgroups of a cluster, one thread for each of these.
+void emitRelease(Emitter &e, mlir::Value thread, TmaRing &ring,
+                 mlir::Value stage, int64_t copiers = 1);
+/// An arrival at `barrier`.
+void emitArrival(Emitter &e, mlir::Value barrier);
 
 } // namespace tessera
 

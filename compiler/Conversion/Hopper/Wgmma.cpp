@@ -229,3 +229,28 @@ Wgmma::multiplyTerms(Value stage, ArrayRef<SmallVector<SplitPair>> fragments,
 void Wgmma::wait(int64_t groups) {
   NVVM::WgmmaWaitGroupSyncOp::create(e.b, e.loc, groups);
 }
+
+void tessera::emitTakeTurn(Emitter &e, Value consumer) {
+  NVVM::BarrierOp::create(e.b, e.loc, TypeRange(), e.add(consumer, 1),
+                          e.constant(2 * kWarpgroup), nullptr, Value());
+}
+
+void tessera::emitPassTurn(Emitter &e, Value consumer, int64_t consumers) {
+  Value next = e.add(consumer, 1);
+  next = e.select(e.ult(next, consumers), next, e.constant(0));
+  NVVM::BarrierArriveOp::create(e.b, e.loc, e.add(next, 1),
+                                e.constant(2 * kWarpgroup));
+}
+
+/// lhs + rhs, each the accumulators of one product.
+Value tessera::addAccumulators(Emitter &e, Value lhs, Value rhs) {
+  auto type = cast<LLVM::LLVMStructType>(lhs.getType());
+  Value sums = LLVM::UndefOp::create(e.b, e.loc, type);
+  for (int64_t i = 0, count = type.getBody().size(); i < count; ++i) {
+    Value sum = arith::AddFOp::create(
+        e.b, e.loc, LLVM::ExtractValueOp::create(e.b, e.loc, lhs, ArrayRef(i)),
+        LLVM::ExtractValueOp::create(e.b, e.loc, rhs, ArrayRef(i)));
+    sums = LLVM::InsertValueOp::create(e.b, e.loc, sums, sum, ArrayRef(i));
+  }
+  return sums;
+}

@@ -84,6 +84,14 @@ private:
   mlir::Value descriptorA, descriptorB; ///< Of the first buffers.
 };
 
+/// Consumers that issue products in turns: named barrier 1 + n belongs to
+/// consumer n. The last one passes the first turn, before it takes any.
+void emitTakeTurn(Emitter &e, mlir::Value consumer);
+void emitPassTurn(Emitter &e, mlir::Value consumer, int64_t consumers);
+
+/// lhs + rhs, each the accumulators of one product.
+mlir::Value addAccumulators(Emitter &e, mlir::Value lhs, mlir::Value rhs);
+
 } // namespace tessera
 
 #endif // TESSERA_COMPILER_CONVERSION_HOPPER_WGMMA_H

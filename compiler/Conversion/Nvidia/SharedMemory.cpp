@@ -33,6 +33,8 @@ Value tessera::addBytes(Emitter &e, Value pointer, Value bytes) {
 
 Value tessera::castToCluster(Emitter &e, Value pointer) {
   auto type = LLVM::LLVMPointerType::get(e.b.getContext(), 7);
+  if (pointer.getType() == type)
+    return pointer;
   return LLVM::AddrSpaceCastOp::create(e.b, e.loc, type, pointer);
 }
 

@@ -36,7 +36,7 @@ struct RingState {
 struct RoleState {
   std::vector<RingState> rings;
   /// What groups of products that may still run read, the oldest first: of each
-  /// of the rings a stage.
+  /// of the rings a stage, and those behind it up to the current one.
   std::vector<std::map<size_t, int64_t>> reads;
   bool hasTurn = false;
 
@@ -85,9 +85,9 @@ private:
   RoleState state;
   llvm::DenseMap<Value, bool> conditions; ///< As they are on this way.
   /// How often the role has gone on in each of the rings; and how often it had
-  /// in that of what is in registers, when it loaded that.
+  /// in that of what it loaded to registers, or located, when it did.
   std::vector<int64_t> moves;
-  llvm::DenseMap<Value, int64_t> loads;
+  llvm::DenseMap<Value, int64_t> found;
   bool takesTurns = false;
   bool mayStore = false; ///< Results may still be on their way.
 };
@@ -140,7 +140,8 @@ LogicalResult RoleChecker::goOn(Operation *op, size_t number) {
   ++moves[number];
   if (!ring.awaited.count(0))
     return op->emitOpError("leaves a stage that was neither filled nor read");
-  if (ring.awaited.count(-1))
+  if (ring.awaited.count(-1) &&
+      (isa<wg::LeaveOp>(op) || !plan.rings[number].slides()))
     return op->emitOpError(
         "leaves a stage before the one in front of it has been released");
   if (role.getWarps()) {
@@ -180,12 +181,17 @@ LogicalResult RoleChecker::goOn(wg::NextOp op) {
 }
 
 LogicalResult RoleChecker::await(wg::AwaitOp op) {
+  wg::StagesOp stages = plan.rings[plan.getRing(op.getStages())];
   auto &awaited = getState(op.getStages()).awaited;
-  if (!op.getReady())
-    return awaited.insert({0, false}).second
-               ? success()
-               : op.emitOpError("awaits a stage twice");
-  if (!plan.rings[plan.getRing(op.getStages())].getReady())
+  if (!op.getReady()) {
+    if (!awaited.insert({0, false}).second)
+      return op.emitOpError("awaits a stage twice");
+    if (static_cast<int64_t>(awaited.size()) > stages.countStages())
+      return op.emitOpError() << "awaits a stage while it holds all "
+                              << stages.countStages() << " of them";
+    return success();
+  }
+  if (!stages.getReady())
     return op.emitOpError("awaits stages to be ready that nobody changes");
   auto stage = awaited.find(0);
   if (stage == awaited.end())
@@ -223,7 +229,7 @@ LogicalResult RoleChecker::load(wg::LoadOp op) {
   const size_t number = plan.getRing(wg::findStages(op));
   if (!state.rings[number].awaited.count(0))
     return op.emitOpError("reads a stage that has not been awaited");
-  loads[op] = moves[number];
+  found[op] = moves[number];
   return success();
 }
 
@@ -232,19 +238,24 @@ LogicalResult RoleChecker::multiply(wg::MmaOp op) {
   for (Value operand : {Value(op.getA()), Value(op.getB())}) {
     wg::StagesOp stages = wg::findStages(operand);
     const size_t number = plan.getRing(stages);
-    if (operand.getDefiningOp<wg::LoadOp>()) {
-      if (loads.lookup(operand) != moves[number])
-        return op.emitOpError("multiplies what was loaded from another stage");
+    if (isa_and_present<wg::LoadOp, wg::SlideOp>(operand.getDefiningOp()) &&
+        found.lookup(operand) != moves[number])
+      return op.emitOpError("multiplies what was found in another stage");
+    if (operand.getDefiningOp<wg::LoadOp>())
       continue;
-    }
     auto stage = state.rings[number].awaited.find(0);
     if (stage == state.rings[number].awaited.end())
+      return op.emitOpError("reads a stage that has not been awaited");
+    int64_t first = 0;
+    if (auto slide = operand.getDefiningOp<wg::SlideOp>())
+      first = -static_cast<int64_t>(slide.getAhead());
+    if (!state.rings[number].awaited.count(first))
       return op.emitOpError("reads a stage that has not been awaited");
     if (stages.getReady() && !stage->second)
       return op.emitOpError("reads a stage that warps may still change; it "
                             "needs a wg.await of ready");
     if (!stages.stays())
-      reads[number] = 0;
+      reads[number] = first;
   }
   if (takesTurns && !state.hasTurn)
     return op.emitOpError("issues products when it is not its turn");
@@ -265,7 +276,7 @@ LogicalResult RoleChecker::release(Operation *op, size_t number,
                            "needs a wg.await of ready");
   if (llvm::any_of(state.reads, [&](const auto &group) {
         auto read = group.find(number);
-        return read != group.end() && read->second == stage;
+        return read != group.end() && read->second <= stage;
       }))
     return op->emitOpError("releases a stage that products may still read; it "
                            "needs a wg.wait");
@@ -336,13 +347,18 @@ LogicalResult RoleChecker::visit(Operation *op) {
     return arrive(arriveOp);
   if (auto loadOp = dyn_cast<wg::LoadOp>(op))
     return load(loadOp);
+  if (auto slide = dyn_cast<wg::SlideOp>(op))
+    found[slide] = moves[plan.getRing(wg::findStages(slide))];
   if (auto mma = dyn_cast<wg::MmaOp>(op))
     return multiply(mma);
   if (auto releaseOp = dyn_cast<wg::ReleaseOp>(op)) {
     const size_t ring = plan.getRing(releaseOp.getStages());
-    if (failed(release(op, ring, -1)))
+    auto &awaited = state.rings[ring].awaited;
+    const int64_t oldest =
+        awaited.empty() ? -1 : std::min<int64_t>(awaited.begin()->first, -1);
+    if (failed(release(op, ring, oldest)))
       return failure();
-    state.rings[ring].awaited.erase(-1);
+    awaited.erase(oldest);
     return success();
   }
   if (auto leave = dyn_cast<wg::LeaveOp>(op)) {

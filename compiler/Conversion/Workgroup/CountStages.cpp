@@ -3,7 +3,8 @@
 // A role that reads one stage more than are filled waits forever, and so does
 // one that fills more than are read. How many a role goes through is decided by
 // arithmetic on the numbers of its workgroup and its warpgroup, which is done
-// here. Loops whose iterations are alike are visited once.
+// here, and so is where rows begin that slide through stages. Loops whose
+// iterations are alike are visited once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,6 +41,7 @@ private:
   LogicalResult visit(Block &block, int64_t times);
   LogicalResult visitLoop(scf::ForOp loop, int64_t times);
   LogicalResult visitBranch(scf::IfOp branch, int64_t times);
+  LogicalResult visitSlide(wg::SlideOp slide);
   void fold(Operation &op);
 
   WorkgroupPlan &plan;
@@ -62,8 +64,11 @@ static bool goesOn(Operation *op) {
 StageCounter::StageCounter(WorkgroupPlan &plan, wg::RoleOp role)
     : plan(plan), role(role) {
   role.walk([&](Operation *op) {
-    if (!goesOn(op))
+    auto slide = dyn_cast<wg::SlideOp>(op);
+    if (!goesOn(op) && !slide)
       return;
+    if (slide)
+      addDeciding(slide.getColumn());
     for (; op != role && moving.insert(op).second; op = op->getParentOp()) {
       if (auto loop = dyn_cast<scf::ForOp>(op))
         for (Value bound :
@@ -190,6 +195,23 @@ LogicalResult StageCounter::visitBranch(scf::IfOp branch, int64_t times) {
   return taken.empty() ? success() : visit(taken.front(), times);
 }
 
+/// Its last block ends in the current stage, and its first begins `ahead` in
+/// front of that.
+LogicalResult StageCounter::visitSlide(wg::SlideOp slide) {
+  FailureOr<int64_t> column = get(slide, slide.getColumn());
+  if (failed(column))
+    return failure();
+  const int64_t step = slide.getType().getColumns();
+  const int64_t ahead = static_cast<int64_t>(slide.getAhead()) * step;
+  const int64_t last = *column + static_cast<int64_t>(slide.getPitch()) *
+                                     (slide.countBlocks() - 1);
+  if (*column >= 0 && last <= ahead)
+    return success();
+  return slide.emitOpError()
+         << "has blocks from column " << *column << " to " << last
+         << ", of which " << ahead << " lie before the current stage";
+}
+
 LogicalResult StageCounter::visit(Block &block, int64_t times) {
   auto found = ops.find(&block);
   if (found == ops.end())
@@ -205,6 +227,8 @@ LogicalResult StageCounter::visit(Block &block, int64_t times) {
       result = visitLoop(loop, times);
     else if (auto branch = dyn_cast<scf::IfOp>(op))
       result = visitBranch(branch, times);
+    else if (auto slide = dyn_cast<wg::SlideOp>(op))
+      result = visitSlide(slide);
     else
       counts[plan.getRing(op.getOperand(0))] += times;
     if (failed(result))

@@ -20,8 +20,6 @@ struct ExpandPipeline : tessera::impl::ExpandPipelineBase<ExpandPipeline> {
     TileProgram program;
     if (failed(matchTileProgram(function, device.getTarget(), program)))
       return failure();
-    if (!isWorkgroupProgram(program))
-      return success();
     FailureOr<HopperPlan> plan = makeHopperPlan(program, device.getTarget());
     if (failed(plan))
       return failure();
@@ -38,7 +36,10 @@ struct ExpandPipeline : tessera::impl::ExpandPipelineBase<ExpandPipeline> {
                                 {b.getI32Type(), b.getI32Type()}, {loc, loc});
     const ProgramWriter::Context context{
         program, *plan, body->getArgument(0), body->getArgument(1), b, device};
-    (plan->halo ? makeHaloProgram(context) : makePairProgram(context))->emit();
+    (plan->halo      ? makeHaloProgram(context)
+     : plan->sliding ? makeSlidingProgram(context)
+                     : makePairProgram(context))
+        ->emit();
     program.tiles.erase();
     return success();
   }

@@ -9,9 +9,10 @@
 #include "compiler/Conversion/Common/KernelFunction.h"
 #include "compiler/Conversion/Hopper/ClusterSum.h"
 #include "compiler/Conversion/Hopper/PixelOperands.h"
-#include "compiler/Conversion/Hopper/StepFeed.h"
 #include "compiler/Conversion/Hopper/SumStore.h"
 #include "compiler/Conversion/Hopper/TmaKernel.h"
+#include "compiler/Conversion/Hopper/TmaRing.h"
+#include "compiler/Conversion/Hopper/Wgmma.h"
 #include "compiler/Conversion/Passes.h"
 #include "compiler/Conversion/Workgroup/WorkgroupPlan.h"
 
@@ -39,10 +40,9 @@ private:
   struct Place {
     RingPlace at;
     Value previous; ///< The stage before it; null if that is not known.
-  };
-  /// What an op changes of a place.
-  struct Moves {
-    bool place = false, previous = false;
+    /// Of stages that slide `previous` is the oldest that is not released, so
+    /// many in front of this one; null if there is none.
+    int64_t held = 0;
   };
 
   LogicalResult emitCopiers();
@@ -52,12 +52,18 @@ private:
   void prepareStatistics(dnn::ViewOp result);
   LogicalResult lower(Block &block);
   LogicalResult lower(Operation *op);
+  FailureOr<SmallVector<Value *>> findCarried(scf::ForOp loop);
   LogicalResult lowerLoop(scf::ForOp loop);
   LogicalResult lowerBranch(scf::IfOp branch);
   LogicalResult lowerRing(Operation *op, size_t number);
   void lowerPassingBy(scf::IfOp branch);
   LogicalResult lowerProduct(wg::MmaOp mma);
   void acquireStage(wg::AcquireOp acquire, size_t number);
+  void release(size_t number);
+  void goOn(size_t number, Value steps);
+  Value locateOldest(wg::SlideOp slide);
+  Value locateShare(wg::SlideOp slide, int64_t block, int64_t k);
+  Wgmma::Place locateOperands(wg::MmaOp mma);
   void lowerSlice(wg::SliceOp slice);
   void lowerCopy(wg::CopyOp copy);
   void lowerPrepare(wg::PrepareOp prepare);
@@ -196,33 +202,46 @@ static bool releasesPrevious(Block &block, Value ring) {
   return false;
 }
 
-LogicalResult Lowering::lowerLoop(scf::ForOp loop) {
-  SmallVector<Moves> moves;
+/// What `loop` carries of places. Stages that slide have what consumers have
+/// yet to release behind all else.
+FailureOr<SmallVector<Value *>> Lowering::findCarried(scf::ForOp loop) {
+  SmallVector<Value *> carried, behind;
+  const bool anySlides =
+      llvm::any_of(plan.rings, [](wg::StagesOp ring) { return ring.slides(); });
   for (auto [stages, place] : llvm::zip(plan.rings, places)) {
-    Moves &of = moves.emplace_back();
-    of.place = movesPlace(loop, stages);
-    of.previous = of.place && releasesPrevious(*loop.getBody(), stages);
-    if (of.previous && !place.previous)
-      return loop.emitOpError("releases a stage before its first wg.next");
-  }
-  SmallVector<Value> begin;
-  auto append = [&](SmallVector<Value> &list) {
-    for (auto [of, place] : llvm::zip(moves, places)) {
-      if (of.place)
-        list.append({place.at.stage, place.at.parity});
-      if (of.previous)
-        list.push_back(place.previous);
+    if (!movesPlace(loop, stages))
+      continue;
+    carried.append({&place.at.stage, &place.at.parity});
+    const bool slides = stages.slides() && place.held > 0;
+    if (!slides && !releasesPrevious(*loop.getBody(), stages)) {
+      place.previous = Value();
+      continue;
     }
+    if (!place.previous)
+      return loop.emitOpError("releases a stage before its first wg.next");
+    (anySlides ? behind : carried).push_back(&place.previous);
+  }
+  carried.append(behind);
+  return carried;
+}
+
+LogicalResult Lowering::lowerLoop(scf::ForOp loop) {
+  FailureOr<SmallVector<Value *>> carried = findCarried(loop);
+  if (failed(carried))
+    return failure();
+  auto append = [&](SmallVector<Value> &list) {
+    for (Value *value : *carried)
+      list.push_back(*value);
   };
   auto take = [&](ValueRange all) {
-    for (auto [of, place] : llvm::zip(moves, places)) {
-      if (!of.place)
-        continue;
-      place = {{all[0], all[1]}, of.previous ? all[2] : Value()};
-      all = all.drop_front(of.previous ? 3 : 2);
-    }
-    return all;
+    for (auto [stages, place] : llvm::zip(plan.rings, places))
+      if (movesPlace(loop, stages))
+        place.previous = Value();
+    for (auto [value, from] : llvm::zip(*carried, all))
+      *value = from;
+    return all.drop_front(carried->size());
   };
+  SmallVector<Value> begin;
   append(begin);
   llvm::append_range(begin, getAll(loop.getInitArgs()));
   auto to =
@@ -321,10 +340,16 @@ LogicalResult Lowering::lowerBranch(scf::IfOp branch) {
 /// Where the slots of the stage are, and what their copies signal.
 void Lowering::acquireStage(wg::AcquireOp acquire, size_t number) {
   const RingPlace &at = places[number].at;
-  map(acquire.getStages(),
-      rings[number].claim(at, e.constant(acquire.getBytes())));
-  for (Value buffer : plan.rings[number].getBuffers())
-    map(buffer, getSlot(buffer, at.stage));
+  const auto expected = static_cast<int64_t>(acquire.getBytes());
+  Value bytes = e.constant(expected);
+  if (plan.rings[number].slides())
+    bytes = e.select(e.ult(at.stage, 1), e.constant(2 * expected), bytes);
+  map(acquire.getStages(), rings[number].claim(at, bytes));
+  ValueRange buffers = plan.rings[number].getBuffers();
+  for (Value buffer : buffers) {
+    Value slot = getSlot(buffer, at.stage);
+    map(buffer, buffers.size() == 1 ? castToCluster(e, slot) : slot);
+  }
 }
 
 /// What the warp has written is read by wgmma, not by threads.
@@ -353,13 +378,14 @@ LogicalResult Lowering::lowerRing(Operation *op, size_t number) {
   } else if (isa<wg::ReleaseOp>(op)) {
     if (!place.previous)
       return op->emitOpError("releases a stage that its role has not left");
-    emitRelease(e, thread, ring, place.previous, shape.countSharers());
+    release(number);
   } else if (auto next = dyn_cast<wg::NextOp>(op)) {
-    place = {next.getSteps() ? ring.advance(place.at, get(next.getSteps()))
-                             : ring.advance(place.at),
-             place.at.stage};
+    goOn(number, next.getSteps());
   } else if (isa<wg::LeaveOp>(op)) {
-    emitRelease(e, thread, ring, place.at.stage, shape.countSharers());
+    Value stage = plan.rings[number].slides() && place.previous
+                      ? place.previous
+                      : place.at.stage;
+    emitRelease(e, thread, ring, stage, shape.countSharers());
     place = {ring.advance(place.at), Value()};
   } else {
     forEachStage(e, ring, e.constant(plan.rings[number].countStages()),
@@ -369,13 +395,20 @@ LogicalResult Lowering::lowerRing(Operation *op, size_t number) {
   return success();
 }
 
+/// The first slot of stages that slide has a mirror behind the last.
 void Lowering::lowerCopy(wg::CopyOp copy) {
   auto box = copy.getBox().getDefiningOp<wg::BoxOp>();
-  const bool isA = box == plan.boxA;
-  Value to = castToCluster(e, get(copy.getBuffer()));
-  plan.getOperand(box).copy(e, kernel.getArgument(isA ? 0 : 1), to,
-                            get(copy.getStages()), getAll(copy.getBox()),
-                            get(copy.getStep()), rank);
+  auto copyTo = [&](Value slot) {
+    plan.getOperand(box).copy(e, kernel.getArgument(box == plan.boxA ? 0 : 1),
+                              castToCluster(e, slot), get(copy.getStages()),
+                              getAll(copy.getBox()), get(copy.getStep()), rank);
+  };
+  copyTo(get(copy.getBuffer()));
+  if (!box.getSlides())
+    return;
+  const int64_t slots = copy.getBuffer().getType().getSlots();
+  emitIf(e, e.ult(getStage(copy.getBuffer()), 1),
+         [&] { copyTo(getSlot(copy.getBuffer(), e.constant(slots))); });
 }
 
 /// The warps of the role share out the blocks, or the pieces.
@@ -414,6 +447,71 @@ void Lowering::lowerSlice(wg::SliceOp slice) {
   map(slice, isOwn ? e.constant(0) : row);
 }
 
+/// Of stages that slide, the next one is the oldest then.
+void Lowering::release(size_t number) {
+  Place &place = places[number];
+  emitRelease(e, thread, rings[number], place.previous, shape.countSharers());
+  if (!plan.rings[number].slides())
+    return;
+  place.previous = rings[number].advance({place.previous, e.constant(0)}).stage;
+  --place.held;
+}
+
+void Lowering::goOn(size_t number, Value steps) {
+  Place &place = places[number];
+  if (!plan.rings[number].slides() || !place.previous)
+    place.previous = place.at.stage;
+  place.at = steps ? rings[number].advance(place.at, get(steps))
+                   : rings[number].advance(place.at);
+  ++place.held;
+}
+
+/// The stage of a ring that is `ahead` in front of the current one.
+Value Lowering::locateOldest(wg::SlideOp slide) {
+  const size_t number = plan.getRing(wg::findStages(slide));
+  const Place &place = places[number];
+  if (!place.previous)
+    return place.at.stage;
+  RingPlace oldest{place.previous, e.constant(0)};
+  for (auto i = static_cast<int64_t>(slide.getAhead()); i < place.held; ++i)
+    oldest = rings[number].advance(oldest);
+  return oldest.stage;
+}
+
+/// Where the share of the reduction from column `k` on of a block of rows is,
+/// from the begin of the buffer.
+Value Lowering::locateShare(wg::SlideOp slide, int64_t block, int64_t k) {
+  wg::BufferType type = slide.getBuffer().getType();
+  const int64_t columns = type.getSlots() * type.getColumns();
+  Value at = e.add(e.add(e.mul(get(slide), type.getColumns()),
+                         e.add(get(slide.getColumn()),
+                               block * static_cast<int64_t>(slide.getPitch()))),
+                   k);
+  Value wrapped = e.add(at, -columns);
+  return e.mul(e.select(e.ult(at, columns), at, wrapped), type.getSwizzle());
+}
+
+/// The blocks of an A that slides are instructions, those of B one's.
+Wgmma::Place Lowering::locateOperands(wg::MmaOp mma) {
+  Value a = mma.getA(), b = mma.getB();
+  auto slideA = a.getDefiningOp<wg::SlideOp>();
+  auto slideB = b.getDefiningOp<wg::SlideOp>();
+  Wgmma::Place at{slideA ? Value()
+                         : e.add(e.mul(getStage(a), shape.getBytesA()),
+                                 e.mul(getRow(a), shape.rowBytes)),
+                  slideB ? Value() : e.mul(getStage(b), shape.getBytesB())};
+  wg::SlideOp slide = slideA ? slideA : slideB;
+  if (!slide)
+    return at;
+  const int64_t blocks = slideA ? slide.countBlocks() : 1;
+  for (int64_t k = 0; k < slide.getType().getColumns();
+       k += wg::SlideOp::kShare)
+    for (int64_t block = 0; block < blocks; ++block)
+      (slideA ? at.sharesA : at.sharesB)
+          .push_back(locateShare(slide, block, k));
+  return at;
+}
+
 LogicalResult Lowering::lowerProduct(wg::MmaOp mma) {
   Value a = mma.getA(), b = mma.getB();
   const bool isFirst = !mma.getAcc();
@@ -426,15 +524,12 @@ LogicalResult Lowering::lowerProduct(wg::MmaOp mma) {
             : wgmma->multiplyFragments(getStage(b), getAll(a), sums, isFirst));
     return success();
   }
-  Wgmma::Place at{e.add(e.mul(getStage(a), shape.getBytesA()),
-                        e.mul(getRow(a), shape.rowBytes)),
-                  e.mul(getStage(b), shape.getBytesB())};
   std::optional<Wgmma::Shares> shares;
   if (auto some = mma.getShares())
     shares = {(*some)[0], (*some)[1]};
-  map(mma,
-      wgmma->multiply(at, isFirst ? wgmma->makeSums() : getAll(mma.getAcc()),
-                      isFirst, shares));
+  map(mma, wgmma->multiply(locateOperands(mma),
+                           isFirst ? wgmma->makeSums() : getAll(mma.getAcc()),
+                           isFirst, shares));
   return success();
 }
 
@@ -524,6 +619,8 @@ LogicalResult Lowering::lower(Operation *op) {
     return lowerCluster(op);
   } else if (auto slice = dyn_cast<wg::SliceOp>(op)) {
     lowerSlice(slice);
+  } else if (auto slide = dyn_cast<wg::SlideOp>(op)) {
+    map(slide, locateOldest(slide));
   } else {
     clone(op);
   }
@@ -554,9 +651,11 @@ static Wgmma::Operand getOperand(const HopperShape &shape,
 /// Behind what says where the consumer's rows are: what stays the same for all
 /// tiles.
 void Lowering::prepareConsumer(Value firstRow) {
+  Wgmma::Operand b = getOperand(shape, *plan.b);
+  if (wg::SlideOp slide = plan.getSlideB())
+    b.blockBytes = static_cast<int64_t>(slide.getPitch()) * b.rowBytes;
   wgmma.emplace(e, shape, plan.boxA.getType().getElementType(),
-                getOperand(shape, *plan.a), getOperand(shape, *plan.b),
-                shared.address, firstRow);
+                getOperand(shape, *plan.a), b, shared.address, firstRow);
   StoredTile tile{plan.result.getView().getDefiningOp<dnn::ViewOp>(),
                   {},
                   plan.store.getEpilogue(),

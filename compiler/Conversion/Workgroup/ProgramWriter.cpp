@@ -102,16 +102,13 @@ wg::BoxOp ProgramWriter::emitBox(dnn::TileLoadOp load,
                            operand.isStreamed(), isShared,
                            operand.getLastSteps() == Last::Behind,
                            operand.getLastSteps() == Last::InPlace,
-                           plan.halo && load == program.loadM);
+                           plan.halo && load == program.loadM,
+                           plan.sliding && &operand == &*plan.sliding);
 }
 
 Value ProgramWriter::sliceRows(Value buffer, int64_t rows, Value first) {
   auto all = cast<wg::BufferType>(buffer.getType());
-  auto type = wg::BufferType::get(e.b.getContext(), all.getSlots(), rows,
-                                  all.getColumns(), all.getElementType(),
-                                  all.getColumnMajor(), all.getSwizzle(),
-                                  all.getIsSplit());
-  return wg::SliceOp::create(e.b, e.loc, type, buffer, first);
+  return wg::SliceOp::create(e.b, e.loc, all.withRows(rows), buffer, first);
 }
 
 DenseI64ArrayAttr ProgramWriter::getShares(Wgmma::Shares shares) {
@@ -176,7 +173,9 @@ void ProgramWriter::storeShare(Value sums, ResultTile tile) {
 /// both walk would be taken for each other's.
 void ProgramWriter::emitTile(Value tile) {
   ResultTile at = locateTile(tile);
-  if (!shape.isPingPong)
+  if (shape.wavesN > 1)
+    at.column = e.add(at.column, e.mul(consumer, shape.getColumns()));
+  else if (!shape.isPingPong)
     at.row = e.add(at.row, e.mul(consumer, shape.getRows()));
   if (shape.cluster > 1)
     return storeShare(multiply(at.group, [] {}), at);
@@ -192,7 +191,7 @@ void ProgramWriter::emitTile(Value tile) {
 
 void ProgramWriter::emitConsumer() {
   rowsA = bufferA;
-  if (!shape.isPingPong && !shape.preparesB) {
+  if (!shape.isPingPong && !shape.preparesB && !plan.sliding) {
     const int64_t others = shape.tileM - shape.getRows();
     const int64_t all = cast<wg::BufferType>(bufferA.getType()).getRows();
     rowsA = sliceRows(bufferA, all - others, e.mul(consumer, shape.getRows()));
@@ -234,7 +233,16 @@ wg::BufferType ProgramWriter::getBufferType(int64_t slots, int64_t rows,
   return wg::BufferType::get(
       element.getContext(), slots, rows, rowBytes / bytes, element,
       isTransposed, isTransposed ? operand->getBlockRowBytes() : rowBytes,
-      operand == &plan.b && shape.splitsF32);
+      operand == &plan.b && shape.splitsF32, /*isMirrored=*/false);
+}
+
+/// So many rows of pixels as lie together, and a mirror behind the last slot.
+wg::BufferType ProgramWriter::getSlidingType(Type element) {
+  const int64_t bytes = plan.sliding->getBlockRowBytes();
+  return wg::BufferType::get(
+      element.getContext(), shape.halo.buffers,
+      bytes / (element.getIntOrFloatBitWidth() / 8), shape.halo.rows, element,
+      /*columnMajor=*/true, bytes, /*isSplit=*/false, /*isMirrored=*/true);
 }
 
 void ProgramWriter::emitBuffers() {
@@ -245,11 +253,15 @@ void ProgramWriter::emitBuffers() {
   Type operand = program.loadM.getType().getElementType();
   Type result = program.store.getView().getType().getElementType();
   bufferA = alloc(
-      shape.hasHaloA()
+      plan.sliding && !shape.hasHaloB() ? getSlidingType(operand)
+      : plan.halo
           ? getBufferType(shape.halo.buffers, shape.halo.rows, operand, &plan.a)
           : getBufferType(shape.stages, shape.tileM, operand, &plan.a));
-  bufferB = alloc(getBufferType(
-      shape.stages, llvm::alignTo(shape.tileN, kBlock), operand, &plan.b));
+  bufferB =
+      alloc(shape.hasHaloB() ? getSlidingType(operand)
+                             : getBufferType(shape.stages,
+                                             llvm::alignTo(shape.tileN, kBlock),
+                                             operand, &plan.b));
   staging = alloc(getBufferType(shape.getWarps() * shape.stagers, kStaged,
                                 result, nullptr));
 }

@@ -4,7 +4,8 @@
 // any. Its copiers run ahead, through the end of one tile into the next, as far
 // as stages reach; the consumers multiply, release stages and store. What a
 // step is, and who copies what for it, differs: two operands (PairProgram.cpp),
-// or pixels that all taps share (HaloProgram.cpp).
+// or pixels that all taps share, of a tile (HaloProgram.cpp) or as the
+// reduction (SlidingProgram.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,8 +44,8 @@ protected:
   /// been issued.
   virtual mlir::Value multiply(mlir::Value group,
                                llvm::function_ref<void()> onIssued) = 0;
-  /// Goes behind a tile that another consumer multiplies.
-  virtual void skipTile(mlir::Value tile) = 0;
+  /// Goes behind a tile that another consumer multiplies, in ping-pong.
+  virtual void skipTile(mlir::Value tile) {}
 
   mlir::Value makeStages(mlir::ValueRange buffers, int64_t readers,
                          int64_t preparers = 0);
@@ -78,6 +79,7 @@ protected:
 private:
   wg::BufferType getBufferType(int64_t slots, int64_t rows, mlir::Type element,
                                const TmaOperand *operand);
+  wg::BufferType getSlidingType(mlir::Type element);
   void emitBuffers();
   enum class Threads { One, Warps, Warpgroups };
   void emitRole(llvm::StringRef name, Threads threads, int64_t count,
@@ -93,6 +95,8 @@ std::unique_ptr<ProgramWriter>
 makePairProgram(const ProgramWriter::Context &context);
 std::unique_ptr<ProgramWriter>
 makeHaloProgram(const ProgramWriter::Context &context);
+std::unique_ptr<ProgramWriter>
+makeSlidingProgram(const ProgramWriter::Context &context);
 
 } // namespace tessera
 

@@ -4,6 +4,7 @@
 #include "compiler/Conversion/Common/KernelFunction.h"
 #include "compiler/Conversion/Hopper/ColumnStore.h"
 #include "compiler/Conversion/Hopper/HaloOperand.h"
+#include "compiler/Conversion/Hopper/SlidingHalo.h"
 #include "compiler/Conversion/Hopper/StoreExtra.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -93,6 +94,16 @@ wg::SliceOp tessera::findOwnRows(wg::MmaOp mma) {
   return {};
 }
 
+/// Whether both are rows that slide in the same way, or neither.
+static bool slideAlike(Value lhs, Value rhs) {
+  auto a = lhs.getDefiningOp<wg::SlideOp>();
+  auto b = rhs.getDefiningOp<wg::SlideOp>();
+  if (!a || !b)
+    return !a && !b;
+  return a.getPitch() == b.getPitch() && a.getAhead() == b.getAhead() &&
+         a.getType() == b.getType();
+}
+
 /// The products are alike: they read the same buffers, of which they may have
 /// other rows in each step, to sums of one type.
 static LogicalResult findProducts(WorkgroupPlan &plan) {
@@ -103,7 +114,10 @@ static LogicalResult findProducts(WorkgroupPlan &plan) {
     }
     plan.consumer = mma->getParentOfType<wg::RoleOp>();
     if (wg::getWhole(mma.getA()) == plan.getBufferA() &&
-        findOwnRows(mma) == plan.ownRows && mma.getB() == plan.mma.getB() &&
+        findOwnRows(mma) == plan.ownRows &&
+        wg::getWhole(mma.getB()) == plan.getBufferB() &&
+        slideAlike(mma.getA(), plan.mma.getA()) &&
+        slideAlike(mma.getB(), plan.mma.getB()) &&
         mma.getType() == plan.mma.getType() &&
         isa<wg::FragmentType>(mma.getA().getType()) == plan.hasFragments() &&
         plan.consumer == plan.mma->getParentOfType<wg::RoleOp>())
@@ -129,7 +143,7 @@ static LogicalResult findBoxes(WorkgroupPlan &plan) {
   WalkResult result = plan.program.walk([&](wg::CopyOp copy) {
     const bool isA = copy.getBuffer() == plan.getBufferA();
     wg::BoxOp &box = isA ? plan.boxA : plan.boxB;
-    if (box || (!isA && copy.getBuffer() != plan.mma.getB())) {
+    if (box || (!isA && copy.getBuffer() != plan.getBufferB())) {
       copy.emitOpError("needs to be the only copy to its buffer, which is an "
                        "operand");
       return WalkResult::interrupt();
@@ -144,12 +158,31 @@ static LogicalResult findBoxes(WorkgroupPlan &plan) {
   return success();
 }
 
+/// A role goes through stages that slide one at a time, on all ways.
+static LogicalResult checkSliding(wg::StagesOp ring) {
+  for (Operation *user : ring.getResult().getUsers()) {
+    auto next = dyn_cast<wg::NextOp>(user);
+    if ((next && next.getSteps()) ||
+        (isa<wg::NextOp, wg::LeaveOp, wg::ReleaseOp>(user) &&
+         user->getParentOfType<scf::IfOp>()))
+      return user->emitOpError("is of stages that slide, and needs to be in no "
+                               "branch, and to pass none by");
+  }
+  return success();
+}
+
 /// Stages are for operands.
 static LogicalResult checkRings(WorkgroupPlan &plan) {
-  for (wg::StagesOp ring : plan.rings)
+  for (wg::StagesOp ring : plan.rings) {
     for (Value buffer : ring.getBuffers())
       if (buffer != plan.getBufferA() && buffer != plan.getBufferB())
         return ring.emitOpError("has a buffer that no product reads");
+    if (ring.slides() && failed(checkSliding(ring)))
+      return failure();
+    if (ring.slides() && !plan.getSlideA() && !plan.getSlideB())
+      return plan.mma.emitOpError("reads a buffer with a mirror, and needs a "
+                                  "wg.slide of it");
+  }
   return success();
 }
 
@@ -189,12 +222,42 @@ static std::unique_ptr<TmaOperand> keep(FailureOr<OperandT> operand) {
                          : std::make_unique<OperandT>(std::move(*operand));
 }
 
+static TileSource getSource(wg::BoxOp box) {
+  wg::BoxType type = box.getType();
+  return {box, box.getView().getDefiningOp<dnn::ViewOp>(), type.getRows(),
+          type.getColumns()};
+}
+
+/// Rows of pixels that slide, as the products read them. Null after an error.
+static std::unique_ptr<TmaOperand>
+findSliding(WorkgroupPlan &plan, wg::BoxOp box, const KernelArg &tensor) {
+  const bool isB = box == plan.boxB;
+  const TileSource source = getSource(box);
+  const TileSource other = getSource(isB ? plan.boxA : plan.boxB);
+  FailureOr<SlidingHalo> halo =
+      isB ? SlidingHalo::matchRows(
+                source, other, tensor,
+                static_cast<int64_t>(plan.consumer.getWarpgroups()))
+          : SlidingHalo::matchLines(source, other, tensor);
+  if (failed(halo))
+    return nullptr;
+  wg::SlideOp slide = isB ? plan.getSlideB() : plan.getSlideA();
+  const int64_t pitch = isB ? halo->getTapRows() : halo->getFilterRows();
+  if (slide && static_cast<int64_t>(slide.getPitch()) == pitch)
+    return keep(std::move(halo));
+  plan.mma.emitOpError()
+      << "reads what slides, and needs a wg.slide with pitch " << pitch;
+  return nullptr;
+}
+
 /// Null after an error at the box.
 static std::unique_ptr<TmaOperand>
 findOperand(WorkgroupPlan &plan, const TileSource &source, wg::BoxOp box) {
   FailureOr<KernelArg> tensor = getTensor(plan, box, box.getView());
   if (failed(tensor))
     return nullptr;
+  if (box.getSlides())
+    return findSliding(plan, box, *tensor);
   if (box.getHalo())
     return keep(HaloOperand::match(
         source, plan.result.getView().getDefiningOp<dnn::ViewOp>(), *tensor));
@@ -207,8 +270,7 @@ static LogicalResult matchOperand(WorkgroupPlan &plan, wg::BoxOp box,
                                   Value buffer,
                                   std::unique_ptr<TmaOperand> &found) {
   wg::BoxType type = box.getType();
-  const TileSource source(box, box.getView().getDefiningOp<dnn::ViewOp>(),
-                          type.getRows(), type.getColumns());
+  const TileSource source = getSource(box);
   found = findOperand(plan, source, box);
   if (!found || (box.getMulticast() && failed(found->share(source))))
     return failure();
@@ -236,6 +298,18 @@ static LogicalResult matchOperand(WorkgroupPlan &plan, wg::BoxOp box,
   return success();
 }
 
+/// Buffers of their own for pixels that taps share.
+static HaloShape readHalo(WorkgroupPlan &plan) {
+  const bool isOfB = static_cast<bool>(plan.getSlideB());
+  Value buffer = isOfB ? plan.getBufferB() : plan.getBufferA();
+  auto type = cast<wg::BufferType>(buffer.getType());
+  return {.buffers = type.getSlots(),
+          .rows = type.getIsMirrored() ? type.getColumns() : type.getRows(),
+          .slides = type.getIsMirrored(),
+          .isOfB = isOfB,
+          .rowBytes = type.getSwizzle()};
+}
+
 static void readShape(WorkgroupPlan &plan) {
   wg::AccType acc = plan.mma.getType();
   wg::BoxType boxA = plan.boxA.getType(), boxB = plan.boxB.getType();
@@ -254,7 +328,9 @@ static void readShape(WorkgroupPlan &plan) {
   plan.shape = HopperShape{
       .tileM = boxA.getRows(),
       .tileN = boxB.getRows(),
-      .stages = wg::findStages(plan.getBufferB()).countStages(),
+      .stages = wg::findStages(plan.getSlideB() ? plan.getBufferA()
+                                                : plan.getBufferB())
+                    .countStages(),
       .consumers = consumers,
       .isPingPong = takesTurns && !plan.hasFragments(),
       .blocks = acc.countBlocks(),
@@ -265,14 +341,12 @@ static void readShape(WorkgroupPlan &plan) {
       .storeRowBytes = static_cast<int64_t>(plan.result.getStaged()),
       .preparesB = plan.hasFragments(),
       .splitsF32 = plan.splits(),
+      .wavesN = plan.getSlideB() ? consumers : 1,
       .isSwapped = acc.getIsSwapped(),
       .isColumnMajor = isColumnMajor(view),
       .cluster = size / sharers};
-  if (wg::StagesOp ofA = wg::findStages(plan.getBufferA());
-      ofA != wg::findStages(plan.getBufferB()))
-    plan.shape.halo = {
-        .buffers = ofA.countStages(),
-        .rows = cast<wg::BufferType>(plan.getBufferA().getType()).getRows()};
+  if (wg::findStages(plan.getBufferA()) != wg::findStages(plan.getBufferB()))
+    plan.shape.halo = readHalo(plan);
   if (sharers > 1)
     plan.shape.multicast =
         plan.boxB.getMulticast() ? dnn::TileDim::N : dnn::TileDim::M;
@@ -283,7 +357,7 @@ static void readShape(WorkgroupPlan &plan) {
 static LogicalResult checkBuffers(WorkgroupPlan &plan) {
   const HopperShape &shape = plan.shape;
   auto buffers = llvm::to_vector(plan.program.getBody().getOps<wg::AllocOp>());
-  Value wanted[] = {plan.getBufferA(), plan.mma.getB(),
+  Value wanted[] = {plan.getBufferA(), plan.getBufferB(),
                     plan.result.getStaging()};
   const int64_t bytes[] = {
       shape.getOffsetB(), shape.getOffsetStaging() - shape.getOffsetB(),
@@ -291,7 +365,7 @@ static LogicalResult checkBuffers(WorkgroupPlan &plan) {
   for (auto [i, buffer] : llvm::enumerate(buffers)) {
     wg::BufferType type = buffer.getType();
     if (buffers.size() != 3 || buffer.getResult() != wanted[i] ||
-        type.getSlots() * type.getSlotBytes() != bytes[i])
+        type.getBytes() != bytes[i])
       return buffer.emitOpError()
              << "needs to be one of three: A's tiles, B's in whole 64 rows, "
                 "and "

@@ -37,7 +37,10 @@ struct WorkgroupPlan {
 
   /// The slots of the operands.
   mlir::Value getBufferA() { return wg::getWhole(mma.getA()); }
-  mlir::Value getBufferB() { return mma.getB(); }
+  mlir::Value getBufferB() { return wg::getWhole(mma.getB()); }
+  /// The rows of A, or of B, that slide; null if they do not.
+  wg::SlideOp getSlideA() { return mma.getA().getDefiningOp<wg::SlideOp>(); }
+  wg::SlideOp getSlideB() { return mma.getB().getDefiningOp<wg::SlideOp>(); }
   /// Whether A goes through registers, and operands are split into terms.
   bool hasFragments() {
     return mlir::isa<wg::FragmentType>(mma.getA().getType());

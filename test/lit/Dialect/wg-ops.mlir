@@ -199,3 +199,26 @@ func.func @changed() {
   }
   return
 }
+
+// Rows that slide through stages.
+// CHECK-LABEL: func.func @slides
+// CHECK: wg.alloc : <8x64x64xbf16, column_major 128, mirror>
+// CHECK: wg.box %{{.*}}[%{{.*}}, %{{.*}}] pixels slides : <1x576x242xbf16> -> <576x64xbf16>
+// CHECK: wg.slide %{{.*}}[%{{.*}}] pitch 1 ahead 2 : <8x64x64xbf16, column_major 128, mirror> -> <8x192x64xbf16, column_major 128>
+func.func @slides(%x: memref<242x576xbf16>) {
+  %b = dnn.view %x <[1], [576], [242] : (g, n, k) -> (k, n)> : memref<242x576xbf16> -> <1x576x242xbf16>
+  wg.program workgroups 1 resident 1 {
+  ^bb0(%id: i32, %rank: i32):
+    %sx = wg.alloc : <8x64x64xbf16, column_major 128, mirror>
+    %r = wg.stages %sx full 1 empty 3 : !wg.buffer<8x64x64xbf16, column_major 128, mirror>
+    wg.role "multiply" warpgroups 3 registers 160 {
+    ^bb0(%column: i32):
+      %px = wg.box %b[%id, %column] pixels slides : <1x576x242xbf16> -> <576x64xbf16>
+      // EXAMPLE: wg.slide
+      %seen = wg.slide %sx[%column] pitch 1 ahead 2
+         : <8x64x64xbf16, column_major 128, mirror> -> <8x192x64xbf16, column_major 128>
+      // EXAMPLE-END
+    }
+  }
+  return
+}
