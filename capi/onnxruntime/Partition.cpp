@@ -1,0 +1,129 @@
+//===- Partition.cpp - Which nodes become one -----------------------------===//
+//
+// Nodes join the group of a node that they read from, in the order in which
+// they run. A node that is not supported is a group of its own. Each group
+// knows the groups that it depends on, at any distance; a node may join unless
+// something else that it reads depends on the group.
+//
+//===----------------------------------------------------------------------===//
+
+#include "capi/onnxruntime/Partition.h"
+
+#include <algorithm>
+#include <map>
+
+using namespace tessera;
+using namespace tessera::onnx;
+
+namespace {
+/// The groups of the nodes so far. A group has the number of its first node.
+class Groups {
+public:
+  Groups(const Model &model, const std::vector<bool> &isSupported)
+      : model(model), isSupported(isSupported), groups(model.nodes.size()),
+        needs(model.nodes.size(), std::vector<bool>(model.nodes.size())),
+        producers(model.values.size(), -1) {}
+
+  void add(int number);
+  std::vector<std::vector<int>> collect() const;
+
+private:
+  std::vector<int> getSources(const Node &node) const;
+  int choose(const std::vector<int> &sources) const;
+  void addNeeds(int group, int other);
+  void merge(int group, int other);
+
+  const Model &model;
+  const std::vector<bool> &isSupported;
+  std::vector<int> groups;              ///< Of each node.
+  std::vector<std::vector<bool>> needs; ///< Of each group.
+  std::vector<int> producers;           ///< Of each value; -1 is none.
+};
+} // namespace
+
+/// The groups that a node reads from.
+std::vector<int> Groups::getSources(const Node &node) const {
+  std::vector<int> sources;
+  for (const std::vector<int> *list : {&node.inputs, &node.implicitInputs})
+    for (int value : *list) {
+      const int producer = value < 0 ? -1 : producers[value];
+      if (producer >= 0 &&
+          std::ranges::find(sources, groups[producer]) == sources.end())
+        sources.push_back(groups[producer]);
+    }
+  return sources;
+}
+
+/// The group that a supported node may join, or -1.
+int Groups::choose(const std::vector<int> &sources) const {
+  for (int group : sources)
+    if (isSupported[group] && std::ranges::none_of(sources, [&](int other) {
+          return other != group && needs[other][group];
+        }))
+      return group;
+  return -1;
+}
+
+/// Makes a group depend on another, and all that depend on the group.
+void Groups::addNeeds(int group, int other) {
+  for (size_t user = 0; user < needs.size(); ++user) {
+    if (static_cast<int>(user) != group && !needs[user][group])
+      continue;
+    needs[user][other] = true;
+    for (size_t need = 0; need < needs.size(); ++need)
+      if (needs[other][need])
+        needs[user][need] = true;
+  }
+}
+
+/// Makes two groups one, neither of which depends on the other.
+void Groups::merge(int group, int other) {
+  std::ranges::replace(groups, other, group);
+  for (size_t need = 0; need < needs.size(); ++need)
+    if (needs[other][need])
+      addNeeds(group, static_cast<int>(need));
+  for (size_t user = 0; user < needs.size(); ++user)
+    if (needs[user][other])
+      addNeeds(static_cast<int>(user), group);
+}
+
+void Groups::add(int number) {
+  const Node &node = model.nodes[number];
+  const std::vector<int> sources = getSources(node);
+  int group = isSupported[number] ? choose(sources) : -1;
+  if (group < 0)
+    group = number;
+  groups[number] = group;
+  for (int source : sources) {
+    if (source == group)
+      continue;
+    if (group != number && isSupported[source] && !needs[group][source] &&
+        !needs[source][group])
+      merge(group, source);
+    else
+      addNeeds(group, source);
+  }
+  for (int value : node.outputs)
+    if (value >= 0)
+      producers[value] = number;
+}
+
+std::vector<std::vector<int>> Groups::collect() const {
+  std::map<int, std::vector<int>> members;
+  for (size_t number = 0; number < groups.size(); ++number)
+    if (isSupported[number])
+      members[groups[number]].push_back(static_cast<int>(number));
+  std::vector<std::vector<int>> all;
+  for (auto &[group, nodes] : members)
+    all.push_back(std::move(nodes));
+  return all;
+}
+
+std::vector<std::vector<int>>
+tessera::onnx::partition(const Model &model,
+                         const std::vector<bool> &isSupported) {
+  Groups groups(model, isSupported);
+  for (size_t number = 0; number < model.nodes.size(); ++number)
+    groups.add(static_cast<int>(number));
+  return groups.collect();
+}
