@@ -1,9 +1,10 @@
 //===- Partition.cpp - Which nodes become one -----------------------------===//
 //
 // Nodes join the group of a node that they read from, in the order in which
-// they run. A node that is not supported is a group of its own. Each group
-// knows the groups that it depends on, at any distance; a node may join unless
-// something else that it reads depends on the group.
+// they run, and make one of the groups that they read from. A node that is not
+// supported is a group of its own. Each group knows the groups that it depends
+// on, at any distance; a node may join unless something else that it reads
+// depends on the group.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +30,7 @@ public:
 
 private:
   std::vector<int> getSources(const Node &node) const;
-  int choose(const std::vector<int> &sources) const;
+  std::vector<int> choose(const std::vector<int> &sources) const;
   void addNeeds(int group, int other);
   void merge(int group, int other);
 
@@ -54,14 +55,16 @@ std::vector<int> Groups::getSources(const Node &node) const {
   return sources;
 }
 
-/// The group that a supported node may join, or -1.
-int Groups::choose(const std::vector<int> &sources) const {
+/// The groups that a supported node may join, all of them at once: supported
+/// ones on which no other source depends.
+std::vector<int> Groups::choose(const std::vector<int> &sources) const {
+  std::vector<int> chosen;
   for (int group : sources)
     if (isSupported[group] && std::ranges::none_of(sources, [&](int other) {
           return other != group && needs[other][group];
         }))
-      return group;
-  return -1;
+      chosen.push_back(group);
+  return chosen;
 }
 
 /// Makes a group depend on another, and all that depend on the group.
@@ -90,19 +93,16 @@ void Groups::merge(int group, int other) {
 void Groups::add(int number) {
   const Node &node = model.nodes[number];
   const std::vector<int> sources = getSources(node);
-  int group = isSupported[number] ? choose(sources) : -1;
-  if (group < 0)
-    group = number;
+  const std::vector<int> chosen =
+      isSupported[number] ? choose(sources) : std::vector<int>();
+  const int group = chosen.empty() ? number : chosen[0];
   groups[number] = group;
-  for (int source : sources) {
-    if (source == group)
-      continue;
-    if (group != number && isSupported[source] && !needs[group][source] &&
-        !needs[source][group])
-      merge(group, source);
-    else
+  for (int other : chosen)
+    if (other != group)
+      merge(group, other);
+  for (int source : sources)
+    if (std::ranges::find(chosen, source) == chosen.end())
       addNeeds(group, source);
-  }
   for (int value : node.outputs)
     if (value >= 0)
       producers[value] = number;

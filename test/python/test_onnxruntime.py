@@ -75,9 +75,56 @@ class Graph:
         return model.SerializeToString()
 
 
-def make_session(model, ours=True):
+def add_unit(graph, x, channels, filters, size, activation="Relu", stride=1, group=1):
+    """A convolution, its normalisation, and an activation: "Clip" to 0 and 6, "Relu" or none."""
+    y = graph.conv(x, filters, channels // group, size, size, strides=[stride] * 2, pads=[size // 2] * 4, group=group,
+                   bias=False)
+    y = graph.norm(y, filters)
+    bounds = [graph.constant(0), graph.constant(6)] if activation == "Clip" else []
+    return graph.add(activation, y, *bounds) if activation else y
+
+
+def add_head(graph, x, channels):
+    x = graph.add("Flatten", graph.add("GlobalAveragePool", x))
+    return graph.add("Gemm", x, graph.weight(1000, channels), graph.weight(1000), transB=1)
+
+
+def add_resnet50(graph, x):
+    """Version 1.5: the 3x3 convolution of a bottleneck has its stride."""
+    x = add_unit(graph, x, 3, 64, 7, stride=2)
+    x = graph.add("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
+    channels = 64
+    for stage, (count, width) in enumerate(((3, 64), (4, 128), (6, 256), (3, 512))):
+        for block in range(count):
+            stride = 2 if stage and block == 0 else 1
+            y = add_unit(graph, x, channels, width, 1)
+            y = add_unit(graph, y, width, width, 3, stride=stride)
+            y = add_unit(graph, y, width, 4 * width, 1, None)
+            if block == 0:
+                x = add_unit(graph, x, channels, 4 * width, 1, None, stride=stride)
+            channels = 4 * width
+            x = graph.add("Relu", graph.add("Add", y, x))
+    return add_head(graph, x, channels)
+
+
+def add_mobilenet2(graph, x):
+    x, channels = add_unit(graph, x, 3, 32, 3, "Clip", stride=2), 32
+    for factor, filters, count, first in ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1),
+                                          (6, 160, 3, 2), (6, 320, 1, 1)):
+        for block in range(count):
+            stride, wide = first if block == 0 else 1, channels * factor
+            y = add_unit(graph, x, channels, wide, 1, "Clip") if factor > 1 else x
+            y = add_unit(graph, y, wide, wide, 3, "Clip", stride=stride, group=wide)
+            y = add_unit(graph, y, wide, filters, 1, None)
+            x = graph.add("Add", x, y) if stride == 1 and channels == filters else y
+            channels = filters
+    return add_head(graph, add_unit(graph, x, channels, 1280, 1, "Clip"), 1280)
+
+
+def make_session(model, ours=True, optimizes=False):
     options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    if not optimizes:
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
     if not ours:
         return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
@@ -94,14 +141,19 @@ def get_groups(session):
 
 class ProviderTest(unittest.TestCase):
     def check(self, graph, groups=None, opset=17, tolerance=None):
-        """Compares all outputs. Without `groups` every node must be ours, in one group."""
+        """Compares all outputs. Without `groups` every node must be ours, in one group; they may be anything if it is
+        False.
+        """
         model = graph.bytes(opset)
         by_reference = graph.dtype == "float64"
         wanted = (ReferenceEvaluator(model) if by_reference else make_session(model, ours=False)).run(None, graph.feeds)
         session = make_session(model)
-        self.assertEqual(get_groups(session),
-                         [sorted(node.op_type for node in graph.nodes)] if groups is None else groups)
+        if groups is not False:
+            self.assertEqual(get_groups(session),
+                             [sorted(node.op_type for node in graph.nodes)] if groups is None else groups)
         for right, got in zip(wanted, session.run(None, graph.feeds), strict=True):
+            if by_reference:
+                right = right.astype(graph.dtype)
             self.assertEqual((right.shape, right.dtype), (got.shape, got.dtype))
             scale = max(1, float(numpy.abs(right).max()))
             numpy.testing.assert_allclose(got, right, rtol=0, atol=(tolerance or TOLERANCE[graph.dtype]) * scale)
@@ -257,6 +309,46 @@ class ProviderTest(unittest.TestCase):
                         graph.result(x)
                 graph.result(graph.add("GlobalMaxPool", x))
                 self.check(graph)
+
+    def test_random_graphs(self):
+        """Nodes that read from random ones before them, some of which are the CPU's: no group contains a path through
+        one of those, or ONNX Runtime takes none.
+        """
+        for seed in range(int(os.environ.get("TESSERA_TEST_GRAPHS", "12"))):
+            with self.subTest(seed=seed):
+                graph = Graph(seed=seed)
+                values = [graph.input(1, 4, 5, 6)]
+                for _ in range(graph.random.integers(5, 16)):
+                    first, second = (values[i] for i in graph.random.integers(0, len(values), 2))
+                    op = graph.random.choice(["Conv", "MaxPool", "Relu", "Add", "Erf", "Sin"])
+                    if op == "Conv":
+                        values.append(graph.conv(first, 4, 4, 3, 3, pads=[1] * 4))
+                    elif op == "MaxPool":
+                        values.append(graph.add(op, first, kernel_shape=[3, 3], pads=[1] * 4))
+                    else:
+                        values.append(graph.add(op, *([first, second] if op == "Add" else [first])))
+                graph.result(*values[1:])
+                session = self.check(graph, groups=False)
+                ours = [op for group in get_groups(session) for op in group]
+                for op in ("Conv", "MaxPool", "Erf"):
+                    wanted = 0 if op == "Erf" else sum(node.op_type == op for node in graph.nodes)
+                    self.assertEqual(ours.count(op), wanted, op)
+
+    def test_networks(self):
+        """ResNet-50 and MobileNetV2 with random weights, as they are and as ONNX Runtime rewrites them."""
+        for build in (add_resnet50, add_mobilenet2):
+            graph = Graph()
+            length = int(os.environ.get("TESSERA_TEST_IMAGE", "64"))
+            graph.result(build(graph, graph.input(2, 3, length, length, opens=(0,))))
+            model = graph.bytes()
+            wanted = make_session(model, ours=False).run(None, graph.feeds)[0]
+            for optimizes in (False, True):
+                with self.subTest(network=build.__name__, optimizes=optimizes):
+                    session = make_session(model, optimizes=optimizes)
+                    self.assertEqual(len([group for group in get_groups(session) if "Conv" in group]), 1)
+                    error = float(numpy.abs(session.run(None, graph.feeds)[0] - wanted).max())
+                    print(f"{build.__name__}: largest error {error:.2g} of {numpy.abs(wanted).max():.2g}")
+                    self.assertLess(error, 1e-5 * numpy.abs(wanted).max())
 
     def test_open_lengths(self):
         """A batch and images whose lengths change between calls."""
