@@ -22,11 +22,10 @@ struct TesseraFactory : ort::Factory {
   explicit TesseraFactory(const ort::ApiBase &base)
       : api(base.getApi(ort::kApiVersion)),
         providerApi(
-            *reinterpret_cast<const ort::ProviderApi *>(api.getProviderApi())) {
-  }
+            reinterpret_cast<const ort::ProviderApi *>(api.getProviderApi())) {}
 
   const ort::Api api;
-  const ort::ProviderApi &providerApi;
+  const ort::ProviderApi *providerApi;
 };
 
 struct TesseraProvider : ort::Provider {
@@ -143,7 +142,7 @@ static Status claim(const TesseraProvider &provider, const ort::Graph *graph,
       nodes.push_back(model->handles[number]);
     const ort::FusionOptions options = {.dropsConstants = true};
     if (Status status =
-            toStatus(api, provider.factory.providerApi.fuse(
+            toStatus(api, provider.factory.providerApi->fuse(
                               support, nodes.data(), nodes.size(), &options));
         !status.isOk())
       return status;
@@ -242,7 +241,7 @@ static Status addDevice(TesseraFactory &factory,
   *count = 0;
   for (size_t i = 0; i < hardwareCount && capacity > 0; ++i)
     if (factory.api.getHardwareType(hardware[i]) == ort::kCpu) {
-      Status status = toStatus(factory.api, factory.providerApi.createDevice(
+      Status status = toStatus(factory.api, factory.providerApi->createDevice(
                                                 &factory, hardware[i], nullptr,
                                                 nullptr, &devices[0]));
       *count = status.isOk();
@@ -313,15 +312,21 @@ ort::Error *CreateEpFactories(const char *, const ort::ApiBase *base,
                               const ort::Logger *, ort::Factory **factories,
                               size_t capacity, size_t *count) {
   *count = 0;
-  // ONNX Runtime has written a sentence where it is older.
-  if (!base->getApi(ort::kApiVersion) || capacity == 0)
-    return nullptr;
-  auto *factory = new (std::nothrow) TesseraFactory(*base);
-  if (!factory)
-    return nullptr;
+  // What makes an error is the first function in every release.
+  const auto createStatus = reinterpret_cast<decltype(ort::Api::createStatus)>(
+      const_cast<void *>(*base->getApi(1)));
+  if (!base->getApi(ort::kApiVersion))
+    return createStatus(ort::kNotImplemented,
+                        "Tessera's provider needs ONNX Runtime 1.23 or later");
+  std::unique_ptr<TesseraFactory> factory(new (std::nothrow)
+                                              TesseraFactory(*base));
+  if (capacity == 0 || !factory || !factory->providerApi)
+    return createStatus(ort::kProviderFailed,
+                        "Tessera's provider cannot be made: this build of ONNX "
+                        "Runtime has no providers in libraries, or no memory");
   setFunctions(*factory);
   setDefaults(*factory);
-  factories[0] = factory;
+  factories[0] = factory.release();
   *count = 1;
   return nullptr;
 }

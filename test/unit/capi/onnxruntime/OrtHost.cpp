@@ -13,6 +13,7 @@ using namespace tessera::test;
 static int liveErrors = 0;
 static int callCount = 0;
 static int failingCall = -1;
+static uint32_t newestVersion = 32; ///< Of the API that the host has.
 
 static ort::Error *makeError(int32_t code, const char *message) {
   ++liveErrors;
@@ -228,7 +229,7 @@ static const void *const *getApi(uint32_t version) {
 #include "capi/onnxruntime/OrtCalls.def"
     return entries;
   }();
-  return version >= 23 && version <= 32 ? table.data() : nullptr;
+  return version >= 1 && version <= newestVersion ? table.data() : nullptr;
 }
 
 //===----------------------------------------------------------------------===//
@@ -258,14 +259,22 @@ static Function *find(const char *name) {
   return reinterpret_cast<Function *>(dlsym(library, name));
 }
 
+std::string OrtHost::createFactory(uint32_t version, size_t capacity,
+                                   ort::Factory *&factory) {
+  newestVersion = version;
+  const ort::ApiBase base = {getApi, [] { return "a host of ours"; }};
+  size_t count = 1;
+  const std::string error =
+      take(find<decltype(CreateEpFactories)>("CreateEpFactories")(
+          "tessera", &base, nullptr, &factory, capacity, &count));
+  EXPECT_EQ(count, error.empty() ? 1u : 0u);
+  return error;
+}
+
 OrtHost::OrtHost() {
   failAt(-1);
-  const ort::ApiBase base = {getApi, [] { return "1.32.0"; }};
   size_t count = 0;
-  EXPECT_EQ(take(find<decltype(CreateEpFactories)>("CreateEpFactories")(
-                "tessera", &base, nullptr, &factory, 1, &count)),
-            "");
-  EXPECT_EQ(count, 1u);
+  EXPECT_EQ(createFactory(32, 1, factory), "");
   EXPECT_STREQ(factory->getName(factory), "TesseraExecutionProvider");
   // A CPU behind a GPU and an NPU.
   const ort::HardwareDevice all[] = {{1}, {2}, {0}};

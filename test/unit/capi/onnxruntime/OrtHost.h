@@ -100,6 +100,10 @@ public:
                       std::vector<const ort::ValueInfo *> outputs);
   std::string run(std::vector<const ort::Tensor *> inputs);
 
+  /// What the library says to a host whose API has this newest version.
+  static std::string createFactory(uint32_t version, size_t capacity,
+                                   ort::Factory *&factory);
+
   /// From now on, the call with this number of those that can fail does; none
   /// if it is negative. Returns how many there were since the last time.
   static int failAt(int number);
@@ -110,7 +114,7 @@ public:
   ort::KernelContext context;
 
 private:
-  std::string take(ort::Error *error);
+  static std::string take(ort::Error *error);
 
   ort::Factory *factory = nullptr;
   ort::Provider *provider = nullptr;

@@ -86,6 +86,15 @@ TEST(OnnxRuntimeProvider, ComputesAGroup) {
   EXPECT_EQ(OrtHost::countErrors(), 0);
 }
 
+// An ONNX Runtime that is too old, or wants no factory, gets a sentence.
+TEST(OnnxRuntimeProvider, RefusesHosts) {
+  ort::Factory *factory = nullptr;
+  EXPECT_EQ(OrtHost::createFactory(22, 4, factory),
+            "Tessera's provider needs ONNX Runtime 1.23 or later");
+  EXPECT_NE(OrtHost::createFactory(23, 0, factory), "");
+  EXPECT_EQ(factory, nullptr);
+}
+
 // Input of no or the wrong size is a sentence, and the next call works.
 TEST(OnnxRuntimeProvider, RefusesLengths) {
   OrtHost host;
