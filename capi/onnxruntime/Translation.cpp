@@ -67,6 +67,7 @@ public:
   Status addPooling(const Operator &op);
   Status addGlobalPooling(const Operator &op);
   Status addBatchNorm(const Operator &op);
+  Status addNorm(const Operator &op);
   Status addSoftmax(const Operator &op);
   Status addUnary(const Operator &op);
   Status addClip(const Operator &op);
@@ -111,6 +112,8 @@ static constexpr Operator kOperators[] = {
     {"GlobalMaxPool", &Translator::addGlobalPooling, 4, 1},
     {"GlobalAveragePool", &Translator::addGlobalPooling, 6, 1},
     {"BatchNormalization", &Translator::addBatchNorm, 0, 5},
+    {"LayerNormalization", &Translator::addNorm, 0, 3},
+    {"InstanceNormalization", &Translator::addNorm, 1, 3},
     {"Softmax", &Translator::addSoftmax, 0, 1},
     {"Clip", &Translator::addClip, kRelu, 1},
     {"Abs", &Translator::addUnary, kAbs, 1},
@@ -388,6 +391,32 @@ Status Translator::addBatchNorm(const Operator &) {
   addNode(NodeKind::BatchNormInferenceVariance,
           {getTensor(node->inputs[0]), mean, variance, scale, bias, result,
            epsilon});
+  return Status::ok();
+}
+
+/// Rows are the last dimensions from an axis on, or channels of one image,
+/// which have one number each for scale and bias.
+Status Translator::addNorm(const Operator &op) {
+  const bool isInstance = op.code == 1;
+  const Shape x = getInput(0);
+  const auto rank = static_cast<int64_t>(x.size());
+  int64_t axis = isInstance ? 2 : node->getInteger("axis", -1);
+  axis += axis < 0 ? rank : 0;
+  if (axis < 0 || axis >= rank)
+    return invalidArgument("its input has no such axis");
+  int numbers[2]; // Scale and bias.
+  for (size_t i = 0; i < 2; ++i) {
+    const ErrorOr<int> tensor =
+        isInstance ? getChannels(1 + i) : getTensor(node->inputs[1 + i]);
+    if (!tensor)
+      return tensor.getStatus();
+    numbers[i] = *tensor;
+  }
+  const int result = addResult(x);
+  const int epsilon = addNumber(node->getNumber("epsilon", 1e-5));
+  addNode(NodeKind::LayerNorm,
+          {getTensor(node->inputs[0]), numbers[0], numbers[1], epsilon, result,
+           static_cast<int>(rank - axis)});
   return Status::ok();
 }
 

@@ -213,6 +213,22 @@ class ProviderTest(unittest.TestCase):
         x = graph.add("AveragePool", graph.input(1, 3, 5, 6, 7), kernel_shape=[2, 3, 2], strides=[1, 2, 3])
         self.check(graph.result(x, graph.add("MaxPool", x, kernel_shape=[2, 1, 2])))
 
+    def test_norms(self):
+        """Rows from an axis on, and channels of one image, alone and behind a convolution."""
+        for axis, shape in ((None, (3, 4, 7)), (1, (2, 5, 3, 4)), (-2, (2, 3, 6, 5)), (2, (1, 2, 3, 4, 3))):
+            with self.subTest(axis=axis, shape=shape):
+                graph = Graph()
+                row = shape[-1:] if axis is None else shape[axis:]
+                attributes = {} if axis is None else {"axis": axis, "epsilon": 1e-3}
+                self.check(graph.result(graph.add("LayerNormalization", graph.input(*shape), graph.weight(*row),
+                                                  graph.weight(*row), **attributes)))
+        for shape in ((2, 3, 9), (3, 4, 7, 6), (1, 3, 4, 5, 6)):
+            with self.subTest(shape=shape):
+                graph = Graph()
+                x = graph.conv(graph.input(*shape), 5, shape[1], *[2] * (len(shape) - 2))
+                x = graph.add("InstanceNormalization", x, graph.weight(5), graph.weight(5), epsilon=1e-2)
+                self.check(graph.result(graph.add("Relu", x)))
+
     def test_softmax(self):
         """The axis, which means something else before operator set 13."""
         for opset, axis, shape in ((17, None, (3, 7)), (17, 1, (2, 5, 3, 4)), (12, None, (3, 4, 5)),
@@ -387,6 +403,8 @@ class ProviderTest(unittest.TestCase):
                  (lambda g, x: g.add("ConvTranspose", x, g.weight(3, 2, 3, 3), output_shape=[10, 11]), []),
                  (lambda g, x: g.add("Relu", x), []),
                  (lambda g, x: g.add("Clip", g.conv(x, 4, 3, 3, 3), g.add("ReduceMin", x, keepdims=0)), [["Conv"]]),
+                 (lambda g, x: g.add("LayerNormalization", x, g.weight(10)), []),
+                 (lambda g, x: g.add("LayerNormalization", x, g.weight(10), g.weight(10), outputs=2)[1], []),
                  (indices, [])]
         for number, (build, groups) in enumerate(cases):
             with self.subTest(number=number):
