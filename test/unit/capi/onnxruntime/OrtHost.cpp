@@ -10,13 +10,13 @@
 using namespace tessera;
 using namespace tessera::test;
 
-static int liveErrors = 0;
+static int liveObjects = 0;
 static int callCount = 0;
 static int failingCall = -1;
 static uint32_t newestVersion = 32; ///< Of the API that the host has.
 
 static ort::Error *makeError(int32_t code, const char *message) {
-  ++liveErrors;
+  ++liveObjects;
   return new ort::Error{code, message};
 }
 
@@ -57,7 +57,7 @@ const char *getErrorMessage(const Error *error) {
   return error->message.c_str();
 }
 void releaseStatus(Error *error) {
-  --liveErrors;
+  --liveObjects;
   delete error;
 }
 Error *logMessage(const Logger *, int32_t, const char *, const char *, int,
@@ -84,9 +84,17 @@ Error *getLengths(const TensorInfo *info, int64_t *lengths, size_t rank) {
   return answerList(lengths, info->lengths, rank);
 }
 Error *getTensorInfo(const Tensor *tensor, TensorInfo **info) {
-  return answer(info, new TensorInfo(tensor->info));
+  Error *error = answer(info, nullptr);
+  if (!error) {
+    *info = new TensorInfo(tensor->info);
+    ++liveObjects;
+  }
+  return error;
 }
-void releaseTensorInfo(TensorInfo *info) { delete info; }
+void releaseTensorInfo(TensorInfo *info) {
+  --liveObjects;
+  delete info;
+}
 
 Error *getNodeCount(const Graph *graph, size_t *count) {
   return answer(count, graph->nodes.size());
@@ -240,7 +248,7 @@ int OrtHost::failAt(int number) {
   failingCall = number;
   return std::exchange(callCount, 0);
 }
-int OrtHost::countErrors() { return liveErrors; }
+int OrtHost::countObjects() { return liveObjects; }
 
 std::string OrtHost::take(ort::Error *error) {
   const std::string message = error ? error->message : "";

@@ -107,8 +107,8 @@ public:
   /// From now on, the call with this number of those that can fail does; none
   /// if it is negative. Returns how many there were since the last time.
   static int failAt(int number);
-  /// Errors that were made and not released.
-  static int countErrors();
+  /// Errors and types that the library was given and has not released.
+  static int countObjects();
 
   ort::SupportInfo support;
   ort::KernelContext context;

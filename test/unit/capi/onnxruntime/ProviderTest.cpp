@@ -83,7 +83,7 @@ TEST(OnnxRuntimeProvider, ComputesAGroup) {
     ASSERT_EQ(host.run({&x}), "");
     network.check(x, host.context.outputs[0]);
   }
-  EXPECT_EQ(OrtHost::countErrors(), 0);
+  EXPECT_EQ(OrtHost::countObjects(), 0);
 }
 
 // An ONNX Runtime that is too old, or wants no factory, gets a sentence.
@@ -115,7 +115,7 @@ TEST(OnnxRuntimeProvider, RefusesLengths) {
 }
 
 /// Lets each call of the host fail that `run` makes: it must say so, and
-/// release every error.
+/// release all that it was given.
 static void failEveryCall(const std::function<std::string()> &run) {
   OrtHost::failAt(-1);
   ASSERT_EQ(run(), "");
@@ -124,7 +124,7 @@ static void failEveryCall(const std::function<std::string()> &run) {
   for (int call = 0; call < count; ++call) {
     OrtHost::failAt(call);
     EXPECT_EQ(run(), "the host does not answer") << call;
-    EXPECT_EQ(OrtHost::countErrors(), 0) << call;
+    EXPECT_EQ(OrtHost::countObjects(), 0) << call;
   }
   OrtHost::failAt(-1);
   ASSERT_EQ(run(), "");
