@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 using namespace tessera;
 using namespace tessera::onnx;
@@ -126,4 +127,43 @@ tessera::onnx::partition(const Model &model,
   for (size_t number = 0; number < model.nodes.size(); ++number)
     groups.add(static_cast<int>(number));
   return groups.collect();
+}
+
+std::vector<int> tessera::onnx::orderForFusion(const Model &model,
+                                               std::span<const int> nodes) {
+  std::vector<std::vector<int>> readers(model.values.size());
+  std::vector<int> missing(model.nodes.size());
+  std::vector<bool> isInside(model.values.size());
+  for (int number : nodes)
+    for (int value : model.nodes[number].outputs)
+      if (value >= 0)
+        isInside[value] = true;
+  std::set<int> ready;
+  for (int number : nodes) {
+    for (int value : model.nodes[number].inputs)
+      if (value >= 0 && isInside[value]) {
+        readers[value].push_back(number);
+        ++missing[number];
+      }
+    if (missing[number] == 0)
+      ready.insert(number);
+  }
+  std::vector<int> order;
+  while (!ready.empty()) {
+    int next = *ready.begin();
+    while (next >= 0) {
+      ready.erase(next);
+      order.push_back(next);
+      const std::vector<int> &outputs = model.nodes[next].outputs;
+      next = -1;
+      if (outputs.empty() || outputs[0] < 0)
+        continue;
+      for (int reader : readers[outputs[0]])
+        if (--missing[reader] == 0)
+          ready.insert(next = reader);
+      if (readers[outputs[0]].size() != 1)
+        next = -1;
+    }
+  }
+  return order;
 }

@@ -5,6 +5,7 @@
 
 #include "capi/onnxruntime/Model.h"
 
+#include <span>
 #include <vector>
 
 namespace tessera::onnx {
@@ -14,6 +15,10 @@ namespace tessera::onnx {
 /// other groups. The numbers in a group ascend.
 std::vector<std::vector<int>> partition(const Model &model,
                                         const std::vector<bool> &isSupported);
+
+/// An order of some nodes in which the only reader of a result comes next, if
+/// everything else that it reads is there: only neighbours are fused.
+std::vector<int> orderForFusion(const Model &model, std::span<const int> nodes);
 
 } // namespace tessera::onnx
 

@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "capi/onnxruntime/Translation.h"
+#include "capi/onnxruntime/Partition.h"
 #include "capi/onnxruntime/Window.h"
 
 #include <algorithm>
 #include <limits>
-#include <set>
 #include <string_view>
 
 using namespace tessera;
@@ -514,47 +514,6 @@ ErrorOr<Translation> Translator::finish() {
   if (!plan)
     return plan.getStatus();
   return Translation{std::move(*plan), std::move(values)};
-}
-
-/// An order of nodes in which the only reader of a result comes next, if
-/// everything else that it reads is there: only neighbours are fused.
-static std::vector<int> orderForFusion(const Model &model,
-                                       std::span<const int> nodes) {
-  std::vector<std::vector<int>> readers(model.values.size());
-  std::vector<int> missing(model.nodes.size());
-  std::vector<bool> isInside(model.values.size());
-  for (int number : nodes)
-    for (int value : model.nodes[number].outputs)
-      if (value >= 0)
-        isInside[value] = true;
-  std::set<int> ready;
-  for (int number : nodes) {
-    for (int value : model.nodes[number].inputs)
-      if (value >= 0 && isInside[value]) {
-        readers[value].push_back(number);
-        ++missing[number];
-      }
-    if (missing[number] == 0)
-      ready.insert(number);
-  }
-  std::vector<int> order;
-  while (!ready.empty()) {
-    int next = *ready.begin();
-    while (next >= 0) {
-      ready.erase(next);
-      order.push_back(next);
-      const std::vector<int> &outputs = model.nodes[next].outputs;
-      next = -1;
-      if (outputs.empty() || outputs[0] < 0)
-        continue;
-      for (int reader : readers[outputs[0]])
-        if (--missing[reader] == 0)
-          ready.insert(next = reader);
-      if (readers[outputs[0]].size() != 1)
-        next = -1;
-    }
-  }
-  return order;
 }
 
 ErrorOr<Translation> tessera::onnx::translate(const Model &model,
