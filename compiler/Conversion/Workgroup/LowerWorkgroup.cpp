@@ -14,6 +14,7 @@
 #include "compiler/Conversion/Hopper/TmaRing.h"
 #include "compiler/Conversion/Hopper/Wgmma.h"
 #include "compiler/Conversion/Passes.h"
+#include "compiler/Conversion/Workgroup/TensorMemory.h"
 #include "compiler/Conversion/Workgroup/WorkgroupPlan.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -56,10 +57,13 @@ private:
   LogicalResult lowerLoop(scf::ForOp loop);
   LogicalResult lowerBranch(scf::IfOp branch);
   LogicalResult lowerRing(Operation *op, size_t number);
+  void release(size_t number, Value stage);
   void lowerPassingBy(scf::IfOp branch);
   LogicalResult lowerProduct(wg::MmaOp mma);
+  void lowerSums(wg::MmaSumsOp mma);
+  void lowerLoad(wg::LoadSumsOp load);
   void acquireStage(wg::AcquireOp acquire, size_t number);
-  void release(size_t number);
+  void releaseOldest(size_t number);
   void goOn(size_t number, Value steps);
   Value locateOldest(wg::SlideOp slide);
   Value locateShare(wg::SlideOp slide, int64_t block, int64_t k);
@@ -119,6 +123,8 @@ private:
   std::optional<Wgmma> wgmma;
   std::optional<SumStore> store;
   std::optional<ClusterSum> cluster;
+  std::optional<TensorMemory> tensorMemory;
+  bool issuesSums = false; ///< Whether the role does.
 };
 } // namespace
 
@@ -136,6 +142,9 @@ Lowering::Lowering(WorkgroupPlan &plan, const TmaKernel &frame, OpBuilder &b,
                        static_cast<int64_t>(stages.getReady().value_or(0)));
     offset += stages.countBarriers() * stages.countStages() * kBarrierBytes;
   }
+  if (plan.mmaSums)
+    tensorMemory.emplace(e, shape, plan.mmaSums.getSums().getType(),
+                         plan.boxA.getType().getElementType(), shared, offset);
 }
 
 SmallVector<Value> Lowering::getAll(ValueRange sources) {
@@ -340,6 +349,11 @@ LogicalResult Lowering::lowerBranch(scf::IfOp branch) {
 /// Where the slots of the stage are, and what their copies signal.
 void Lowering::acquireStage(wg::AcquireOp acquire, size_t number) {
   const RingPlace &at = places[number].at;
+  if (plan.rings[number].haveSums()) {
+    rings[number].awaitEmpty(at);
+    tensorMemory->fence();
+    return;
+  }
   const auto expected = static_cast<int64_t>(acquire.getBytes());
   Value bytes = e.constant(expected);
   if (plan.rings[number].slides())
@@ -362,6 +376,16 @@ void Lowering::emitReady(Value ready) {
   emitIf(e, e.ult(getLane(), 1), [&] { emitArrival(e, ready); });
 }
 
+/// Tensor cores say themselves what they have read; warps say so when all of
+/// them have.
+void Lowering::release(size_t number, Value stage) {
+  if (issuesSums)
+    return tensorMemory->commit(rings[number].getEmpty(stage));
+  if (plan.rings[number].haveSums())
+    tensorMemory->awaitLoads();
+  emitRelease(e, thread, rings[number], stage, shape.countSharers());
+}
+
 /// What stays has come for good in the first round.
 LogicalResult Lowering::lowerRing(Operation *op, size_t number) {
   TmaRing &ring = rings[number];
@@ -373,19 +397,22 @@ LogicalResult Lowering::lowerRing(Operation *op, size_t number) {
     Value stage = place.at.stage;
     ring.wait(await.getReady() ? ring.getReady(stage) : ring.getFull(stage),
               stays ? e.constant(0) : place.at.parity);
+    if (tensorMemory)
+      tensorMemory->fence();
   } else if (isa<wg::ArriveOp>(op)) {
     emitReady(ring.getReady(place.at.stage));
   } else if (isa<wg::ReleaseOp>(op)) {
     if (!place.previous)
       return op->emitOpError("releases a stage that its role has not left");
-    release(number);
+    releaseOldest(number);
   } else if (auto next = dyn_cast<wg::NextOp>(op)) {
+    if (issuesSums && plan.rings[number].haveSums())
+      tensorMemory->commit(ring.getFull(place.at.stage));
     goOn(number, next.getSteps());
   } else if (isa<wg::LeaveOp>(op)) {
-    Value stage = plan.rings[number].slides() && place.previous
-                      ? place.previous
-                      : place.at.stage;
-    emitRelease(e, thread, ring, stage, shape.countSharers());
+    release(number, plan.rings[number].slides() && place.previous
+                        ? place.previous
+                        : place.at.stage);
     place = {ring.advance(place.at), Value()};
   } else {
     forEachStage(e, ring, e.constant(plan.rings[number].countStages()),
@@ -448,9 +475,9 @@ void Lowering::lowerSlice(wg::SliceOp slice) {
 }
 
 /// Of stages that slide, the next one is the oldest then.
-void Lowering::release(size_t number) {
+void Lowering::releaseOldest(size_t number) {
   Place &place = places[number];
-  emitRelease(e, thread, rings[number], place.previous, shape.countSharers());
+  release(number, place.previous);
   if (!plan.rings[number].slides())
     return;
   place.previous = rings[number].advance({place.previous, e.constant(0)}).stage;
@@ -533,6 +560,16 @@ LogicalResult Lowering::lowerProduct(wg::MmaOp mma) {
   return success();
 }
 
+void Lowering::lowerSums(wg::MmaSumsOp mma) {
+  tensorMemory->multiply(e.mul(getStage(mma.getA()), shape.getBytesA()),
+                         e.mul(getStage(mma.getB()), shape.getBytesB()),
+                         getStage(mma.getSums()), get(mma.getAdd()));
+}
+
+void Lowering::lowerLoad(wg::LoadSumsOp load) {
+  map(load, tensorMemory->load(getStage(load.getSums()), getGroupWarp()));
+}
+
 /// Each value of two accumulators.
 void Lowering::lowerAdd(wg::AddOp add) {
   SmallVector<Value> sums;
@@ -600,6 +637,10 @@ LogicalResult Lowering::lower(Operation *op) {
     lowerLoad(load);
   } else if (auto mma = dyn_cast<wg::MmaOp>(op)) {
     return lowerProduct(mma);
+  } else if (auto mmaSums = dyn_cast<wg::MmaSumsOp>(op)) {
+    lowerSums(mmaSums);
+  } else if (auto loadSums = dyn_cast<wg::LoadSumsOp>(op)) {
+    lowerLoad(loadSums);
   } else if (auto wait = dyn_cast<wg::WaitOp>(op)) {
     wgmma->wait(static_cast<int64_t>(wait.getGroups()));
   } else if (auto zero = dyn_cast<wg::ZeroOp>(op)) {
@@ -654,8 +695,9 @@ void Lowering::prepareConsumer(Value firstRow) {
   Wgmma::Operand b = getOperand(shape, *plan.b);
   if (wg::SlideOp slide = plan.getSlideB())
     b.blockBytes = static_cast<int64_t>(slide.getPitch()) * b.rowBytes;
-  wgmma.emplace(e, shape, plan.boxA.getType().getElementType(),
-                getOperand(shape, *plan.a), b, shared.address, firstRow);
+  if (!tensorMemory)
+    wgmma.emplace(e, shape, plan.boxA.getType().getElementType(),
+                  getOperand(shape, *plan.a), b, shared.address, firstRow);
   StoredTile tile{plan.result.getView().getDefiningOp<dnn::ViewOp>(),
                   {},
                   plan.store.getEpilogue(),
@@ -690,6 +732,7 @@ void Lowering::prepareStatistics(dnn::ViewOp result) {
 LogicalResult Lowering::emitRole(wg::RoleOp role, Value number) {
   map(role.getBody().getArgument(0), number);
   places.clear();
+  issuesSums = plan.mmaSums && role->isProperAncestor(plan.mmaSums);
   for (wg::StagesOp stages : plan.rings) {
     const bool acquires =
         llvm::any_of(stages.getResult().getUsers(), [&](Operation *user) {
@@ -745,10 +788,14 @@ LogicalResult Lowering::emit() {
   consumer = threads.consumer;
   map(plan.program.getBody().getArgument(0), threads.workgroup);
   map(plan.program.getBody().getArgument(1), rank);
+  if (tensorMemory)
+    tensorMemory->allocate(warp);
   emitTmaBegin(e, shape, kernel, plan.getMaps().size(), thread, [&] {
     for (TmaRing &ring : rings)
       ring.initialize();
   });
+  if (tensorMemory)
+    tensorMemory->find();
   for (Operation &op : plan.program.getBody().front())
     if (isa<arith::ArithDialect>(op.getDialect()))
       clone(&op);
@@ -761,6 +808,8 @@ LogicalResult Lowering::emit() {
   if (failed(emitConsumer()))
     return failure();
   e.b.setInsertionPointToEnd(&kernel.getBody().front());
+  if (tensorMemory)
+    tensorMemory->free(warp);
   gpu::ReturnOp::create(e.b, e.loc);
   return success();
 }

@@ -22,9 +22,11 @@ struct WorkgroupPlan {
   wg::ProgramOp program;
   llvm::SmallVector<wg::StagesOp> rings;
   llvm::SmallVector<wg::RoleOp> roles;
-  wg::RoleOp consumer; ///< The role that multiplies.
-  wg::MmaOp mma;       ///< One of those that issue products.
-  wg::SliceOp ownRows; ///< Of A, which a consumer has in all steps; or null.
+  wg::RoleOp consumer;   ///< The role whose warpgroups have the sums.
+  wg::MmaOp mma;         ///< One of those that issue products; or null, and
+  wg::MmaSumsOp mmaSums; ///< the one that issues those into tensor memory.
+  wg::AccType sums;      ///< Of a warpgroup.
+  wg::SliceOp ownRows;   ///< Of A, which a consumer has in all steps; or null.
   wg::ResultOp result;
   wg::StoreOp store;
   wg::SendOp send; ///< If a cluster adds.
@@ -35,17 +37,23 @@ struct WorkgroupPlan {
   /// Whether each tile of a warp is a part of the statistics, if there are any.
   bool hasPartOfTile = false;
 
-  /// The slots of the operands.
-  mlir::Value getBufferA() { return wg::getWhole(mma.getA()); }
-  mlir::Value getBufferB() { return wg::getWhole(mma.getB()); }
-  /// The rows of A, or of B, that slide; null if they do not.
-  wg::SlideOp getSlideA() { return mma.getA().getDefiningOp<wg::SlideOp>(); }
-  wg::SlideOp getSlideB() { return mma.getB().getDefiningOp<wg::SlideOp>(); }
-  /// Whether A goes through registers, and operands are split into terms.
-  bool hasFragments() {
-    return mlir::isa<wg::FragmentType>(mma.getA().getType());
+  /// An op that issues products.
+  mlir::Operation *getProduct() {
+    return mmaSums ? mmaSums.getOperation() : mma.getOperation();
   }
-  bool splits() { return mma.getB().getType().getIsSplit(); }
+  /// The slots of the operands.
+  mlir::Value getA() { return mmaSums ? mmaSums.getA() : mma.getA(); }
+  mlir::Value getB() { return mmaSums ? mmaSums.getB() : mma.getB(); }
+  mlir::Value getBufferA() { return wg::getWhole(getA()); }
+  mlir::Value getBufferB() { return wg::getWhole(getB()); }
+  /// The rows of A, or of B, that slide; null if they do not.
+  wg::SlideOp getSlideA() { return getA().getDefiningOp<wg::SlideOp>(); }
+  wg::SlideOp getSlideB() { return getB().getDefiningOp<wg::SlideOp>(); }
+  /// Whether A goes through registers, and operands are split into terms.
+  bool hasFragments() { return mlir::isa<wg::FragmentType>(getA().getType()); }
+  bool splits() {
+    return mlir::cast<wg::BufferType>(getB().getType()).getIsSplit();
+  }
   /// The number of some stages.
   size_t getRing(mlir::Value stages) const {
     return llvm::find(rings, stages.getDefiningOp()) - rings.begin();
