@@ -82,7 +82,10 @@ static bool isInReach(const ConvProblem &p) {
 /// Whether the result can be stored: through a tensor map, or else row by row
 /// if offsets reach it.
 static bool isReachable(const ConvProblem &p, const TmaGemm &gemm) {
-  const bool isRows = gemm.classes > 1 || gemm.columns % getTmaUnit(p) != 0 ||
+  constexpr int64_t kUnitBytes = 16;
+  const int64_t unit = std::max(getTmaUnit(p),
+                                kUnitBytes / getByteSize(p.getResultType()));
+  const bool isRows = gemm.classes > 1 || gemm.columns % unit != 0 ||
                       p.epilogue.residual || p.epilogue.beta;
   return !isRows || isInReach(p);
 }
@@ -558,6 +561,8 @@ std::vector<Candidate> tessera::getTmaCandidates(const ConvProblem &problem,
   const Epilogue &epilogue = problem.epilogue;
   const bool hasTensors = epilogue.bias || epilogue.residual || epilogue.beta;
   auto add = [&](const TmaShape &shape) {
+    if (!fitsStagedRows(problem, shape.getStoredColumns()))
+      return;
     // Pieces of 64 columns have been measured behind tensors, others are only
     // for columns that 64 does not divide.
     const bool hasPieces =
@@ -586,8 +591,9 @@ std::vector<Candidate> tessera::getTmaCandidates(const ConvProblem &problem,
   }
   std::ranges::for_each(getShapes(problem, gemm, target), addBoth);
   std::ranges::for_each(getClusterShapes(problem, gemm, target), add);
-  if (!hasTensors && problem.getResultType() != DataType::F32 &&
-      gemm.classes == 1)
+  constexpr int64_t kExchangedBytes = 2;
+  if (!hasTensors && gemm.classes == 1 &&
+      getByteSize(problem.getResultType()) == kExchangedBytes)
     std::ranges::for_each(getSwappedShapes(problem, gemm, target), addBoth);
   if (isInReach(problem)) // These tiles are stored row by row.
     std::ranges::for_each(getTmaHaloShapes(problem, target), add);

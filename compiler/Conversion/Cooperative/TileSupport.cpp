@@ -65,14 +65,14 @@ static LogicalResult checkStore(dnn::TileStoreOp store,
 
 /// Sums of bytes are i32 and may be stored as such or as f32; sums of doubles
 /// are doubles; all others are f32, stored as such or as the factors are, and
-/// those of 8-bit floats as 16-bit ones, too.
+/// those of floats of 8 and 16 bits as any of these, too.
 static bool isSumOf(Type element, Type sum, Type result) {
   if (element.isInteger())
     return sum.isSignlessInteger(32) && (result == sum || result.isF32());
   if (element.isF64())
     return sum == element && result == element;
   return sum.isF32() && (result == sum || result == element ||
-                         (isFloat8(element) && hasF32Sums(result)));
+                         (!element.isF32() && hasF32Sums(result)));
 }
 
 /// Whether a factor goes directly to LDS and is transposed behind it.
