@@ -347,9 +347,8 @@ convertTensors(dnn::ConvOp conv, const Conversions &conversions) {
     const Type element = conversions.widens && !isResult
                              ? BFloat16Type::get(conv.getContext())
                              : given;
-    const bool keepsLayout =
-        (transposed == Transposed::Filter && !isFilter) ||
-        (transposed == Transposed::Operands && isResult);
+    const bool keepsLayout = (transposed == Transposed::Filter && !isFilter) ||
+                             (transposed == Transposed::Operands && isResult);
     if (element != given || (!keepsLayout && layout != dnn::Layout::NHWC))
       tensors.emplace_back(conv, operand, layout, element, suffix);
     return keepsLayout ? layout : dnn::Layout::NHWC;
@@ -390,8 +389,8 @@ static LogicalResult checkWidened(dnn::ConvOp conv,
            << "multiplies " << conv.getElementType() << ", but 'nhwc-"
            << kWidened << "' widens floats of 8 bits";
   if (conversions.transposed == Transposed::Filter)
-    return conv.emitOpError() << "has two operands, which 'nhwc-" << kWidened
-                              << "' widens both";
+    return conv.emitOpError()
+           << "has two operands, which 'nhwc-" << kWidened << "' widens both";
   return success();
 }
 

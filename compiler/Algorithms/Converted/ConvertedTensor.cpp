@@ -21,11 +21,6 @@ static Matrices getMatrices(MemRefType type, dnn::Layout layout) {
   return {batch, channels, type.getNumElements() / batch / channels};
 }
 
-/// Whether the transposed matrices are the same memory.
-static bool isSame(const Matrices &matrices) {
-  return matrices.rows == 1 || matrices.columns == 1;
-}
-
 /// A tensor of `type` with channels last, and with elements of `element`.
 static MemRefType getPackedType(MemRefType type, dnn::Layout layout,
                                 Type element) {
@@ -44,7 +39,7 @@ ConvertedTensor::ConvertedTensor(dnn::ConvOp conv, OpOperand &operand,
   auto type = cast<MemRefType>(operand.get().getType());
   matrices = getMatrices(type, layout);
   packed = getPackedType(type, layout, element);
-  if (isSame(matrices) && type.getElementType() == element) {
+  if (matrices.isSameTransposed() && type.getElementType() == element) {
     setArgumentType(function.getArgument(original), packed);
     if (isTheResult)
       for (Value extra : conv.getExtras())
@@ -127,9 +122,9 @@ LogicalResult tessera::checkConverted(dnn::ConvOp conv, StringRef name,
         !cast<MemRefType>(tensor.getType()).getLayout().isIdentity())
       return conv.emitOpError("needs packed tensors to be transposed");
   auto result = cast<MemRefType>(conv.getResultOperand().get().getType());
-  const bool isTransposed = !keepsResult &&
-                            conv.getResultLayout() != dnn::Layout::NHWC &&
-                            !isSame(getMatrices(result, dnn::Layout::NCHW));
+  const bool isTransposed =
+      !keepsResult && conv.getResultLayout() != dnn::Layout::NHWC &&
+      !getMatrices(result, dnn::Layout::NCHW).isSameTransposed();
   for (Value extra : conv.getExtras())
     if (isTransposed && cast<MemRefType>(extra.getType()).getRank() > 1)
       return conv.emitOpError("adds a second tensor to the result, which '")

@@ -163,6 +163,12 @@ struct TilePlan {
 };
 } // namespace
 
+/// The elements that a thread accesses at once along dimension `dim`.
+static int64_t getWidestAccess(MemRefType type, int64_t dim) {
+  return getAccessWidth(type, dim,
+                        kAccessBytes * 8 / type.getElementTypeBitWidth());
+}
+
 /// Gives the arguments the types of matrices.
 static TilePlan planTiles(const Transposition &job) {
   const auto [batch, rows, columns] = job.matrices;
@@ -171,10 +177,9 @@ static TilePlan planTiles(const Transposition &job) {
   auto type = cast<MemRefType>(job.source.getType());
   auto target = cast<MemRefType>(job.target.getType());
   const int64_t bytes = type.getElementTypeBitWidth() / 8;
-  const int64_t unit = kAccessBytes / bytes;
   const TileShape tile = chooseTile(job.matrices, bytes);
-  const TileWalk loads{tile, tile.columns, getAccessWidth(type, 2, unit)};
-  const TileWalk stores{tile, tile.rows, getAccessWidth(target, 2, unit)};
+  const TileWalk loads{tile, tile.columns, getWidestAccess(type, 2)};
+  const TileWalk stores{tile, tile.rows, getWidestAccess(target, 2)};
   return {job.matrices, tile, loads, stores, {tile, stores.width, bytes}};
 }
 
@@ -187,11 +192,6 @@ static PointBuilder::Values getCorner(PointBuilder &p, const TilePlan &plan,
 //===----------------------------------------------------------------------===//
 // Elements that are converted where they are
 //===----------------------------------------------------------------------===//
-
-/// Whether the transposed matrices are the same memory.
-static bool isSame(const Matrices &matrices) {
-  return matrices.rows == 1 || matrices.columns == 1;
-}
 
 namespace {
 /// How a workgroup converts a run of elements: each thread some blocks.
@@ -212,9 +212,7 @@ static RunPlan planRuns(const Transposition &job) {
   const int64_t elements = batch * rows * columns;
   auto flatten = [&](BlockArgument argument) {
     Value flat = reshapeArgument(argument, {elements});
-    auto type = cast<MemRefType>(flat.getType());
-    return getAccessWidth(type, 0,
-                          kAccessBytes * 8 / type.getElementTypeBitWidth());
+    return getWidestAccess(cast<MemRefType>(flat.getType()), 0);
   };
   const int64_t loads = flatten(job.source), stores = flatten(job.target);
   return {elements, std::min(loads, stores)};
@@ -222,15 +220,15 @@ static RunPlan planRuns(const Transposition &job) {
 
 static void convertRun(PointBuilder &p, const Transposition &job,
                        const RunPlan &plan, Value run, Value thread) {
-  PointBuilder::Values places, blocks;
+  PointBuilder::Values offsets, blocks;
   for (int64_t i = 0; i < RunPlan::kBlocks; ++i)
-    places.push_back(p.add(p.mul(run, plan.getRun()),
-                           p.mul(p.add(thread, i * kThreads), plan.width)));
-  for (Value place : places)
-    blocks.push_back(p.loadBlock(job.source, 0, plan.width, place));
-  for (auto [block, place] : llvm::zip_equal(blocks, places))
+    offsets.push_back(p.add(p.mul(run, plan.getRun()),
+                            p.mul(p.add(thread, i * kThreads), plan.width)));
+  for (Value offset : offsets)
+    blocks.push_back(p.loadBlock(job.source, 0, plan.width, offset));
+  for (auto [block, offset] : llvm::zip_equal(blocks, offsets))
     p.storeBlock(p.convert(block, getElementTypeOrSelf(job.target.getType())),
-                 job.target, 0, place);
+                 job.target, 0, offset);
 }
 
 //===----------------------------------------------------------------------===//
@@ -242,8 +240,9 @@ namespace {
 class Job {
 public:
   explicit Job(const Transposition &job)
-      : job(job), runs(isSame(job.matrices) ? std::optional(planRuns(job))
-                                            : std::nullopt),
+      : job(job),
+        runs(job.matrices.isSameTransposed() ? std::optional(planRuns(job))
+                                             : std::nullopt),
         tiles(runs ? std::nullopt : std::optional(planTiles(job))) {}
 
   /// The numbers of workgroups along each dimension.
@@ -252,9 +251,7 @@ public:
       return {runs->countRuns()};
     return llvm::to_vector(tiles->getTiles());
   }
-  int64_t countGroups() const {
-    return llvm::product_of(getGroups());
-  }
+  int64_t countGroups() const { return llvm::product_of(getGroups()); }
   /// Of memory that threads share.
   int64_t countShared() const {
     return tiles ? tiles->layout.countElements() : 0;

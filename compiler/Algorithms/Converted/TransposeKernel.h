@@ -10,6 +10,9 @@ namespace tessera {
 /// A batch of matrices in memory, each packed by rows.
 struct Matrices {
   int64_t batch, rows, columns;
+
+  /// Whether the transposed ones are the same memory.
+  bool isSameTransposed() const { return rows == 1 || columns == 1; }
 };
 
 /// `target`, [batch, columns, rows], becomes the transposed matrices of

@@ -154,9 +154,9 @@ static LogicalResult checkTypes(TileProgram &program) {
   if (!hasOperands || !hasResult ||
       !mma.getAcc().getType().getElementType().isF32())
     return mma.emitOpError(
-        "needs operands of f16, bf16, f8E4M3FN or f8E5M2 and a result of f32 "
-        "or shorter floats, or operands and a result of f32 for tf32 and "
-        "bf16x6, and accumulators of f32, for wgmma");
+        "needs operands of f16, bf16, f8E4M3FN or f8E5M2 with a result of f32 "
+        "or shorter floats, or of f32 for tf32 and bf16x6 with one of f32, and "
+        "accumulators of f32, for wgmma");
   return success();
 }
 
@@ -166,8 +166,7 @@ static LogicalResult checkShortResult(TileProgram &program,
   constexpr int64_t kLeastRow = 32;
   if (shape.resultBytes > 1)
     return success();
-  if (shape.isColumnMajor || shape.isSwapped ||
-      shape.storeRowBytes < kLeastRow)
+  if (shape.isColumnMajor || shape.isSwapped || shape.storeRowBytes < kLeastRow)
     return program.store.emitOpError()
            << "has a result of 8 bits, which is stored row by row, with lanes "
               "along n, in multiples of "
@@ -341,8 +340,7 @@ FailureOr<HopperShape> tessera::getHopperShape(TileProgram &program,
     return program.pipeline.emitOpError()
            << "splits f32, and needs steps of " << kRowBytes
            << " bytes, but has " << shape.rowBytes;
-  if (failed(checkTypes(program)) ||
-      failed(checkShortResult(program, shape)) ||
+  if (failed(checkTypes(program)) || failed(checkShortResult(program, shape)) ||
       failed(checkTile(program, shape)) ||
       failed(checkColumns(program, shape)) ||
       failed(checkColumnExtras(program, shape)) ||

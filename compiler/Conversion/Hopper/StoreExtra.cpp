@@ -165,10 +165,10 @@ public:
       : e(e), element(view.getType().getElementType()),
         rows(e, shape, view, pointer, warp, lane),
         below(8 * shape.storeRowBytes),
-        offsets(hasPairs()
-                    ? getPairOffsets(e, lane, shape.storeRowBytes,
-                                     shape.resultBytes)
-                    : getFragmentOffsets(e, lane, shape.storeRowBytes)) {}
+        offsets(hasPairs() ? getPairOffsets(e, lane, shape.storeRowBytes,
+                                            shape.resultBytes)
+                           : getFragmentOffsets(e, lane, shape.storeRowBytes)) {
+  }
 
   void begin(const ResultTile &tile) override { rows.begin(tile); }
   Values fetch(int64_t row, int64_t column) override {
