@@ -125,7 +125,8 @@ def LowerWorkgroup : Pass<"dnn-lower-workgroup", "::mlir::ModuleOp"> {
     first: whether its roles read stages that are full, fill those that are empty,
     and arrive as often as these count.
 
-    Pre-condition:  the module names a chip with TMA and wgmma in `dnn.target`;
+    Pre-condition:  the module names a chip with TMA and wgmma in `dnn.target`, or,
+                    for products into tensor memory, tcgen05;
                     a program copies two operands, to the same stages or to
                     stages of their own, and multiplies them.
     Post-condition: no op of the `wg` dialect is left.

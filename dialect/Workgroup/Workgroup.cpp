@@ -120,6 +120,34 @@ void AccType::print(AsmPrinter &printer) const {
           << (getIsSwapped() ? ", lanes m>" : ">");
 }
 
+Type SumsType::parse(AsmParser &parser) {
+  SmallVector<int64_t> sizes;
+  llvm::SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess() || parseSizes(parser, sizes, 3, nullptr) ||
+      parser.parseGreater())
+    return {};
+  return SumsType::getChecked([&] { return parser.emitError(loc); },
+                              parser.getContext(), sizes[0], sizes[1],
+                              sizes[2]);
+}
+
+void SumsType::print(AsmPrinter &printer) const {
+  printer << "<" << getSlots() << "x" << getRows() << "x" << getColumns()
+          << ">";
+}
+
+/// What tcgen05.mma of one workgroup takes: 128 rows of all lanes.
+LogicalResult SumsType::verify(function_ref<InFlightDiagnostic()> emitError,
+                               int64_t slots, int64_t rows, int64_t columns) {
+  constexpr int64_t kLanes = 128, kWords = 512, kUnit = 16, kMost = 256;
+  if (slots < 1 || rows != kLanes || columns < kUnit || columns % kUnit != 0 ||
+      columns > kMost || slots * columns > kWords)
+    return emitError() << "needs slots of " << kLanes << " rows and up to "
+                       << kMost << " columns, in multiples of " << kUnit
+                       << ", and at most " << kWords << " columns in all";
+  return success();
+}
+
 int64_t AccType::countBlocks() const {
   constexpr int64_t kRows = 64; // Of one wgmma.
   return (getIsSwapped() ? getColumns() : getRows()) / kRows;
@@ -162,19 +190,30 @@ LogicalResult ProgramOp::verify() {
   return checkArguments(*this, getBody().front(), 2);
 }
 
-int64_t StagesOp::countStages() {
-  return cast<BufferType>(getBuffers().front().getType()).getSlots();
+static int64_t getSlots(Value buffer) {
+  if (auto sums = dyn_cast<SumsType>(buffer.getType()))
+    return sums.getSlots();
+  return cast<BufferType>(buffer.getType()).getSlots();
+}
+
+int64_t StagesOp::countStages() { return getSlots(getBuffers().front()); }
+
+bool StagesOp::haveSums() {
+  return isa<SumsType>(getBuffers().front().getType());
 }
 
 LogicalResult StagesOp::verify() {
   if (getBuffers().empty())
     return emitOpError("needs a buffer");
-  if (!llvm::all_equal(llvm::map_range(getBuffers(), [](Value buffer) {
-        return cast<BufferType>(buffer.getType()).getSlots();
-      })))
+  if (!llvm::all_equal(llvm::map_range(getBuffers(), getSlots)))
     return emitOpError("needs buffers of as many slots");
+  if (getBuffers().size() > 1 &&
+      llvm::any_of(getBuffers().getTypes(), llvm::IsaPred<SumsType>))
+    return emitOpError("has sums, and so needs no other buffer");
   if (llvm::any_of(getBuffers(), [&](Value buffer) {
-        return !buffer.getDefiningOp<AllocOp>() || findStages(buffer) != *this;
+        Operation *alloc = buffer.getDefiningOp();
+        return !llvm::isa_and_present<AllocOp, AllocSumsOp>(alloc) ||
+               findStages(buffer) != *this;
       }))
     return emitOpError("needs buffers of its own that wg.alloc made");
   if (getFull() < 1 || getEmpty().value_or(1) < 1)
@@ -312,6 +351,31 @@ LogicalResult MmaOp::verify() {
     return emitOpError() << "needs shares [first, count] of " << all;
   if (getAcc() && getAcc().getType() != acc)
     return emitOpError("adds to sums of another type");
+  return success();
+}
+
+/// Columns of the sums are rows of b.
+LogicalResult MmaSumsOp::verify() {
+  BufferType a = getA().getType(), b = getB().getType();
+  SumsType sums = getSums().getType();
+  Type element = a.getElementType();
+  if (!findStages(getA()) || !findStages(getB()) || !findStages(getSums()))
+    return emitOpError("needs operands and sums of stages");
+  if (element != b.getElementType() || a.getColumns() != b.getColumns() ||
+      !(element.isF16() || element.isBF16()))
+    return emitOpError("needs operands of as many columns of f16 or bf16");
+  if (sums.getRows() > a.getRows() || sums.getColumns() > b.getRows())
+    return emitOpError() << "has sums of " << sums << " of operands with "
+                         << a.getRows() << " and " << b.getRows() << " rows";
+  return success();
+}
+
+LogicalResult LoadSumsOp::verify() {
+  SumsType sums = getSums().getType();
+  AccType acc = getResult().getType();
+  if (!findStages(getSums()) || acc.getIsSwapped() ||
+      acc.getRows() != sums.getRows() || acc.getColumns() != sums.getColumns())
+    return emitOpError() << "loads " << acc << " from stages of " << sums;
   return success();
 }
 

@@ -86,6 +86,19 @@ def Wg_AccType : TypeDef<WgDialect, "Acc"> {
   }];
 }
 
+def Wg_SumsType : TypeDef<WgDialect, "Sums"> {
+  let mnemonic = "sums";
+  let summary = "Slots of tensor memory, each with sums";
+  let description = [{
+    `!wg.sums<2x128x64>`: 2 slots of f32 of 128 rows and 64 columns of the result,
+    in the tensor memory of a multiprocessor (sm_100), which has 128 lanes of 512
+    words. A slot's rows are lanes, its columns words.
+  }];
+  let parameters = (ins "int64_t":$slots, "int64_t":$rows, "int64_t":$columns);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
 def Wg_ResultType : TypeDef<WgDialect, "Result"> {
   let mnemonic = "result";
   let summary = "Where the results of a tile go";
@@ -144,13 +157,26 @@ def AllocOp : Wg_Op<"alloc", [HasParent<"ProgramOp">]> {
   let assemblyFormat = "attr-dict `:` type($result)";
 }
 
+def AllocSumsOp : Wg_Op<"alloc_sums", [HasParent<"ProgramOp">]> {
+  let summary = "Tensor memory of the workgroup";
+  let description = [{
+    Example:
+    ```mlir
+    %sums = wg.alloc_sums : <2x128x64>
+    ```
+  }];
+  let results = (outs Wg_SumsType:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
 def StagesOp : Wg_Op<"stages", [HasParent<"ProgramOp">]> {
   let summary = "Stages with an mbarrier for full and one for empty";
   let description = [{
     Stage n is slot n of each of the buffers. It is full when `full` threads have
     arrived, which acquire it, and the bytes that they expect have been copied; it
     is empty when `empty` warpgroups have released it. At first all are empty.
-    Without `empty` each stage is filled once, and stays as it is.
+    Without `empty` each stage is filled once, and stays as it is. Stages of sums
+    are full when the products have run that fill them.
 
     Example:
     ```mlir
@@ -158,7 +184,8 @@ def StagesOp : Wg_Op<"stages", [HasParent<"ProgramOp">]> {
        : !wg.buffer<4x192x64xbf16, row_major 128>, !wg.buffer<4x128x64xbf16, row_major 128>
     ```
   }];
-  let arguments = (ins Variadic<Wg_BufferType>:$buffers, I64Attr:$full,
+  let arguments = (ins Variadic<AnyTypeOf<[Wg_BufferType, Wg_SumsType]>>:$buffers,
+                       I64Attr:$full,
                        OptionalAttr<I64Attr>:$empty);
   let results = (outs Wg_StagesType:$result);
   let assemblyFormat = [{
@@ -167,6 +194,8 @@ def StagesOp : Wg_Op<"stages", [HasParent<"ProgramOp">]> {
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     int64_t countStages();
+    /// Whether they are of tensor memory.
+    bool haveSums();
     /// Whether each stage is filled once.
     bool stays() { return !getEmpty(); }
   }];
@@ -224,7 +253,8 @@ def AwaitOp : Wg_Op<"await"> {
 def ReleaseOp : Wg_Op<"release"> {
   let summary = "Say that the warpgroup has read the stage before this one";
   let description = [{
-    Of stages that a cluster fills, to all workgroups which do.
+    Of stages that a cluster fills, to all workgroups which do. In a role that
+    issues `wg.mma_sums` the tensor cores say it, once they have read.
 
     Example:
     ```mlir
@@ -393,6 +423,48 @@ def MmaOp : Wg_Op<"mma"> {
                        OptionalAttr<DenseI64ArrayAttr>:$shares);
   let results = (outs Wg_AccType:$result);
   let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def MmaSumsOp : Wg_Op<"mma_sums"> {
+  let summary = "Issue the products of the tiles in a stage into tensor memory";
+  let description = [{
+    One thread issues a times the transpose of b, each of its current stage, as
+    tcgen05.mma into the current slot of the sums, which it has acquired; they
+    begin with these products, or, if `add` is true, are added to. Products run one
+    after the other. Nobody waits for them here: the role's `wg.release` and
+    `wg.leave` of operands, and its `wg.next` of sums, count when all that has been
+    issued before has run.
+
+    Example:
+    ```mlir
+    wg.mma_sums %sa, %sb to %sums add %adds
+       : <4x128x64xbf16, row_major 128>, <4x64x64xbf16, row_major 128> -> <2x128x64>
+    ```
+  }];
+  let arguments = (ins Wg_BufferType:$a, Wg_BufferType:$b, Wg_SumsType:$sums,
+                       I1:$add);
+  let assemblyFormat = [{
+    $a `,` $b `to` $sums `add` $add attr-dict
+    `:` type($a) `,` type($b) `->` type($sums)
+  }];
+  let hasVerifier = 1;
+}
+
+def LoadSumsOp : Wg_Op<"load_sums"> {
+  let summary = "Load the current slot of sums into registers";
+  let description = [{
+    Each warp of the warpgroup has 32 rows, in the order of wgmma's accumulators:
+    the first 16 rows of each warp are those of the first instruction's.
+
+    Example:
+    ```mlir
+    %sum = wg.load_sums %sums : <2x128x64> -> <128x64>
+    ```
+  }];
+  let arguments = (ins Wg_SumsType:$sums);
+  let results = (outs Wg_AccType:$result);
+  let assemblyFormat = "$sums attr-dict `:` type($sums) `->` type($result)";
   let hasVerifier = 1;
 }
 

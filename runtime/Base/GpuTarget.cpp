@@ -158,6 +158,13 @@ static constexpr GpuTarget makeSm90() {
   return target;
 }
 
+// Its code uses tcgen05 ("sm_100a").
+static constexpr GpuTarget makeSm100() {
+  GpuTarget target = makeSm("sm_100", 64, 132);
+  target.hasTensorMemory = true;
+  return target;
+}
+
 // The number of multiprocessors is that of the largest product (A100, H100
 // SXM); untuned targets have that of a small one.
 static constexpr GpuTarget kSmTargets[] = {
@@ -167,7 +174,7 @@ static constexpr GpuTarget kSmTargets[] = {
     makeSm("sm_86", 48, 20),
     makeSm("sm_87", 48, 8),
     makeSm("sm_89", 48, 20),
-    makeSm("sm_100", 64, 132),
+    makeSm100(),
     makeSm("sm_103", 64, 132),
     makeSm("sm_110", 48, 20),
     makeSm("sm_120", 48, 20),

@@ -74,6 +74,10 @@ struct GpuTarget {
   uint32_t dynamicSharedBytes = 0;
   bool hasTma = false;   ///< A tensor memory accelerator, with mbarriers.
   bool hasWgmma = false; ///< Products of warpgroups that read shared memory.
+  /// Products of one thread into a memory of the tensor cores (tcgen05), from
+  /// operands that TMA brings. No algorithm uses either there yet: only
+  /// programs of a workgroup that are written by hand do.
+  bool hasTensorMemory = false;
   /// Whether a launch can begin before the one in front of it has ended, and
   /// its kernel waits by itself. All later chips of NVIDIA can do this; it is
   /// true only for those on which it was measured.

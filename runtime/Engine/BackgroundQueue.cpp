@@ -28,9 +28,8 @@ void BackgroundQueue::end() {
 }
 
 void BackgroundQueue::add(std::function<void()> job) {
-  constexpr size_t kMostJobs = 64;
   const std::lock_guard lock(mutex);
-  if (isOver || (owner != 0 && owner != getpid()) || jobs.size() >= kMostJobs)
+  if (isOver || (owner != 0 && owner != getpid()) || jobs.size() >= mostJobs)
     return;
   jobs.push_back(std::move(job));
   changed.notify_all();
@@ -43,6 +42,11 @@ void BackgroundQueue::add(std::function<void()> job) {
 void BackgroundQueue::drain() {
   std::unique_lock lock(mutex);
   changed.wait(lock, [&] { return jobs.empty() && !isBusy; });
+}
+
+bool BackgroundQueue::isEnding() {
+  const std::lock_guard lock(mutex);
+  return isOver;
 }
 
 void BackgroundQueue::work() {

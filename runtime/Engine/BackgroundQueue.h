@@ -17,7 +17,8 @@ namespace tessera {
 /// at once.
 class BackgroundQueue {
 public:
-  BackgroundQueue() = default;
+  /// Of which at most `mostJobs` wait.
+  explicit BackgroundQueue(size_t mostJobs) : mostJobs(mostJobs) {}
   ~BackgroundQueue() { end(); }
   BackgroundQueue(const BackgroundQueue &) = delete;
   BackgroundQueue &operator=(const BackgroundQueue &) = delete;
@@ -32,9 +33,13 @@ public:
   /// later.
   void end();
 
+  /// Whether a long job should give up.
+  bool isEnding();
+
 private:
   void work();
 
+  const size_t mostJobs;
   std::mutex mutex; ///< Guards what follows.
   std::condition_variable changed;
   std::deque<std::function<void()>> jobs;

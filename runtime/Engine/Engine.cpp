@@ -87,7 +87,8 @@ private:
   EngineCounters counters;
   KernelTable kernels;
   FamilyCounts families;
-  BackgroundQueue background; ///< Its jobs use everything above.
+  BackgroundQueue background{
+      /*mostJobs=*/64}; ///< Its jobs use everything above.
 };
 } // namespace
 

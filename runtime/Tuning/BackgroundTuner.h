@@ -10,13 +10,10 @@
 #ifndef TESSERA_RUNTIME_TUNING_BACKGROUNDTUNER_H
 #define TESSERA_RUNTIME_TUNING_BACKGROUNDTUNER_H
 
+#include "runtime/Engine/BackgroundQueue.h"
 #include "runtime/Tuning/Tuner.h"
 
-#include <condition_variable>
-#include <deque>
-#include <mutex>
-#include <sys/types.h>
-#include <thread>
+#include <limits>
 
 namespace tessera {
 
@@ -27,32 +24,15 @@ public:
   /// that it is trying.
   static BackgroundTuner &get();
 
-  ~BackgroundTuner();
-
   /// Tunes `problem` on the current device after those that were added before.
   /// The engine must live until then.
   void add(Engine &engine, const Problem &problem, TuningOptions options);
 
   /// Waits until nothing is left to do.
-  void drain();
+  void drain() { queue.drain(); }
 
 private:
-  struct Job {
-    Engine &engine;
-    Problem problem;
-    TuningOptions options;
-    int device;
-  };
-  void work();
-  void run(Job &job);
-
-  std::mutex mutex; ///< Guards what follows.
-  std::condition_variable changed;
-  std::deque<Job> jobs;
-  bool isBusy = false;
-  bool isOver = false;
-  pid_t owner = 0; ///< Its process; a fork has no thread.
-  std::thread thread;
+  BackgroundQueue queue{std::numeric_limits<size_t>::max()};
 };
 
 } // namespace tessera

@@ -80,7 +80,13 @@ struct HopperShape {
   /// The side of the tile whose operand two workgroups copy together
   /// (docs/design/0031).
   std::optional<dnn::TileDim> multicast = {};
+  /// Slots of sums in tensor memory (wg.load_sums); none if they are wgmma's.
+  int64_t sumSlots = 0;
 
+  /// From the first row of a warp to that of the next one.
+  int64_t getWarpRows() const {
+    return sumSlots > 0 ? 2 * kStoreRows : kStoreRows;
+  }
   /// Workgroups of a cluster that read what one of them has copied.
   int64_t countSharers() const { return multicast ? 2 : 1; }
   int64_t getClusterSize() const { return cluster * countSharers(); }
@@ -189,7 +195,11 @@ struct HopperShape {
   /// What a launch asks for: the base is aligned in the kernel.
   int64_t getSharedBytes() const {
     return getOffsetHaloBarriers() + 2 * halo.buffers * kBarrierBytes +
-           kSharedAlignment;
+           getBytesOfSums() + kSharedAlignment;
+  }
+  /// The barriers of sums in tensor memory, and its address.
+  int64_t getBytesOfSums() const {
+    return sumSlots == 0 ? 0 : (2 * sumSlots + 1) * kBarrierBytes;
   }
   /// Whether consumers issue their products in turns (StepFeed.h).
   bool takesTurns() const { return isPingPong || (splitsF32 && consumers > 1); }
@@ -212,6 +222,8 @@ struct HopperShape {
     return (getRows() + getStoreRows() - 1) / getStoreRows();
   }
   int64_t getPieceRow(int64_t piece) const {
+    if (sumSlots > 0)
+      return piece * kStoreRows;
     return std::min(piece * getStoreRows(), getRows() - getStoreRows());
   }
 

@@ -274,7 +274,8 @@ void SumStore::emit(ArrayRef<Value> sums) {
     // Of wgmma.
     const int64_t productRow = shape.isSwapped ? column : row;
     const int64_t productColumn = shape.isSwapped ? row : column;
-    Value ofBlock = sums[productRow / kWgmmaRows];
+    Value ofBlock =
+        sums[shape.sumSlots > 0 ? piece / perBlock : productRow / kWgmmaRows];
     if (shape.stagesTransposed())
       stageTransposed(ofBlock, productRow, productColumn, values, bytes);
     else if (element.isF32())
@@ -336,6 +337,7 @@ SumStore tessera::makeSumStore(Emitter &e, const HopperShape &stored,
   constexpr int64_t kGroupWarps = kWarpgroup / 32;
   Value lane = e.andi(at.thread, 31);
   Value groupWarp = e.andi(at.warp, kGroupWarps - 1);
+  Value rows = e.mul(groupWarp, stored.getWarpRows() / kStoreRows);
   const int64_t buffers = stored.stagers * kStoreRows * kRowBytes;
   Value staging = addBytes(e, at.shared,
                            e.add(e.mul(at.consumer, kGroupWarps * buffers),
@@ -343,11 +345,11 @@ SumStore tessera::makeSumStore(Emitter &e, const HopperShape &stored,
   SumStore::Extras extras;
   for (dnn::ViewOp extra : tile.extras)
     extras.push_back(makeStoreExtra(
-        e, stored, extra, at.getPointer(extra.getSource()), groupWarp, lane));
+        e, stored, extra, at.getPointer(extra.getSource()), rows, lane));
   IRMapping scalars =
       mapEpilogueScalars(e, tile.epilogue, e.b.getF32Type(), at.getScalar);
-  return SumStore(
-      e, stored, tile.view.getType().getElementType(), tile.epilogue,
-      makeWayOut(e, stored, tile, at, groupWarp, lane), std::move(extras),
-      staging, {at.consumer, groupWarp, lane}, std::move(scalars));
+  return SumStore(e, stored, tile.view.getType().getElementType(),
+                  tile.epilogue, makeWayOut(e, stored, tile, at, rows, lane),
+                  std::move(extras), staging, {at.consumer, groupWarp, lane},
+                  std::move(scalars));
 }

@@ -26,8 +26,15 @@ struct RingState {
   bool isAcquired = false;
   int64_t expected = 0, copied = 0; ///< Bytes of the acquired stage.
   std::set<void *> filled;          ///< Buffers that it has been copied to.
+  /// Whether products have been issued into it. A loop may be the one that
+  /// does.
+  bool isMultiplied = false;
 
-  bool operator==(const RingState &) const = default;
+  bool operator==(const RingState &other) const {
+    return awaited == other.awaited && isAcquired == other.isAcquired &&
+           expected == other.expected && copied == other.copied &&
+           filled == other.filled;
+  }
 };
 
 /// What a role has done.
@@ -51,6 +58,7 @@ public:
   RoleChecker(WorkgroupPlan &plan, wg::RoleOp role) : plan(plan), role(role) {
     state.rings.resize(plan.rings.size());
     role.walk([&](wg::OrderWaitOp) { takesTurns = true; });
+    role.walk([&](wg::MmaSumsOp) { issuesSums = true; });
   }
   LogicalResult check();
 
@@ -68,6 +76,7 @@ private:
   LogicalResult goOn(Operation *op, size_t ring);
   LogicalResult await(wg::AwaitOp op);
   LogicalResult multiply(wg::MmaOp op);
+  LogicalResult multiply(wg::MmaSumsOp op);
   LogicalResult release(Operation *op, size_t ring, int64_t stage);
   LogicalResult checkThreads(Operation *op);
   RingState &getState(Value stages) {
@@ -79,16 +88,19 @@ private:
   RoleState state;
   llvm::DenseMap<Value, bool> conditions; ///< As they are on this way.
   bool takesTurns = false;
-  bool mayStore = false; ///< Results may still be on their way.
+  bool issuesSums = false; ///< Tensor cores release what it has them read.
+  bool mayStore = false;   ///< Results may still be on their way.
 };
 } // namespace
 
 /// What one thread does, and what whole warpgroups do together.
 LogicalResult RoleChecker::checkThreads(Operation *op) {
-  const bool isOfThread = isa<wg::AcquireOp, wg::CopyOp, wg::DrainOp>(op);
-  const bool isOfGroup = isa<wg::MmaOp, wg::WaitOp, wg::ReleaseOp, wg::LeaveOp,
-                             wg::StoreOp, wg::FlushOp, wg::OrderWaitOp,
-                             wg::OrderArriveOp, wg::SendOp, wg::ReceiveOp>(op);
+  const bool isOfThread =
+      isa<wg::AcquireOp, wg::CopyOp, wg::DrainOp, wg::MmaSumsOp>(op);
+  const bool isOfGroup =
+      isa<wg::MmaOp, wg::WaitOp, wg::LoadSumsOp, wg::StoreOp, wg::FlushOp,
+          wg::OrderWaitOp, wg::OrderArriveOp, wg::SendOp, wg::ReceiveOp>(op) ||
+      (isa<wg::ReleaseOp, wg::LeaveOp>(op) && !issuesSums);
   if (isOfThread && !role.getThread())
     return op->emitOpError("needs a role of one thread");
   if (isOfGroup && role.getThread())
@@ -106,6 +118,7 @@ LogicalResult RoleChecker::acquire(wg::AcquireOp op) {
   ring.expected = static_cast<int64_t>(op.getBytes());
   ring.copied = 0;
   ring.filled.clear();
+  ring.isMultiplied = false;
   return success();
 }
 
@@ -148,7 +161,9 @@ LogicalResult RoleChecker::goOn(wg::NextOp op) {
   RingState &ring = state.rings[number];
   if (!ring.isAcquired)
     return goOn(op, number);
-  if (ring.filled.size() != plan.rings[number].getBuffers().size())
+  if (plan.rings[number].haveSums()
+          ? !ring.isMultiplied
+          : ring.filled.size() != plan.rings[number].getBuffers().size())
     return op.emitOpError("leaves a buffer of the stage unfilled");
   if (ring.copied != ring.expected)
     return op.emitOpError() << "leaves a stage that expects " << ring.expected
@@ -176,6 +191,18 @@ LogicalResult RoleChecker::multiply(wg::MmaOp op) {
   if (takesTurns && !state.hasTurn)
     return op.emitOpError("issues products when it is not its turn");
   state.reads.push_back(reads);
+  return success();
+}
+
+/// Products read what is full, and fill what has been acquired.
+LogicalResult RoleChecker::multiply(wg::MmaSumsOp op) {
+  for (Value buffer : {op.getA(), op.getB()})
+    if (!getState(wg::findStages(buffer)).awaited.count(0))
+      return op.emitOpError("reads a stage that has not been awaited");
+  RingState &sums = getState(wg::findStages(op.getSums()));
+  if (!sums.isAcquired)
+    return op.emitOpError("fills a stage that has not been acquired");
+  sums.isMultiplied = true;
   return success();
 }
 
@@ -255,6 +282,11 @@ LogicalResult RoleChecker::visit(Operation *op) {
     return await(awaitOp);
   if (auto mma = dyn_cast<wg::MmaOp>(op))
     return multiply(mma);
+  if (auto mmaSums = dyn_cast<wg::MmaSumsOp>(op))
+    return multiply(mmaSums);
+  if (auto load = dyn_cast<wg::LoadSumsOp>(op);
+      load && !getState(wg::findStages(load.getSums())).awaited.count(0))
+    return load.emitOpError("reads a stage that has not been awaited");
   if (auto releaseOp = dyn_cast<wg::ReleaseOp>(op)) {
     const size_t ring = plan.getRing(releaseOp.getStages());
     if (failed(release(op, ring, -1)))

@@ -12,6 +12,7 @@
 #include "compiler/Conversion/Hopper/SumStore.h"
 #include "compiler/Conversion/Hopper/TmaKernel.h"
 #include "compiler/Conversion/Passes.h"
+#include "compiler/Conversion/Workgroup/TensorMemory.h"
 #include "compiler/Conversion/Workgroup/WorkgroupPlan.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -54,8 +55,11 @@ private:
   LogicalResult lowerLoop(scf::ForOp loop);
   LogicalResult lowerBranch(scf::IfOp branch);
   LogicalResult lowerRing(Operation *op, size_t number);
+  void release(size_t number, Value stage);
   void lowerPassingBy(scf::IfOp branch);
   LogicalResult lowerProduct(wg::MmaOp mma);
+  void lowerSums(wg::MmaSumsOp mma);
+  void lowerLoad(wg::LoadSumsOp load);
   void acquireStage(wg::AcquireOp acquire, size_t number);
   void lowerSlice(wg::SliceOp slice);
   void lowerCopy(wg::CopyOp copy);
@@ -96,6 +100,8 @@ private:
   std::optional<Wgmma> wgmma;
   std::optional<SumStore> store;
   std::optional<ClusterSum> cluster;
+  std::optional<TensorMemory> tensorMemory;
+  bool issuesSums = false; ///< Whether the role does.
 };
 } // namespace
 
@@ -113,6 +119,9 @@ Lowering::Lowering(WorkgroupPlan &plan, const TmaKernel &frame, OpBuilder &b,
                        readers);
     offset += 2 * stages.countStages() * kBarrierBytes;
   }
+  if (plan.mmaSums)
+    tensorMemory.emplace(e, shape, plan.mmaSums.getSums().getType(),
+                         plan.boxA.getType().getElementType(), shared, offset);
 }
 
 SmallVector<Value> Lowering::getAll(ValueRange sources) {
@@ -304,6 +313,11 @@ LogicalResult Lowering::lowerBranch(scf::IfOp branch) {
 /// Where the slots of the stage are, and what their copies signal.
 void Lowering::acquireStage(wg::AcquireOp acquire, size_t number) {
   const RingPlace &at = places[number].at;
+  if (plan.rings[number].haveSums()) {
+    rings[number].awaitEmpty(at);
+    tensorMemory->fence();
+    return;
+  }
   map(acquire.getStages(),
       rings[number].claim(at, e.constant(acquire.getBytes())));
   for (Value buffer : plan.rings[number].getBuffers()) {
@@ -315,6 +329,16 @@ void Lowering::acquireStage(wg::AcquireOp acquire, size_t number) {
   }
 }
 
+/// Tensor cores say themselves what they have read; warps say so when all of
+/// them have.
+void Lowering::release(size_t number, Value stage) {
+  if (issuesSums)
+    return tensorMemory->commit(rings[number].getEmpty(stage));
+  if (plan.rings[number].haveSums())
+    tensorMemory->awaitLoads();
+  emitRelease(e, thread, rings[number], stage, shape.countSharers());
+}
+
 /// What stays has come for good in the first round.
 LogicalResult Lowering::lowerRing(Operation *op, size_t number) {
   TmaRing &ring = rings[number];
@@ -324,16 +348,20 @@ LogicalResult Lowering::lowerRing(Operation *op, size_t number) {
   } else if (isa<wg::AwaitOp>(op)) {
     const bool stays = plan.rings[number].stays();
     ring.awaitFull({place.at.stage, stays ? e.constant(0) : place.at.parity});
+    if (tensorMemory)
+      tensorMemory->fence();
   } else if (isa<wg::ReleaseOp>(op)) {
     if (!place.previous)
       return op->emitOpError("releases a stage that its role has not left");
-    emitRelease(e, thread, ring, place.previous, shape.countSharers());
+    release(number, place.previous);
   } else if (auto next = dyn_cast<wg::NextOp>(op)) {
+    if (issuesSums && plan.rings[number].haveSums())
+      tensorMemory->commit(ring.getFull(place.at.stage));
     place = {next.getSteps() ? ring.advance(place.at, get(next.getSteps()))
                              : ring.advance(place.at),
              place.at.stage};
   } else if (isa<wg::LeaveOp>(op)) {
-    emitRelease(e, thread, ring, place.at.stage, shape.countSharers());
+    release(number, place.at.stage);
     place = {ring.advance(place.at), Value()};
   } else {
     forEachStage(e, ring, e.constant(plan.rings[number].countStages()),
@@ -374,6 +402,18 @@ LogicalResult Lowering::lowerProduct(wg::MmaOp mma) {
       wgmma->multiply(at, isFirst ? wgmma->makeSums() : getAll(mma.getAcc()),
                       isFirst, shares));
   return success();
+}
+
+void Lowering::lowerSums(wg::MmaSumsOp mma) {
+  tensorMemory->multiply(e.mul(getStage(mma.getA()), shape.getBytesA()),
+                         e.mul(getStage(mma.getB()), shape.getBytesB()),
+                         getStage(mma.getSums()), get(mma.getAdd()));
+}
+
+void Lowering::lowerLoad(wg::LoadSumsOp load) {
+  constexpr int64_t kWarps = kWarpgroup / 32;
+  map(load,
+      tensorMemory->load(getStage(load.getSums()), e.andi(warp, kWarps - 1)));
 }
 
 /// Each value of two accumulators.
@@ -440,6 +480,10 @@ LogicalResult Lowering::lower(Operation *op) {
     lowerCopy(copy);
   } else if (auto mma = dyn_cast<wg::MmaOp>(op)) {
     return lowerProduct(mma);
+  } else if (auto mmaSums = dyn_cast<wg::MmaSumsOp>(op)) {
+    lowerSums(mmaSums);
+  } else if (auto load = dyn_cast<wg::LoadSumsOp>(op)) {
+    lowerLoad(load);
   } else if (auto wait = dyn_cast<wg::WaitOp>(op)) {
     wgmma->wait(static_cast<int64_t>(wait.getGroups()));
   } else if (auto zero = dyn_cast<wg::ZeroOp>(op)) {
@@ -489,9 +533,10 @@ static Wgmma::Operand getOperand(const HopperShape &shape,
 /// Behind what says where the consumer's rows are: what stays the same for all
 /// tiles.
 void Lowering::prepareConsumer(Value firstRow) {
-  wgmma.emplace(e, shape, plan.boxA.getType().getElementType(),
-                getOperand(shape, *plan.a), getOperand(shape, *plan.b),
-                shared.address, firstRow);
+  if (!tensorMemory)
+    wgmma.emplace(e, shape, plan.boxA.getType().getElementType(),
+                  getOperand(shape, *plan.a), getOperand(shape, *plan.b),
+                  shared.address, firstRow);
   StoredTile tile{plan.result.getView().getDefiningOp<dnn::ViewOp>(),
                   {},
                   plan.store.getEpilogue(),
@@ -527,6 +572,7 @@ void Lowering::prepareStatistics(dnn::ViewOp result) {
 LogicalResult Lowering::emitRole(wg::RoleOp role) {
   map(role.getBody().getArgument(0), consumer);
   places.clear();
+  issuesSums = plan.mmaSums && role->isProperAncestor(plan.mmaSums);
   for (wg::StagesOp stages : plan.rings) {
     const bool acquires =
         llvm::any_of(stages.getResult().getUsers(), [&](Operation *user) {
@@ -576,10 +622,14 @@ LogicalResult Lowering::emit() {
   consumer = threads.consumer;
   map(plan.program.getBody().getArgument(0), threads.workgroup);
   map(plan.program.getBody().getArgument(1), rank);
+  if (tensorMemory)
+    tensorMemory->allocate(warp);
   emitTmaBegin(e, shape, kernel, plan.getMaps().size(), thread, [&] {
     for (TmaRing &ring : rings)
       ring.initialize();
   });
+  if (tensorMemory)
+    tensorMemory->find();
   for (Operation &op : plan.program.getBody().front())
     if (isa<arith::ArithDialect>(op.getDialect()))
       clone(&op);
@@ -592,6 +642,8 @@ LogicalResult Lowering::emit() {
   if (failed(emitConsumer()))
     return failure();
   e.b.setInsertionPointToEnd(&kernel.getBody().front());
+  if (tensorMemory)
+    tensorMemory->free(warp);
   gpu::ReturnOp::create(e.b, e.loc);
   return success();
 }

@@ -5,6 +5,7 @@
 #include "compiler/Conversion/Hopper/ColumnStore.h"
 #include "compiler/Conversion/Hopper/HaloOperand.h"
 #include "compiler/Conversion/Hopper/StoreExtra.h"
+#include "compiler/Target/LaunchLds.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -89,12 +90,31 @@ wg::SliceOp tessera::findOwnRows(wg::MmaOp mma) {
   return {};
 }
 
+/// One op issues all products into tensor memory, one loads them.
+static LogicalResult findSums(WorkgroupPlan &plan) {
+  plan.mmaSums = findOnly<wg::MmaSumsOp>(plan.program);
+  auto load = findOnly<wg::LoadSumsOp>(plan.program);
+  if (!plan.mmaSums || !load)
+    return failure();
+  bool hasProducts = false;
+  plan.program.walk([&](wg::MmaOp) { hasProducts = true; });
+  if (hasProducts || load.getSums() != plan.mmaSums.getSums())
+    return load.emitOpError("needs to load what all products are added to");
+  plan.sums = load.getType();
+  plan.consumer = load->getParentOfType<wg::RoleOp>();
+  return success();
+}
+
 /// The products are alike: they read the same buffers, of which they may have
 /// other rows in each step, to sums of one type.
 static LogicalResult findProducts(WorkgroupPlan &plan) {
+  plan.program.walk([&](wg::MmaSumsOp mma) { plan.mmaSums = mma; });
+  if (plan.mmaSums)
+    return findSums(plan);
   WalkResult result = plan.program.walk([&](wg::MmaOp mma) {
     if (!plan.mma) {
       plan.mma = mma;
+      plan.sums = mma.getType();
       plan.ownRows = findOwnRows(mma);
     }
     plan.consumer = mma->getParentOfType<wg::RoleOp>();
@@ -117,7 +137,7 @@ static LogicalResult findBoxes(WorkgroupPlan &plan) {
   WalkResult result = plan.program.walk([&](wg::CopyOp copy) {
     const bool isA = copy.getBuffer() == plan.getBufferA();
     wg::BoxOp &box = isA ? plan.boxA : plan.boxB;
-    if (box || (!isA && copy.getBuffer() != plan.mma.getB())) {
+    if (box || (!isA && copy.getBuffer() != plan.getBufferB())) {
       copy.emitOpError("needs to be the only copy to its buffer, which is an "
                        "operand");
       return WalkResult::interrupt();
@@ -128,7 +148,7 @@ static LogicalResult findBoxes(WorkgroupPlan &plan) {
   if (result.wasInterrupted())
     return failure();
   if (!plan.boxA || !plan.boxB)
-    return plan.mma.emitOpError("needs a copy of each operand");
+    return plan.getProduct()->emitOpError("needs a copy of each operand");
   return success();
 }
 
@@ -136,7 +156,8 @@ static LogicalResult findBoxes(WorkgroupPlan &plan) {
 static LogicalResult checkRings(WorkgroupPlan &plan) {
   for (wg::StagesOp ring : plan.rings)
     for (Value buffer : ring.getBuffers())
-      if (buffer != plan.getBufferA() && buffer != plan.getBufferB())
+      if (buffer != plan.getBufferA() && buffer != plan.getBufferB() &&
+          !(plan.mmaSums && buffer == plan.mmaSums.getSums()))
         return ring.emitOpError("has a buffer that no product reads");
   return success();
 }
@@ -225,7 +246,7 @@ static LogicalResult matchOperand(WorkgroupPlan &plan, wg::BoxOp box,
 }
 
 static void readShape(WorkgroupPlan &plan) {
-  wg::AccType acc = plan.mma.getType();
+  wg::AccType acc = plan.sums;
   wg::BoxType boxA = plan.boxA.getType(), boxB = plan.boxB.getType();
   wg::BufferType staging = plan.result.getStaging().getType();
   dnn::ViewOp view = plan.result.getView().getDefiningOp<dnn::ViewOp>();
@@ -262,6 +283,28 @@ static void readShape(WorkgroupPlan &plan) {
   if (sharers > 1)
     plan.shape.multicast =
         plan.boxB.getMulticast() ? dnn::TileDim::N : dnn::TileDim::M;
+  if (plan.mmaSums)
+    plan.shape.sumSlots = plan.mmaSums.getSums().getType().getSlots();
+}
+
+/// What the emitters have for sums in tensor memory.
+static LogicalResult checkTensorMemory(WorkgroupPlan &plan) {
+  if (!plan.mmaSums)
+    return success();
+  for (Value buffer : {plan.getBufferA(), plan.getBufferB()}) {
+    auto type = cast<wg::BufferType>(buffer.getType());
+    if (type.getColumnMajor() || type.getSwizzle() != kRowBytes)
+      return plan.mmaSums.emitOpError()
+             << "reads " << type << ", of which only row_major " << kRowBytes
+             << " is lowered";
+  }
+  const HopperShape &shape = plan.shape;
+  if (shape.getClusterSize() > 1 || shape.halo.buffers > 0 ||
+      shape.isColumnMajor || shape.consumers > 1 || plan.store.getStatistics())
+    return plan.mmaSums.emitOpError(
+        "is lowered without clusters, halos and statistics, for one warpgroup "
+        "that stores a row-major result");
+  return success();
 }
 
 /// The emitters have the operands first, A's and then B's, and then the
@@ -269,7 +312,7 @@ static void readShape(WorkgroupPlan &plan) {
 static LogicalResult checkBuffers(WorkgroupPlan &plan) {
   const HopperShape &shape = plan.shape;
   auto buffers = llvm::to_vector(plan.program.getBody().getOps<wg::AllocOp>());
-  Value wanted[] = {plan.getBufferA(), plan.mma.getB(),
+  Value wanted[] = {plan.getBufferA(), plan.getBufferB(),
                     plan.result.getStaging()};
   const int64_t bytes[] = {
       shape.getOffsetB(), shape.getOffsetStaging() - shape.getOffsetB(),
@@ -325,8 +368,7 @@ static LogicalResult checkCapacity(WorkgroupPlan &plan,
                                    const GpuTarget &target) {
   constexpr int64_t kRegisters = 65536, kReserved = 1024;
   const HopperShape &shape = plan.shape;
-  const int64_t bytes = shape.getSharedBytes(),
-                most = target.getMaxSharedBytes();
+  const int64_t bytes = shape.getSharedBytes(), most = getMaxLdsBytes(target);
   const int64_t ofSm = most + kReserved;
   if (bytes > most || shape.blocksPerSm * (bytes + kReserved) > ofSm)
     return plan.program.emitOpError()
@@ -422,24 +464,31 @@ static LogicalResult readStatistics(WorkgroupPlan &plan) {
   return success();
 }
 
+static LogicalResult checkTarget(WorkgroupPlan &plan, const GpuTarget &target) {
+  if (plan.mmaSums ? target.hasTensorMemory : target.hasTma && target.hasWgmma)
+    return success();
+  return plan.program.emitOpError()
+         << "copies by TMA for " << (plan.mmaSums ? "tcgen05" : "wgmma")
+         << ", which " << target.name << " has not";
+}
+
 FailureOr<WorkgroupPlan> tessera::readWorkgroupPlan(func::FuncOp function,
                                                     wg::ProgramOp program,
                                                     const GpuTarget &target) {
-  if (!target.hasTma || !target.hasWgmma)
-    return program.emitOpError()
-           << "copies by TMA for wgmma, which " << target.name << " has not";
   WorkgroupPlan plan;
   plan.function = function;
   plan.program = program;
   if (failed(checkOps(program)) || failed(findOps(plan)) ||
+      failed(checkTarget(plan, target)) ||
       failed(getTensor(plan, plan.result, plan.result.getView())) ||
       failed(matchOperand(plan, plan.boxA, plan.getBufferA(), plan.a)) ||
       failed(matchOperand(plan, plan.boxB, plan.getBufferB(), plan.b)))
     return failure();
   readShape(plan);
-  if (failed(checkCluster(plan)) || failed(checkBuffers(plan)) ||
-      failed(checkStaging(plan)) || failed(checkCapacity(plan, target)) ||
-      failed(readResult(plan)) || failed(readStatistics(plan)))
+  if (failed(checkTensorMemory(plan)) || failed(checkCluster(plan)) ||
+      failed(checkBuffers(plan)) || failed(checkStaging(plan)) ||
+      failed(checkCapacity(plan, target)) || failed(readResult(plan)) ||
+      failed(readStatistics(plan)))
     return failure();
   return plan;
 }

@@ -22,9 +22,11 @@ struct WorkgroupPlan {
   wg::ProgramOp program;
   llvm::SmallVector<wg::StagesOp> rings;
   llvm::SmallVector<wg::RoleOp> roles;
-  wg::RoleOp consumer; ///< The role that multiplies.
-  wg::MmaOp mma;       ///< One of those that issue products.
-  wg::SliceOp ownRows; ///< Of A, which a consumer has in all steps; or null.
+  wg::RoleOp consumer;   ///< The role whose warpgroups have the sums.
+  wg::MmaOp mma;         ///< One of those that issue products; or null, and
+  wg::MmaSumsOp mmaSums; ///< the one that issues those into tensor memory.
+  wg::AccType sums;      ///< Of a warpgroup.
+  wg::SliceOp ownRows;   ///< Of A, which a consumer has in all steps; or null.
   wg::ResultOp result;
   wg::StoreOp store;
   wg::SendOp send; ///< If a cluster adds.
@@ -35,9 +37,15 @@ struct WorkgroupPlan {
   /// Whether each tile of a warp is a part of the statistics, if there are any.
   bool hasPartOfTile = false;
 
+  /// An op that issues products.
+  mlir::Operation *getProduct() {
+    return mmaSums ? mmaSums.getOperation() : mma.getOperation();
+  }
   /// The slots of the operands.
-  mlir::Value getBufferA() { return wg::getWhole(mma.getA()); }
-  mlir::Value getBufferB() { return mma.getB(); }
+  mlir::Value getBufferA() {
+    return mmaSums ? mmaSums.getA() : wg::getWhole(mma.getA());
+  }
+  mlir::Value getBufferB() { return mmaSums ? mmaSums.getB() : mma.getB(); }
   /// The number of some stages.
   size_t getRing(mlir::Value stages) const {
     return llvm::find(rings, stages.getDefiningOp()) - rings.begin();

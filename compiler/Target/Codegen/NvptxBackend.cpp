@@ -28,9 +28,11 @@ static void initialize() {
   LLVMInitializeNVPTXAsmPrinter();
 }
 
-/// wgmma and TMA are architecture-specific features, which need the suffix "a".
+/// wgmma, TMA and tcgen05 are architecture-specific features, which need the
+/// suffix "a".
 static std::string getCpu(const GpuTarget &target) {
-  return std::string(target.name) + (target.hasWgmma ? "a" : "");
+  return std::string(target.name) +
+         (target.hasWgmma || target.hasTensorMemory ? "a" : "");
 }
 
 /// The version of PTX. 8.6, which every driver from CUDA 12.7 on accepts, has

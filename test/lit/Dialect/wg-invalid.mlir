@@ -203,3 +203,66 @@ func.func @epilogue(%y: memref<64x64xbf16>) {
   }
   return
 }
+
+// -----
+
+// expected-error@+1 {{needs slots of 128 rows and up to 256 columns, in multiples of 16, and at most 512 columns in all}}
+func.func private @tensor_memory() -> !wg.sums<3x128x256>
+
+// -----
+
+func.func @sums_beside_operands() {
+  wg.program workgroups 1 resident 1 {
+  ^bb0(%id: i32, %rank: i32):
+    %a = wg.alloc : <2x128x64xbf16, row_major 128>
+    %s = wg.alloc_sums : <2x128x64>
+    // expected-error@+1 {{has sums, and so needs no other buffer}}
+    %r = wg.stages %a, %s full 1 empty 1 : !wg.buffer<2x128x64xbf16, row_major 128>, !wg.sums<2x128x64>
+  }
+  return
+}
+
+// -----
+
+func.func @sums_of_f32(%adds: i1) {
+  wg.program workgroups 1 resident 1 {
+  ^bb0(%id: i32, %rank: i32):
+    %a = wg.alloc : <2x128x32xf32, row_major 128>
+    %b = wg.alloc : <2x64x32xf32, row_major 128>
+    %s = wg.alloc_sums : <2x128x64>
+    %r = wg.stages %a, %b full 1 empty 1 : !wg.buffer<2x128x32xf32, row_major 128>, !wg.buffer<2x64x32xf32, row_major 128>
+    %t = wg.stages %s full 1 empty 1 : !wg.sums<2x128x64>
+    // expected-error@+1 {{needs operands of as many columns of f16 or bf16}}
+    wg.mma_sums %a, %b to %s add %adds : <2x128x32xf32, row_major 128>, <2x64x32xf32, row_major 128> -> <2x128x64>
+  }
+  return
+}
+
+// -----
+
+func.func @sums_of_fewer_rows(%adds: i1) {
+  wg.program workgroups 1 resident 1 {
+  ^bb0(%id: i32, %rank: i32):
+    %a = wg.alloc : <2x64x64xbf16, row_major 128>
+    %b = wg.alloc : <2x64x64xbf16, row_major 128>
+    %s = wg.alloc_sums : <2x128x64>
+    %r = wg.stages %a, %b full 1 empty 1 : !wg.buffer<2x64x64xbf16, row_major 128>, !wg.buffer<2x64x64xbf16, row_major 128>
+    %t = wg.stages %s full 1 empty 1 : !wg.sums<2x128x64>
+    // expected-error@+1 {{has sums of '!wg.sums<2x128x64>' of operands with 64 and 64 rows}}
+    wg.mma_sums %a, %b to %s add %adds : <2x64x64xbf16, row_major 128>, <2x64x64xbf16, row_major 128> -> <2x128x64>
+  }
+  return
+}
+
+// -----
+
+func.func @load_of_other_columns() {
+  wg.program workgroups 1 resident 1 {
+  ^bb0(%id: i32, %rank: i32):
+    %s = wg.alloc_sums : <2x128x64>
+    %t = wg.stages %s full 1 empty 1 : !wg.sums<2x128x64>
+    // expected-error@+1 {{loads '!wg.acc<128x32>' from stages of '!wg.sums<2x128x64>'}}
+    %v = wg.load_sums %s : <2x128x64> -> <128x32>
+  }
+  return
+}

@@ -15,7 +15,8 @@ import dataclasses
 
 import numpy as np
 
-from . import arithmetic, control, products, transfers  # These add opcodes.
+# These add opcodes.
+from . import arithmetic, control, products, tensor, transfers
 from .asynchronous import Groups
 from .fault import Fault
 from .memory import SHARED_BASE, SHARED_WINDOW, Memory, align
@@ -94,6 +95,7 @@ class Machine:
         for rank in range(self.cluster):
             begin = rank * SHARED_WINDOW
             self.shared.allocated[begin:begin + self.shared_bytes] = True
+        self.tensor = tensor.TensorMemory()
         self.transactions = {}
         self.copies = {}  # By mbarrier: those that it shall wait for.
         self.groups = {kind: Groups(self.threads, self.is_late)
@@ -111,8 +113,10 @@ class Machine:
             self.run_from(first, lanes)
         # Copies by cp.async whose data nobody reads may be on their way.
         if self.copies or self.groups["bulk"].begun or \
-                self.groups["wgmma"].begun:
+                self.groups["wgmma"].begun or self.tensor.begun:
             raise Fault("a block ends before its copies or products")
+        if self.tensor.allocated.any():
+            raise Fault("a block ends without giving back tensor memory")
 
     def choose(self):
         """The first instruction that threads can execute, and these."""
@@ -254,6 +258,16 @@ class Machine:
         else:
             self.finish_transactions(address)
 
+    def begin_product(self, address, work):
+        """Work of the tensor cores, one behind the other; that of an mbarrier
+        at `address` is to arrive there."""
+        if not self.is_late:
+            work()
+            return
+        self.tensor.begun.append((address, work))
+        if address is not None:
+            self.asleep[:] = False  # Who waits there must look again.
+
     def finish_transactions(self, address):
         for copy in self.copies.pop(address, []):
             copy()
@@ -264,6 +278,7 @@ class Machine:
         barrier = self.get_transaction_barrier(address)
         if barrier.phase % 2 == parity:
             self.finish_transactions(address)
+            self.tensor.finish(address)
         return barrier.phase % 2 != parity
 
     def test_transactions(self, lanes, addresses, parities):

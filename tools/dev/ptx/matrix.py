@@ -72,12 +72,20 @@ def read_descriptor(descriptor):
     return field(0, 14) * 16, field(16, 14) * 16, field(32, 14) * 16, swizzle
 
 
+def read_tensor_descriptor(descriptor):
+    """The same of tcgen05.mma, which names its version and other swizzles."""
+    if descriptor >> 46 & 7 != 1 or descriptor >> 49 & 0xfff:
+        raise Fault(f"unknown matrix descriptor {descriptor:#x}")
+    swizzle = {2: 128, 4: 64, 6: 32}[descriptor >> 61]
+    return (*read_descriptor(descriptor & (1 << 46) - 1)[:3], swizzle)
+
+
 def read_shared(shared, window, descriptor, rows, reduction, kind,
                 transposed):
-    """The factor [rows, reduction] of wgmma that a descriptor names, in the
-    shared memory from `window` on. Its rows are contiguous, or, `transposed`,
-    its columns."""
-    start, leading, stride, swizzle = read_descriptor(descriptor)
+    """The factor [rows, reduction] that a descriptor, as the above read it,
+    names in the shared memory from `window` on. Its rows are contiguous, or,
+    `transposed`, its columns."""
+    start, leading, stride, swizzle = descriptor
     size = get_bytes(kind)
     row, k = np.arange(rows)[:, None], np.arange(reduction)
     if transposed:

@@ -126,8 +126,9 @@ def read_factor(machine, rows, reduction, kind, transposed):
         if len(descriptor) != 1:
             raise Fault("threads of a warpgroup have different descriptors")
         return matrix.read_shared(
-            machine.shared, int(machine.window[first]), int(descriptor[0]),
-            rows, reduction, kind, transposed)
+            machine.shared, int(machine.window[first]),
+            matrix.read_descriptor(int(descriptor[0])), rows, reduction, kind,
+            transposed)
     return run
 
 
