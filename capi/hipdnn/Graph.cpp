@@ -63,6 +63,8 @@ std::string tessera::hipdnn::getName(NodeKind kind) {
       "resample backward",
       "grouped matrix multiplication",
       "grouped matrix multiplication backward"};
+  if (kind == NodeKind::Softmax)
+    return "softmax";
   const auto number = static_cast<size_t>(kind);
   if (number < std::size(kNames))
     return kNames[number];
@@ -190,17 +192,35 @@ ErrorOr<Graph> Graph::read(std::span<const uint8_t> bytes) {
     return invalidArgument("the graph is damaged: a table of it does not end "
                            "in its " +
                            std::to_string(bytes.size()) + " bytes");
-  if (graph.nodes.empty())
+  if (Status status = graph.finish(); !status.isOk())
+    return status;
+  return graph;
+}
+
+ErrorOr<Graph> Graph::make(std::vector<Tensor> tensors,
+                           std::vector<Node> nodes) {
+  Graph graph;
+  graph.buffer = std::make_unique<FlatBuffer>(std::span<const uint8_t>());
+  graph.tensors = std::move(tensors);
+  graph.nodes = std::move(nodes);
+  if (Status status = graph.finish(); !status.isOk())
+    return status;
+  return graph;
+}
+
+/// Checks what has been read, and numbers the tensors.
+Status Graph::finish() {
+  if (nodes.empty())
     return invalidArgument("the graph has no nodes");
-  for (const Tensor &tensor : graph.tensors) {
+  for (const Tensor &tensor : tensors) {
     if (Status status = checkTensor(tensor); !status.isOk())
       return status;
-    const auto number = static_cast<int>(graph.numbers.size());
-    if (!graph.numbers.emplace(tensor.uid, number).second)
+    const auto number = static_cast<int>(numbers.size());
+    if (!numbers.emplace(tensor.uid, number).second)
       return invalidArgument("two tensors of the graph have uid " +
                              std::to_string(tensor.uid));
   }
-  return graph;
+  return Status::ok();
 }
 
 int Graph::find(int64_t uid) const {

@@ -3,6 +3,8 @@
 // A graph has tensors, known by a number of hipDNN's (their uid), and nodes in
 // an order in which they can be computed. This file has the shape of its
 // FlatBuffer: which field of which table is what, as the schemas number them.
+// Readers of other formats make graphs of the same tensors and nodes
+// (capi/onnxruntime).
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +25,7 @@
 namespace tessera::hipdnn {
 
 /// The operation of a node: the number of its table in the schema's union.
-enum class NodeKind : uint8_t {
+enum class NodeKind : uint16_t {
   BatchNormInference = 1,
   Pointwise = 2,
   BatchNormBackward = 3,
@@ -38,6 +40,7 @@ enum class NodeKind : uint8_t {
   Reduction = 18,
   ResampleForward = 19,
   ResampleBackward = 21,
+  Softmax = 256, ///< Not of the schema, whose numbers are bytes.
 };
 
 /// The schema's numbers of data types that have a meaning beyond a tensor's
@@ -68,12 +71,45 @@ struct Tensor {
   std::string describe() const;
 };
 
-/// A node; its table is read by who serves its kind.
+/// The fields of a node by their numbers: those of its table, or what the
+/// reader of another format has set.
+class NodeFields {
+public:
+  NodeFields() = default;
+  NodeFields(FlatTable table) : table(table) {}
+
+  void set(int field, double number) { numbers[field] = number; }
+  void set(int field, std::vector<int64_t> list) {
+    lists[field] = std::move(list);
+  }
+
+  bool has(int field) const {
+    return numbers.contains(field) || lists.contains(field) || table.has(field);
+  }
+  /// A number, or `otherwise` where the node does not have it.
+  template <typename T>
+  T get(int field, T otherwise = {}) const {
+    const auto own = numbers.find(field);
+    return own == numbers.end() ? table.get<T>(field, otherwise)
+                                : static_cast<T>(own->second);
+  }
+  std::vector<int64_t> getNumbers(int field) const {
+    const auto own = lists.find(field);
+    return own == lists.end() ? table.getNumbers(field) : own->second;
+  }
+
+private:
+  FlatTable table;
+  std::unordered_map<int, double> numbers;
+  std::unordered_map<int, std::vector<int64_t>> lists;
+};
+
+/// A node; its fields are read by who serves its kind.
 struct Node {
   std::string name;
   NodeKind kind{};
   uint8_t computeTypeCode = 0;
-  FlatTable attributes;
+  NodeFields attributes;
 
   std::string describe() const;
 };
@@ -84,6 +120,10 @@ class Graph {
 public:
   /// InvalidArgument unless the bytes are a graph.
   static ErrorOr<Graph> read(std::span<const uint8_t> bytes);
+  /// InvalidArgument unless tensors have lengths, strides and uids of their
+  /// own.
+  static ErrorOr<Graph> make(std::vector<Tensor> tensors,
+                             std::vector<Node> nodes);
 
   const std::vector<Tensor> &getTensors() const { return tensors; }
   const std::vector<Node> &getNodes() const { return nodes; }
@@ -93,6 +133,8 @@ public:
   bool isDamaged() const { return buffer->isDamaged(); }
 
 private:
+  Status finish();
+
   std::unique_ptr<FlatBuffer> buffer;
   std::vector<Tensor> tensors;
   std::vector<Node> nodes;

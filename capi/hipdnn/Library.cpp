@@ -10,17 +10,19 @@
 using namespace tessera;
 using namespace tessera::hipdnn;
 
-/// hipDNN looks for plugins in a folder two levels below the libraries.
+/// hipDNN looks for plugins in a folder two levels below the libraries; other
+/// clients' plugins lie beside the library.
 static void *open(std::string &tried) {
-  for (const std::string &folder : getOwnLibraryFolders()) {
-    const std::string path = folder + "/../../libMIOpen.so.1";
-    void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library && dlsym(library, "tesseraRunProblem"))
-      return library;
-    tried += (tried.empty() ? "" : ", ") + path;
-    if (library)
-      dlclose(library); // AMD's, in whose folder somebody has put the plugin.
-  }
+  for (const std::string &folder : getOwnLibraryFolders())
+    for (const char *where : {"/../../", "/"}) {
+      const std::string path = folder + where + "libMIOpen.so.1";
+      void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+      if (library && dlsym(library, "tesseraRunProblem"))
+        return library;
+      tried += (tried.empty() ? "" : ", ") + path;
+      if (library)
+        dlclose(library); // AMD's, in whose folder somebody has put the plugin.
+    }
   return nullptr;
 }
 
@@ -28,9 +30,8 @@ static ErrorOr<Library> load() {
   std::string tried;
   void *library = open(tried);
   if (!library)
-    return unavailable("Tessera's library is not where its hipDNN plugin looks "
-                       "for it: " +
-                       tried);
+    return unavailable(
+        "Tessera's library is not where its plugin looks for it: " + tried);
   Library functions{};
   const auto find = [&](auto &function, const char *name) {
     using Function = std::remove_reference_t<decltype(function)>;
@@ -43,8 +44,8 @@ static ErrorOr<Library> load() {
       !find(functions.getInfo, "tesseraGetProblemKernelInfo") ||
       !find(functions.run, "tesseraRunProblem") ||
       !find(functions.getMessage, "tesseraGetLastErrorMessage"))
-    return unavailable("Tessera's library is of another release than its "
-                       "hipDNN plugin");
+    return unavailable(
+        "Tessera's library is of another release than its plugin");
   return functions;
 }
 

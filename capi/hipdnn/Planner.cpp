@@ -44,6 +44,7 @@ static std::vector<ReadField> getReadFields(NodeKind kind) {
   case NodeKind::Reduction:
     return {{1}};
   case NodeKind::ResampleForward:
+  case NodeKind::Softmax:
     return {{0}};
   case NodeKind::ResampleBackward:
     return {{0}, {2, true}};
@@ -175,6 +176,8 @@ ErrorOr<size_t> Planner::serve(size_t first) {
   case NodeKind::ResampleForward:
   case NodeKind::ResampleBackward:
     return serveResample(*this, first);
+  case NodeKind::Softmax:
+    return serveSoftmax(*this, first);
   }
   return notSupported("no kernel of ours computes it");
 }

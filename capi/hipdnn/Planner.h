@@ -146,6 +146,7 @@ ErrorOr<size_t> serveNorm(Planner &planner, size_t first);
 ErrorOr<size_t> servePointwise(Planner &planner, size_t first);
 ErrorOr<size_t> serveReduction(Planner &planner, size_t first);
 ErrorOr<size_t> serveResample(Planner &planner, size_t first);
+ErrorOr<size_t> serveSoftmax(Planner &planner, size_t first);
 
 /// The result of node `number` if it is an activation of `input` that the
 /// kernel which computes `input` can apply itself, else -1.

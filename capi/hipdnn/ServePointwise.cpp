@@ -315,3 +315,25 @@ ErrorOr<size_t> tessera::hipdnn::serveReduction(Planner &planner,
     return status;
   return size_t(1);
 }
+
+//===----------------------------------------------------------------------===//
+// Softmax
+//===----------------------------------------------------------------------===//
+
+/// Fields: x, y, and the list of dimensions whose elements add up to 1.
+ErrorOr<size_t> tessera::hipdnn::serveSoftmax(Planner &planner, size_t number) {
+  constexpr uint32_t kAccurate = 1;
+  const Node &node = planner.graph.getNodes()[number];
+  const ErrorOr<int> x = planner.find(node, 0);
+  const ErrorOr<int> y = planner.find(node, 1);
+  for (const ErrorOr<int> *tensor : {&x, &y})
+    if (!*tensor)
+      return tensor->getStatus();
+  RowStep step(planner, RowWiseKind::SoftmaxForward, kAccurate, *x);
+  for (int64_t dim : node.attributes.getNumbers(2))
+    step.reduce(static_cast<int>(dim));
+  Status status = step.input(*x).output(*y).scalar(1).scalar(0).finish();
+  if (!status.isOk())
+    return status;
+  return size_t(1);
+}

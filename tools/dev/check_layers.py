@@ -105,6 +105,10 @@ RULES = [
      r"flatbuffers/",
      "hipDNN's plugin knows plain data and public headers, and no header of "
      "hipDNN"),
+    (r"capi/onnxruntime/", r"compiler/|runtime/(?!Base/|Gpu/)|"
+     r"capi/(?!hipdnn/|onnxruntime/)|onnx",
+     "ONNX Runtime's provider knows plain data, the device and hipDNN's "
+     "planner, and no header of ONNX Runtime"),
     (r"capi/include/", r"compiler/|runtime/|capi/|hip/(?!hip_runtime_api\.h$)",
      "public headers need nothing of ours and one header of HIP"),
     # C++ headers have no suffix: <string>, <vector>.
@@ -187,6 +191,8 @@ FORBIDDEN = [
     ("capi/jax/A.cpp", "xla/ffi/api/ffi.h"),
     ("capi/hipdnn/A.cpp", "runtime/Engine/Engine.h"),
     ("capi/hipdnn/A.cpp", "flatbuffers/flatbuffers.h"),
+    ("capi/onnxruntime/A.cpp", "onnxruntime_c_api.h"),
+    ("capi/onnxruntime/A.cpp", "runtime/Engine/Engine.h"),
     ("capi/include/miopen/a.h", "runtime/Base/Status.h"),
     ("capi/include/miopen/a.h", "hip/hip_fp16.h"),
     ("capi/include/miopen/a.h", "string"),
@@ -224,6 +230,7 @@ ALLOWED = [
     ("capi/torch/A.cpp", "tessera/problem.h"),
     ("capi/jax/A.cpp", "capi/jax/XlaFfi.h"),
     ("capi/hipdnn/A.cpp", "runtime/Base/Problem.h"),
+    ("capi/onnxruntime/A.cpp", "capi/hipdnn/Plan.h"),
     ("capi/include/miopen/a.h", "hip/hip_runtime_api.h"),
     ("capi/include/miopen/a.h", "stddef.h"),
     ("capi/include/miopen/a.h", "miopen/version.h"),

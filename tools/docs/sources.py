@@ -29,7 +29,7 @@ SECTIONS = {
     "For authors of clients": [
         "guides/ahead-of-time.md", "guides/emulator.md",
         "guides/porting-from-cudnn.md", "guides/python.md",
-        "guides/pytorch.md", "guides/jax.md"],
+        "guides/pytorch.md", "guides/jax.md", "guides/onnxruntime.md"],
     "For compiler engineers": [
         "guides/architecture.md", "guides/pipeline.md",
         "guides/adding-an-algorithm.md", "guides/cost-models.md",

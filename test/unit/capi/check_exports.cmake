@@ -11,7 +11,7 @@ list(SORT symbols)
 
 file(READ ${MAP} map)
 string(REGEX REPLACE "/\\*[^*]*\\*/" "" map "${map}")
-string(REGEX MATCHALL "(_Z[0-9]+)?(miopen|tessera|hipdnn)[A-Za-z0-9_]+" expected "${map}")
+string(REGEX MATCHALL "(_Z[0-9]+)?(miopen|tessera|hipdnn|CreateEp|ReleaseEp)[A-Za-z0-9_]+" expected "${map}")
 list(SORT expected)
 
 set(missing ${expected})
