@@ -241,9 +241,11 @@ dnn::TileStoreOp tessera::createGemmTiles(OpBuilder &b, Location loc,
                                           int64_t persistent) {
   OpBuilder::InsertionGuard guard(b);
   ArrayRef<int64_t> shape = stored.getType().getShape();
-  int64_t counts[] = {shape[0], llvm::divideCeilSigned(shape[1], tile.m),
-                      llvm::divideCeilSigned(shape[2], tile.n)};
-  if (counts[0] * counts[1] * counts[2] <= persistent && !tile.isTma)
+  const bool isOpen = ShapedType::isDynamic(shape[1]);
+  int64_t counts[] = {
+      shape[0], isOpen ? shape[1] : llvm::divideCeilSigned(shape[1], tile.m),
+      llvm::divideCeilSigned(shape[2], tile.n)};
+  if (!isOpen && counts[0] * counts[1] * counts[2] <= persistent && !tile.isTma)
     persistent = 0;
   auto tiles = dnn::ForEachTileOp::create(
       b, loc, counts, ArrayRef<int64_t>{tile.m, tile.n},

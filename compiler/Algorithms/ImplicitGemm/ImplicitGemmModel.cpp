@@ -203,6 +203,7 @@ namespace {
 class ImplicitGemm final : public Algorithm {
 public:
   std::string_view getName() const override { return "igemm"; }
+  bool takesUnknownSizes() const override { return true; }
   /// For splits, and for the transposed filter of backward data in tf32 and in
   /// floats of 8 bits.
   bool needsWorkspace(const ConvProblem &conv,
@@ -222,12 +223,28 @@ public:
 };
 } // namespace
 
+/// Which problems of unknown sizes have products of matrices: neighbours in
+/// memory are channels.
+static Status checkOpenSizes(const ConvProblem &conv) {
+  const bool isChannelsLast = conv.xLayout == Layout::NHWC &&
+                              conv.wLayout == Layout::NHWC &&
+                              conv.yLayout == Layout::NHWC;
+  if (conv.direction == Direction::BackwardWeights || !isChannelsLast)
+    return notSupported("needs known sizes, but for results that are images "
+                        "with channels last");
+  return Status::ok();
+}
+
 /// Accepts the problems that the lowering covers.
 Status ImplicitGemm::check(const Problem &problem,
                            const GpuTarget &target) const {
-  const ConvProblem *conv = problem.getConv();
+  const Problem sample = problem.getSample();
+  const ConvProblem *conv = sample.getConv();
   if (!conv)
     return notSupported("solves convolutions");
+  if (problem.hasUnknownSizes())
+    if (Status status = checkOpenSizes(*conv); !status.isOk())
+      return status;
   if (isFloat8(conv->dataType) &&
       !findMatrixInstruction(target, getGemmShapes(target, *conv).instruction,
                              conv->dataType))
@@ -309,9 +326,24 @@ static double getNarrowLoadsShare(const ConvProblem &conv,
   return kPlain;
 }
 
+/// The tiles for unknown sizes: copies through registers, and no splits, whose
+/// workspace has a size.
+static std::vector<Candidate> getOpenCandidates(const ConvProblem &sample,
+                                                const GpuTarget &target) {
+  std::vector<Candidate> candidates =
+      getGemmCandidates(sample, target, getGemmRates(target));
+  std::erase_if(candidates, [](const Candidate &candidate) {
+    const GemmTile tile = *parseGemmTile(candidate.tile);
+    return tile.isDirect || tile.halo > 0 || tile.splits > 1;
+  });
+  return candidates;
+}
+
 std::vector<Candidate>
 ImplicitGemm::getCandidates(const Problem &problem,
                             const GpuTarget &target) const {
+  if (problem.hasUnknownSizes())
+    return getOpenCandidates(*problem.getSample().getConv(), target);
   const ConvProblem &conv = *problem.getConv();
   std::vector<Candidate> candidates = getTmaCandidates(conv, target);
   const double narrow = getNarrowLoadsShare(conv, target);

@@ -62,7 +62,8 @@ void TileCopy::setOffset(Value bytes) {
 /// tap.
 bool TileCopy::isUniform(unsigned form) const {
   auto isZero = [&](const AccessSpace &space) {
-    return llvm::all_of(space.coefs[form], [](int64_t f) { return f == 0; });
+    return llvm::all_of(space.coefs[form],
+                        [](const OpenNumber &f) { return f == 0; });
   };
   return walk.hasTaps() && isZero(access.getSpace(1)) && isZero(innerSpace);
 }

@@ -54,6 +54,21 @@ LogicalResult tessera::checkPipelineSupport(TileProgram &program,
   return success();
 }
 
+/// Of unknown sizes the runtime checks what follows from them, and each
+/// workgroup has one tile.
+LogicalResult tessera::checkUnknownSizes(TileProgram &program) {
+  dnn::PipelineOp pipeline = program.pipeline;
+  if (!program.hasUnknownSizes())
+    return success();
+  if (pipeline.getCopy() != dnn::CopyKind::Registers ||
+      pipeline.getBuffers() != 2 || pipeline.getHalo() ||
+      program.tiles.getPersistent() || program.tiles.getRun())
+    return pipeline.emitOpError(
+        "has tensors of unknown sizes, which needs two buffers, copies through "
+        "registers, no halo, and one tile a workgroup");
+  return success();
+}
+
 static LogicalResult checkStore(dnn::TileStoreOp store,
                                 const GpuTarget &target) {
   if (store.getAtomic() && !target.hasFloatAtomics)
@@ -264,6 +279,8 @@ static LogicalResult checkResources(TileProgram &program,
 
 LogicalResult tessera::checkReach(Operation *op, Value view, int64_t rows) {
   ViewAccess access(TileProgram::getView(view));
+  if (access.isOpen())
+    return success(); // The runtime knows (ProblemFamily.cpp).
   int64_t bytes = getWindowBytes(access, rows);
   if (bytes > kOutOfRange)
     return op->emitOpError()
@@ -293,7 +310,7 @@ static LogicalResult checkLimits(TileProgram &program) {
   // HIP counts work-items, and the lowering positions, in 32 bits.
   double items = program.threads;
   for (int64_t count : program.tiles.getCounts())
-    items *= static_cast<double>(count);
+    items *= static_cast<double>(ShapedType::isDynamic(count) ? 1 : count);
   if (items > std::numeric_limits<uint32_t>::max())
     return program.tiles.emitOpError("has more than 2^32 work-items");
   return success();
@@ -322,7 +339,8 @@ static std::optional<ReductionWalk> matchPlanes(TileProgram &program,
   auto pipeline = program.pipeline;
   ArrayRef<int64_t> reduce = pipeline.getReduce();
   const int64_t step = pipeline.getStep();
-  if (target.vendor != Vendor::Amd || program.isDirect())
+  if (target.vendor != Vendor::Amd || program.isDirect() ||
+      program.hasUnknownSizes())
     return std::nullopt;
   int64_t bytes = 0;
   for (dnn::TileLoadOp load : {program.loadM, program.loadN}) {
@@ -509,7 +527,7 @@ static LogicalResult checkWhole(TileProgram &program, const GpuTarget &target) {
   if (acc[1] % (waves[0] * waves[1]) != 0)
     return program.loadN.emitOpError()
            << "has " << acc[1] << " rows, which the waves do not divide";
-  if (std::max(program.window.tensorBytes, filter.getTensorBytes()) >
+  if (std::max<int64_t>(program.window.tensorBytes, filter.getTensorBytes()) >
       kOutOfRange)
     return program.pipeline.emitOpError(
         "has 1 buffer, which needs tensors of at most 2 GiB");

@@ -34,7 +34,7 @@ func.func @view_rank(%x: memref<8x8xf16>) {
 // -----
 
 func.func @view_shape(%x: memref<8x8xf16>) {
-  // expected-error@+1 {{needs shape 1x8x8 for its coordinates}}
+  // expected-error@+1 {{needs '!dnn.view<1x8x8xf16>' for its coordinates}}
   %v = dnn.view %x <[1], [8], [8] : (d0, d1, d2) -> (d1, d2)> : memref<8x8xf16> -> <1x8x9xf16>
   return
 }

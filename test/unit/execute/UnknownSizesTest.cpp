@@ -129,6 +129,53 @@ TEST_F(UnknownSizes, RandomConvolutions) {
   }
 }
 
+/// Runs `count` problems of a family that differ in sizes, and expects that one
+/// kernel of matrix products served all of them.
+static void checkMatrixFamily(Engine &engine, std::string_view config,
+                              int64_t count) {
+  ConvProblem p = *parseNetworkConfig(config)->getConv();
+  const uint64_t generic = engine.getCounters().generic;
+  const uint64_t compiled = engine.getCounters().compiled;
+  for (int64_t i = 0; i < count; ++i) {
+    const Sizes sizes = drawSizes(i);
+    p.batch = sizes.batch;
+    p.in = p.filter.h == 1 && p.filter.w > 1 ? Spatial{1, sizes.h * sizes.w}
+                                             : Spatial{sizes.h, sizes.w};
+    // A line of one pixel under a window of one is of another family.
+    if (p.filter == Spatial())
+      p.in = {1 + sizes.h, 1 + sizes.w};
+    const ConvOutcome outcome = runConv(engine, p,
+                                        i % 2 ? reference::DataKind::Uniform
+                                              : reference::DataKind::Integer,
+                                        getSeed());
+    EXPECT_TRUE(outcome.passed()) << p.toNetworkConfig() << ": " << outcome.tile
+                                  << ": " << outcome.toText();
+    EXPECT_TRUE(outcome.tile.starts_with("igemm")) << outcome.tile;
+  }
+  EXPECT_EQ(engine.getCounters().generic - generic, uint64_t(count)) << config;
+  EXPECT_EQ(engine.getCounters().compiled - compiled, 1u) << config;
+}
+
+// Products of matrices serve channels last: windows that overlap, strides,
+// unequal pads, groups, walks of every kind, types, epilogues and lines.
+TEST_F(UnknownSizes, OneMatrixKernelServesAllSizes) {
+  constexpr int64_t kProblems = 24;
+  for (const char *config :
+       {"conv-fwd-f16-nhwc,nhwc,nhwc-n1c64h8w8-k64y3x3-p1x1-s1x1-d1x1-g1",
+        "conv-fwd-f16-nhwc,nhwc,nhwc-n1c64h8w8-k96y1x1-p0x0-s1x1-d1x1-g1",
+        "conv-fwd-bf16-nhwc,nhwc,nhwc-n1c96h8w8-k64y1x1-p0x0-s2x2-d1x1-g1",
+        "conv-fwd-f16-nhwc,nhwc,nhwc-n1c24h8w8-k40y3x2-p2x0-s2x1-d1x2-g1",
+        "conv-fwd-f32-nhwc,nhwc,nhwc-n1c32h8w8-k32y3x3-p1x1-s1x1-d1x1-g1",
+        "conv-fwd-f16-nhwc,nhwc,nhwc-n1c128h8w8-k128y3x3-p1x1-s1x1-d1x1-g2",
+        "conv-fwd-f16-nhwc,nhwc,nhwc-n1c64h1w8-k64y1x7-p0x9-s1x1-d1x3-g1",
+        "conv-bwd-f16-nhwc,nhwc,nhwc-n1c64h8w8-k64y3x3-p1x1-s1x1-d1x1-g1",
+        "conv-bwd-f16-nhwc,nhwc,nhwc-n1c64h8w8-k96y1x1-p0x0-s1x1-d1x1-g1",
+        "conv-bwd-bf16-nhwc,nhwc,nhwc-n1c32h8w8-k64y3x3-p1x1-s2x2-d1x1-g1",
+        "conv-bwd-f16-nhwc,nhwc,nhwc-n1c40h8w8-k64y4x3-p3x0-s3x2-d2x1-g1",
+        "conv-bwd-f32-nhwc,nhwc,nhwc-n1c32h8w8-k32y1x1-p0x0-s2x2-d1x1-g1"})
+    checkMatrixFamily(*engine, config, kProblems);
+}
+
 static PoolProblem makePool(Direction direction, PoolMode mode, Layout layout) {
   PoolProblem p;
   p.direction = direction;
