@@ -31,10 +31,10 @@ static int64_t getHaloChannels(const ConvGeometry &g, const GemmTile &tile) {
 
 /// Whether the pixels of a channel of an image lie together in `tensor`.
 static bool hasPlanes(Value tensor, dnn::Layout layout) {
-  if (isChannelsLast(layout))
-    return false;
   constexpr int64_t kSpatial = 2;
   auto type = cast<MemRefType>(tensor.getType());
+  if (isChannelsLast(layout) || !type.hasStaticShape())
+    return false;
   int64_t offset = 0, together = 1;
   SmallVector<int64_t> strides;
   (void)type.getStridesAndOffset(strides, offset);
@@ -154,13 +154,15 @@ static Value createPipeline(OpBuilder &b, Location loc, GemmViews views,
               : tile.isDirect   ? dnn::CopyKind::DirectToLds
               : tile.isResident ? dnn::CopyKind::CpAsync
                                 : dnn::CopyKind::Registers;
+  const bool splitsSteps =
+      tile.splitsSteps() || ShapedType::isDynamicShape(views.reduce);
   auto pipeline = dnn::PipelineOp::create(
       b, loc, tileD, views.reduce, tile.k, tile.buffers, copy,
       tile.isTma ? dnn::SyncKind::Mbarrier : dnn::SyncKind::Barrier,
       tile.splitsSteps() ? dnn::ScheduleKind::Natural
                          : dnn::ScheduleKind::Pinned,
       getRoles(context, tile),
-      tile.splitsSteps() && tile.splits > 1 && !views.splitsChannels
+      splitsSteps && tile.splits > 1 && !views.splitsChannels
           ? b.getI64IntegerAttr(tile.splits)
           : IntegerAttr(),
       tile.halo > 0 ? b.getI64IntegerAttr(tile.halo) : IntegerAttr(),
@@ -325,6 +327,8 @@ static LogicalResult checkSplits(dnn::ConvOp conv, const GemmTile &tile,
     return conv.emitOpError()
            << "is of " << element << ", whose accumulators have no atomics";
   const ConvGeometry geometry(conv);
+  if (!isData && ShapedType::isDynamic(geometry.batch))
+    return success(); // Runs of steps.
   const int64_t size =
       isData
           ? getDataSplitSize(conv, tile)

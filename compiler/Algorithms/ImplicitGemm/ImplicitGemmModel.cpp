@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <set>
 
 using namespace tessera;
 
@@ -229,9 +230,12 @@ static Status checkOpenSizes(const ConvProblem &conv) {
   const bool isChannelsLast = conv.xLayout == Layout::NHWC &&
                               conv.wLayout == Layout::NHWC &&
                               conv.yLayout == Layout::NHWC;
-  if (conv.direction == Direction::BackwardWeights || !isChannelsLast)
-    return notSupported("needs known sizes, but for results that are images "
-                        "with channels last");
+  if (!isChannelsLast)
+    return notSupported("needs known sizes unless all tensors have channels "
+                        "last");
+  // Positions along the reduction are counted in bytes with 31 bits.
+  if (conv.direction == Direction::BackwardWeights && conv.outChannels == 1)
+    return notSupported("needs known sizes to reduce to one output channel");
   return Status::ok();
 }
 
@@ -326,16 +330,42 @@ static double getNarrowLoadsShare(const ConvProblem &conv,
   return kPlain;
 }
 
-/// The tiles for unknown sizes: copies through registers, and no splits, whose
-/// workspace has a size.
+/// The splits of backward weights of unknown sizes that fill the chip twice.
+/// The workspace of images would have an unknown size, that of a filter has
+/// not.
+static int countOpenSplits(const ConvProblem &sample, const GemmChoice &choice,
+                           const GpuTarget &target) {
+  constexpr unsigned kMost = 64;
+  const bool isSplit = sample.direction == Direction::BackwardWeights;
+  const double tiles = countTiles(choice.size, choice.shape);
+  const auto free = static_cast<unsigned>(2.0 * target.computeUnits / tiles);
+  return isSplit ? std::clamp(std::bit_floor(free), 1U, kMost) : 1;
+}
+
+/// The tiles for unknown sizes, which copy through registers.
 static std::vector<Candidate> getOpenCandidates(const ConvProblem &sample,
                                                 const GpuTarget &target) {
-  std::vector<Candidate> candidates =
-      getGemmCandidates(sample, target, getGemmRates(target));
-  std::erase_if(candidates, [](const Candidate &candidate) {
-    const GemmTile tile = *parseGemmTile(candidate.tile);
-    return tile.isDirect || tile.halo > 0 || tile.splits > 1;
-  });
+  const int64_t elementBytes = getByteSize(sample.dataType);
+  const GemmShapes shapes = getGemmShapes(target, sample);
+  const auto tensorBytes = static_cast<double>((sample.getInputElements() +
+                                                sample.getFilterElements() +
+                                                sample.getOutputElements()) *
+                                               elementBytes);
+  std::vector<Candidate> candidates;
+  for (const GemmShape &shape : shapes.shapes) {
+    GemmTile tile = makeGemmTile(shapes, shape, elementBytes);
+    GemmChoice choice{getGemmSize(sample, tile.k, target, tile.n), shape,
+                      elementBytes};
+    if (shape.isDirect || shape.halo > 0 || shape.isForPlanes ||
+        !fitsRegisters(choice, target) || !fitsUnit(choice, target))
+      continue;
+    for (int splits : std::set{1, countOpenSplits(sample, choice, target)}) {
+      tile.splits = choice.splits = splits;
+      candidates.push_back(
+          {tile.toConfig(), estimateClocks(choice, target, getGemmRates(target),
+                                           shapes.peak, tensorBytes)});
+    }
+  }
   return candidates;
 }
 

@@ -157,8 +157,8 @@ void ViewAccess::addForm(AffineExpr expr, const OpenNumber &size,
     offset += factor * bytes;
     (factor < 0 ? low : high) += factor * (extent - 1);
   }
-  const OpenNumber room = size - high;
-  if (low.isKnown() && low >= 0 && room.isKnown() && room > 0)
+  const OpenNumber beyond = size - high;
+  if (low.isKnown() && low >= 0 && beyond.isKnown() && beyond > 0)
     return;
   if (low.isKnown() && high.isKnown())
     isSmall &= low >= std::numeric_limits<int32_t>::min() &&

@@ -41,9 +41,9 @@ LogicalResult tessera::checkPipelineSupport(TileProgram &program,
   if (pipeline.getHalo() && isDirect && target.vendor != Vendor::Nvidia)
     return pipeline.emitOpError() << "has a halo, but lanes of " << target.name
                                   << " have no say in where a copy to LDS goes";
-  if (pipeline.getSplits())
+  if (pipeline.getSplits() && !ShapedType::isDynamicShape(pipeline.getReduce()))
     return pipeline.emitOpError("has splits, but only copies by tma share a "
-                                "reduction out by steps");
+                                "reduction of known length out by steps");
   const bool holdsFilter =
       pipeline.getBuffers() == 1 && tiles.getCounts()[2] == 1;
   if (tiles.getPersistent() && !holdsFilter &&
@@ -366,6 +366,34 @@ static std::optional<ReductionWalk> matchPlanes(TileProgram &program,
   return walk;
 }
 
+/// Whether what lies behind the reduction's end lies behind the tensor's.
+static bool endsTensor(dnn::TileLoadOp load) {
+  ViewAccess access(TileProgram::getView(load.getView()));
+  AccessSpace columns = access.getSpace(2);
+  return columns.getInnermostStep() * columns.getExtent() ==
+         access.getTensorBytes();
+}
+
+/// The walk of a reduction of unknown length, in whole turns: nested, with one
+/// tap, if nothing but the offset depends on it and it ends with the tensors.
+static void chooseOpenWalk(TileProgram &program, int64_t turn) {
+  dnn::PipelineOp pipeline = program.pipeline;
+  const auto dims = static_cast<unsigned>(pipeline.getReduce().size());
+  const OpenNumber total =
+      ViewAccess(TileProgram::getView(program.loadM.getView()))
+          .getSpace(2)
+          .getExtent();
+  const int64_t splits = pipeline.getSplits().value_or(1);
+  const bool isLinear =
+      isLinearAlong(program.loadM, dims) && isLinearAlong(program.loadN, dims);
+  const bool isNested =
+      isLinear && endsTensor(program.loadM) && endsTensor(program.loadN);
+  program.walk = {
+      isNested ? ReductionWalk::Kind::Nested : ReductionWalk::Kind::Flat, dims,
+      1, OpenNumber(ceilDiv(total.toExpr(), SizeExpr(turn * splits))) * turn,
+      total};
+}
+
 /// Nested if a turn of the loop, a step for each buffer, divides the innermost
 /// dimensions (the channels; with nothing to tell them apart, the taps too) and
 /// the padding is the same all along them. As many as possible: the outer loop
@@ -373,8 +401,12 @@ static std::optional<ReductionWalk> matchPlanes(TileProgram &program,
 static LogicalResult chooseWalk(TileProgram &program, const GpuTarget &target) {
   auto pipeline = program.pipeline;
   ArrayRef<int64_t> reduce = pipeline.getReduce();
-  int64_t total = getProduct(reduce);
   int64_t turn = pipeline.getBuffers() * pipeline.getStep();
+  if (ShapedType::isDynamicShape(reduce)) {
+    chooseOpenWalk(program, turn);
+    return success();
+  }
+  int64_t total = getProduct(reduce);
   int64_t padded = (total + turn - 1) / turn * turn;
   using Kind = ReductionWalk::Kind;
   program.walk = {Kind::Flat, static_cast<unsigned>(reduce.size()), 1, padded,
@@ -409,10 +441,10 @@ static LogicalResult chooseWalk(TileProgram &program, const GpuTarget &target) {
   if (program.walk.kind == Kind::Flat && program.instruction.isFma())
     program.walk.inner = std::max(padded, 2 * turn);
   constexpr int64_t kMaxPosition = std::numeric_limits<int32_t>::max();
-  int64_t reach = program.walk.plane > 0
-                      ? program.walk.outer * program.walk.inner
-                  : program.walk.kind == Kind::Stepped ? total
-                                                       : program.walk.inner;
+  int64_t reach =
+      program.walk.plane > 0 ? program.walk.outer * int64_t(program.walk.inner)
+      : program.walk.kind == Kind::Stepped ? total
+                                           : int64_t(program.walk.inner);
   if ((reach + turn) * 4 > kMaxPosition)
     return pipeline.emitOpError("has a reduction beyond the reach of a 32-bit "
                                 "loop");

@@ -172,7 +172,11 @@ TEST_F(UnknownSizes, OneMatrixKernelServesAllSizes) {
         "conv-bwd-f16-nhwc,nhwc,nhwc-n1c64h8w8-k96y1x1-p0x0-s1x1-d1x1-g1",
         "conv-bwd-bf16-nhwc,nhwc,nhwc-n1c32h8w8-k64y3x3-p1x1-s2x2-d1x1-g1",
         "conv-bwd-f16-nhwc,nhwc,nhwc-n1c40h8w8-k64y4x3-p3x0-s3x2-d2x1-g1",
-        "conv-bwd-f32-nhwc,nhwc,nhwc-n1c32h8w8-k32y1x1-p0x0-s2x2-d1x1-g1"})
+        "conv-bwd-f32-nhwc,nhwc,nhwc-n1c32h8w8-k32y1x1-p0x0-s2x2-d1x1-g1",
+        "conv-wrw-f16-nhwc,nhwc,nhwc-n1c64h8w8-k64y3x3-p1x1-s1x1-d1x1-g1",
+        "conv-wrw-bf16-nhwc,nhwc,nhwc-n1c32h8w8-k96y1x1-p0x0-s1x1-d1x1-g1",
+        "conv-wrw-f16-nhwc,nhwc,nhwc-n1c24h8w8-k40y3x2-p2x0-s2x1-d1x2-g1",
+        "conv-wrw-f32-nhwc,nhwc,nhwc-n1c32h8w8-k64y1x1-p0x0-s2x2-d1x1-g2"})
     checkMatrixFamily(*engine, config, kProblems);
 }
 
