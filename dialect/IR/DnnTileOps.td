@@ -30,8 +30,6 @@ def ViewOp : Dnn_Op<"view", [Pure]> {
     %a = dnn.view %x <[1], [64, 14, 14], [3, 3, 256] :
            (g, n, p, q, r, s, c) -> (n, p + r - 1, q + s - 1, g * 256 + c)>
        : memref<64x14x14x256xf16> -> <1x12544x2304xf16>
-    %p = dnn.view %w <[1], [64], [?] : (g, k, n) -> (n, k)> sizes(%images)
-       : memref<?x64xf16> -> <1x64x?xf16>
     ```
   }];
   let arguments = (ins AnyMemRef:$source, Variadic<Index>:$openSizes,

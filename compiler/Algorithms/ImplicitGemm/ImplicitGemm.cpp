@@ -358,6 +358,25 @@ static LogicalResult checkHalo(dnn::ConvOp conv, const GemmTile &tile) {
   return success();
 }
 
+/// Checks that a tile of a convolution of unknown sizes depends on none of them
+/// (docs/design/0038-sizes-as-arguments.md).
+static LogicalResult checkUnknownSizes(dnn::ConvOp conv, const GemmTile &tile) {
+  if (!ShapedType::isDynamic(conv.getDims().n))
+    return success();
+  if (!isChannelsLast(conv.getXLayout()) ||
+      !isChannelsLast(conv.getWLayout()) || !isChannelsLast(conv.getYLayout()))
+    return conv.emitOpError(
+        "needs known sizes unless all tensors have channels last");
+  const bool isData =
+      conv.getDirection() != dnn::ConvDirection::BackwardWeights;
+  if (tile.isTma || tile.isDirect || tile.halo > 0 ||
+      (isData && tile.splits > 1))
+    return conv.emitOpError(
+        "has unknown sizes, for which a tile copies through registers, has no "
+        "halo, and splits backward weights only");
+  return success();
+}
+
 /// Whether the channels that the main loop walks are whole iterations of it, so
 /// that a workgroup goes from one tile to the next without waiting.
 static bool hasWholeIterations(dnn::ConvOp conv, const GemmTile &tile) {
@@ -404,7 +423,8 @@ LogicalResult tessera::buildImplicitGemm(Operation *primitive,
   ErrorOr<GemmTile> tile = parseGemmTile(config);
   if (!tile)
     return conv.emitOpError() << tile.getStatus().getMessage();
-  if (failed(checkRounding(conv, config, tile->mma)) ||
+  if (failed(checkUnknownSizes(conv, *tile)) ||
+      failed(checkRounding(conv, config, tile->mma)) ||
       failed(checkSplits(conv, *tile, target)) ||
       failed(checkHalo(conv, *tile)))
     return failure();

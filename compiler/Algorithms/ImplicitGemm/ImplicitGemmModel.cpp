@@ -342,6 +342,19 @@ static int countOpenSplits(const ConvProblem &sample, const GemmChoice &choice,
   return isSplit ? std::clamp(std::bit_floor(free), 1U, kMost) : 1;
 }
 
+/// What divisions by unknown sizes cost, over what the model expects: a load of
+/// a flat walk takes some 24 instructions, as counted for gfx942, and a larger
+/// tile multiplies more for each. Pointwise nothing is divided.
+static double getDivisionShare(const ConvProblem &sample,
+                               const GemmShape &shape) {
+  constexpr double kPerSide = 96;
+  const bool isPointwise = sample.filter == Spatial() && sample.pad == Pads() &&
+                           sample.stride == Spatial();
+  if (sample.direction != Direction::BackwardWeights || isPointwise)
+    return 1;
+  return 1 + kPerSide * (1.0 / shape.m + 1.0 / shape.n);
+}
+
 /// The tiles for unknown sizes, which copy through registers.
 static std::vector<Candidate> getOpenCandidates(const ConvProblem &sample,
                                                 const GpuTarget &target) {
@@ -362,8 +375,10 @@ static std::vector<Candidate> getOpenCandidates(const ConvProblem &sample,
     for (int splits : std::set{1, countOpenSplits(sample, choice, target)}) {
       tile.splits = choice.splits = splits;
       candidates.push_back(
-          {tile.toConfig(), estimateClocks(choice, target, getGemmRates(target),
-                                           shapes.peak, tensorBytes)});
+          {tile.toConfig(),
+           getDivisionShare(sample, shape) *
+               estimateClocks(choice, target, getGemmRates(target), shapes.peak,
+                              tensorBytes)});
     }
   }
   return candidates;

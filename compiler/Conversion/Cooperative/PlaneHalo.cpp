@@ -41,9 +41,10 @@ LogicalResult tessera::matchPlaneHalo(dnn::TileLoadOp load, int64_t threads,
            << HaloLds::kPlanePixels
            << " pixels of two bytes, in a tensor of at most 2 GiB";
   if (channels.getExtent() % (HaloLds::kBuffers * tile[1]) != 0)
-    return load.emitOpError() << "has a halo, which needs a multiple of "
-                              << HaloLds::kBuffers * tile[1]
-                              << " channels, but has " << channels.getExtent();
+    return load.emitOpError()
+           << "has a halo, which needs a multiple of "
+           << HaloLds::kBuffers * tile[1] << " channels, but has "
+           << int64_t(channels.getExtent());
   // Lines of an image follow those of the image before, and begin with a load.
   if (hasImages)
     rows.coefs[0].front() = halo.getPlaneLines();

@@ -269,3 +269,21 @@ func.func @pipeline_regions(%v: !dnn.view<1x8x8xf16>, %i: index) {
   } : <8x8xf32>
   return
 }
+
+// -----
+
+func.func @view_sizes(%x: memref<?x64xf16>) {
+  // expected-error@+1 {{needs one value for each size that is unknown}}
+  %v = dnn.view %x <[1], [?], [64] : (g, n, c) -> (n, c)>
+     : memref<?x64xf16> -> <1x?x64xf16>
+  return
+}
+
+// -----
+
+func.func @view_open_strides(%x: memref<4x64xf16, strided<[?, 1]>>) {
+  // expected-error@+1 {{needs a source of static strides and a static offset, none of them negative, or a packed one}}
+  %v = dnn.view %x <[1], [4], [64] : (g, n, c) -> (n, c)>
+     : memref<4x64xf16, strided<[?, 1]>> -> <1x4x64xf16>
+  return
+}
