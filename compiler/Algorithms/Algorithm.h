@@ -46,8 +46,7 @@ public:
   /// Point programs do: they then access blocks element by element.
   virtual bool takesUnaligned() const { return false; }
 
-  /// Whether build() takes sizes that are unknown (ProblemFamily.cpp), with the
-  /// tiles of a problem that has others.
+  /// Whether build() takes sizes that are unknown (ProblemFamily.cpp).
   virtual bool takesUnknownSizes() const { return false; }
 
   /// Whether the kernel of a convolution with `tile`, one of its own, needs a
@@ -63,7 +62,8 @@ public:
                        const GpuTarget &target) const = 0;
 
   /// The tiles that build() accepts for a problem that check() accepts; empty
-  /// if none fits.
+  /// if none fits. Where sizes are unknown, they are those of its sample that
+  /// do not depend on them.
   virtual std::vector<Candidate>
   getCandidates(const Problem &problem, const GpuTarget &target) const = 0;
 

@@ -38,12 +38,11 @@ ErrorOr<std::vector<Candidate>> tessera::rankTiles(const Problem &problem,
     return status;
   std::string reasons;
   std::vector<Candidate> all;
-  const Problem sample = problem.getSample();
   for (const Algorithm *algorithm : getAlgorithms()) {
     Status status = checkAlgorithm(*algorithm, problem, target);
     std::vector<Candidate> candidates;
     if (status.isOk())
-      candidates = getCandidates(*algorithm, sample, target);
+      candidates = getCandidates(*algorithm, problem, target);
     if (candidates.empty()) {
       reasons += reasons.empty() ? "" : "; ";
       reasons += std::string(algorithm->getName()) + ": " +

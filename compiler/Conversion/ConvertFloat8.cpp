@@ -117,29 +117,33 @@ static Value convertFloat(Words &w, Value value, Type element) {
                    : w.cast<arith::TruncFOp>(value, element);
 }
 
-/// Subnormal codes are multiples of a power of two; others are the upper bits
-/// of an f32 whose exponent has another bias.
+/// The fields of a code, in the place of those of an f32, are a number of
+/// another bias: a power of two less, and where the code is subnormal, the f32
+/// is, too. The product is exact.
 static Value extend(Words &w, Value value, const Format &format) {
   IntegerType i8 = IntegerType::get(value.getContext(), 8);
   Value bits =
       w.cast<arith::ExtUIOp>(w.cast<arith::BitcastOp>(value, i8), w.i32());
   Value code = w.make<arith::AndIOp>(bits, 0x7f);
   Value sign = w.make<arith::ShLIOp>(w.make<arith::AndIOp>(bits, 0x80), 24);
-  Value normal = w.make<arith::AddIOp>(
-      w.make<arith::ShLIOp>(code, kFraction - format.fraction),
-      format.getRebias() << kFraction);
-  Value count =
-      w.cast<arith::UIToFPOp>(code, Float32Type::get(value.getContext()));
-  Value subnormal = w.toBits(w.make<arith::MulFOp>(
-      count, w.makeFloat(Format::getPower(format.getUnit()))));
-  Value isSubnormal = w.test(Is::ult, code, int64_t(1) << format.fraction);
-  Value number =
-      w.make<arith::OrIOp>(w.select(isSubnormal, subnormal, normal), sign);
+  Value fields = w.make<arith::ShLIOp>(code, kFraction - format.fraction);
+  Value magnitude = w.toBits(w.make<arith::MulFOp>(
+      w.toFloat(fields), w.makeFloat(Format::getPower(format.getRebias()))));
+  Value number = w.make<arith::OrIOp>(magnitude, sign);
   Value isOther = format.isFnuz ? w.test(Is::eq, bits, 0x80)
                                 : w.test(Is::ugt, code, format.largest);
   Value other = format.isFnuz ? w.constant(kNan)
                               : w.make<arith::OrIOp>(number, kInfinity);
   return w.toFloat(w.select(isOther, other, number));
+}
+
+/// An f32 that is a bf16, as that.
+static Value cutToBf16(Words &w, Value value) {
+  MLIRContext *context = value.getContext();
+  Value upper = w.make<arith::ShRUIOp>(w.toBits(value), 16);
+  return w.cast<arith::BitcastOp>(
+      w.cast<arith::TruncIOp>(upper, IntegerType::get(context, 16)),
+      BFloat16Type::get(context));
 }
 
 /// Normal numbers are rounded by adding almost half of the last place that
@@ -187,7 +191,8 @@ bool tessera::convertFloat8(Operation *op) {
   Value result = isFloat8(to)
                      ? w.cast<arith::BitcastOp>(
                            truncate(w, f32, Format(cast<FloatType>(to))), to)
-                     : convertFloat(w, f32, to);
+                 : isFloat8(from) && to.isBF16() ? cutToBf16(w, f32)
+                                                 : convertFloat(w, f32, to);
   op->replaceAllUsesWith(ValueRange{result});
   op->erase();
   return true;

@@ -40,6 +40,17 @@ struct Copies {
 };
 } // namespace
 
+/// Where the split of this workgroup begins, in bytes of the walk; null if it
+/// has all of the reduction. Splits are runs of groups.
+static Value emitFirstPosition(TileFrame &f) {
+  const std::optional<uint64_t> splits = f.program.pipeline.getSplits();
+  if (!splits)
+    return {};
+  const int64_t groups = f.program.tiles.getCounts()[0] / int64_t(*splits);
+  return f.e.mul(f.e.divu(f.group, groups),
+                 f.program.walk.inner * f.accessM.getElementBytes());
+}
+
 static MainLoop makeLoop(TileFrame &f, Copies &copies, TileMma &mma) {
   LdsBuffers buffers;
   dnn::PipelineOp pipeline = f.program.pipeline;
@@ -50,7 +61,8 @@ static MainLoop makeLoop(TileFrame &f, Copies &copies, TileMma &mma) {
   return MainLoop(f.e, *copies.m, *copies.n, mma, f.program.walk,
                   pipeline.getStep() * f.accessM.getElementBytes(),
                   std::move(buffers),
-                  pipeline.getSchedule() == dnn::ScheduleKind::Pinned);
+                  pipeline.getSchedule() == dnn::ScheduleKind::Pinned,
+                  emitFirstPosition(f));
 }
 
 /// The tiles of a workgroup one after the other, the next one's first turn

@@ -1,6 +1,7 @@
 //===- DnnAttrs.cpp - Attributes and types of the dialect -----------------===//
 
 #include "dialect/IR/Dnn.h"
+#include "dialect/IR/OpenSizes.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -31,6 +32,8 @@ unsigned CoordsAttr::getFirstDim(unsigned index) const {
 
 int64_t CoordsAttr::getExtent(unsigned index) const {
   ArrayRef<int64_t> space = getSpace(index);
+  if (ShapedType::isDynamicShape(space))
+    return ShapedType::kDynamic;
   return std::accumulate(space.begin(), space.end(), int64_t(1),
                          std::multiplies<>());
 }
@@ -38,10 +41,9 @@ int64_t CoordsAttr::getExtent(unsigned index) const {
 /// The syntax is `<[1], [64, 14, 14], [3, 3, 256] : (d0, ...) -> (d1, ...)>`.
 Attribute CoordsAttr::parse(AsmParser &parser, Type) {
   SmallVector<int64_t> sizes, ranks;
-  auto parseSize = [&] { return parser.parseInteger(sizes.emplace_back()); };
   auto parseSpace = [&]() -> ParseResult {
     size_t before = sizes.size();
-    if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseSize))
+    if (parseSizes(parser, sizes))
       return failure();
     ranks.push_back(sizes.size() - before);
     return success();
@@ -57,9 +59,8 @@ Attribute CoordsAttr::parse(AsmParser &parser, Type) {
 void CoordsAttr::print(AsmPrinter &printer) const {
   printer << "<";
   for (unsigned i = 0, e = getRanks().size(); i < e; ++i) {
-    printer << (i ? ", [" : "[");
-    llvm::interleaveComma(getSpace(i), printer);
-    printer << "]";
+    printer << (i ? ", " : "");
+    printSizes(printer, getSpace(i));
   }
   printer << " : " << getMap() << ">";
 }
@@ -80,7 +81,9 @@ static bool isLinear(AffineExpr expr) {
 LogicalResult CoordsAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  ArrayRef<int64_t> sizes,
                                  ArrayRef<int64_t> ranks, AffineMap map) {
-  if (llvm::any_of(sizes, [](int64_t size) { return size < 1; }))
+  if (llvm::any_of(sizes, [](int64_t size) {
+        return size < 1 && !ShapedType::isDynamic(size);
+      }))
     return emitError() << "needs iteration dimensions of at least 1";
   if (ranks.size() != 3)
     return emitError() << "needs three coordinates (group, row, column), but "
@@ -101,9 +104,9 @@ LogicalResult CoordsAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 
 /// The syntax is `<256x32xf16>`.
 static ParseResult parseShape(AsmParser &parser, SmallVector<int64_t> &shape,
-                              Type &element) {
+                              Type &element, bool allowDynamic) {
   return failure(parser.parseLess() ||
-                 parser.parseDimensionList(shape, /*allowDynamic=*/false) ||
+                 parser.parseDimensionList(shape, allowDynamic) ||
                  parser.parseType(element) || parser.parseGreater());
 }
 
@@ -117,7 +120,7 @@ static void printShape(AsmPrinter &printer, ArrayRef<int64_t> shape,
 Type ViewType::parse(AsmParser &parser) {
   SmallVector<int64_t> shape;
   Type element;
-  if (parseShape(parser, shape, element))
+  if (parseShape(parser, shape, element, /*allowDynamic=*/true))
     return {};
   return ViewType::get(parser.getContext(), shape, element);
 }
@@ -129,7 +132,7 @@ void ViewType::print(AsmPrinter &printer) const {
 Type TileType::parse(AsmParser &parser) {
   SmallVector<int64_t> shape;
   Type element;
-  if (parseShape(parser, shape, element))
+  if (parseShape(parser, shape, element, /*allowDynamic=*/false))
     return {};
   return TileType::get(parser.getContext(), shape, element);
 }

@@ -23,7 +23,8 @@ def Dnn_CoordsAttr : AttrDef<DnnDialect, "Coords"> {
     division then *embeds* them into tensor coordinates. Strides and dilations
     are coefficients of the map, padding is a negative constant, and a slice (the
     channels of a group) is an offset. Tensor coordinates out of bounds stand for
-    zeros, so that im2col is never materialised.
+    zeros, so that im2col is never materialised. A size that is a value of the
+    view is `?`.
 
     The example is the input of a 3x3 convolution with padding 1, NHWC, as the
     GEMM matrix [group, pixel, tap x channel]:
@@ -43,7 +44,7 @@ def Dnn_CoordsAttr : AttrDef<DnnDialect, "Coords"> {
     ::llvm::ArrayRef<int64_t> getSpace(unsigned index) const;
     /// The position in the map of the first dimension of coordinate `index`.
     unsigned getFirstDim(unsigned index) const;
-    /// The number of values of GEMM coordinate `index`.
+    /// The number of values of GEMM coordinate `index`; dynamic if a size is.
     int64_t getExtent(unsigned index) const;
   }];
 }
@@ -116,7 +117,8 @@ class Dnn_ShapedType<string name, string typeMnemonic, string typeSummary>
 def Dnn_ViewType : Dnn_ShapedType<"View", "view",
     "Tensor in memory with GEMM coordinates"> {
   let description = [{
-    The dimensions of `!dnn.view<1x12544x2304xf16>` are group, row and column.
+    The dimensions of `!dnn.view<1x12544x2304xf16>` are group, row and column,
+    of which rows or columns may be `?`.
     Loads outside of the tensor (padding) yield zero. Stores there, or beyond the
     view's last row or column, do nothing.
   }];

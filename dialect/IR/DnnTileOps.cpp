@@ -2,6 +2,8 @@
 
 #include "dialect/IR/Dnn.h"
 #include "dialect/IR/EnumWord.h"
+#include "dialect/IR/OpenSizes.h"
+#include "dialect/IR/TensorMemory.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
@@ -15,17 +17,21 @@ LogicalResult ViewOp::verify() {
   CoordsAttr coords = getCoords();
   MemRefType source = cast<MemRefType>(getSource().getType());
   ViewType view = getType();
-  if (source.getNumElements() == 0)
+  if (llvm::is_contained(source.getShape(), 0))
     return emitOpError() << "needs a source with elements, but has " << source;
+  if (llvm::count_if(coords.getSizes(), ShapedType::isDynamic) !=
+      static_cast<int64_t>(getOpenSizes().size()))
+    return emitOpError("needs one value for each size that is unknown");
   SmallVector<int64_t> strides;
   int64_t offset = 0;
   auto isNumber = [](int64_t value) {
     return !ShapedType::isDynamic(value) && value >= 0;
   };
   if (failed(source.getStridesAndOffset(strides, offset)) ||
-      !isNumber(offset) || !llvm::all_of(strides, isNumber))
+      !isNumber(offset) || !llvm::all_of(getKnownStrides(source), isNumber))
     return emitOpError() << "needs a source of static strides and a static "
-                            "offset, none of them negative, but has "
+                            "offset, none of them negative, or a packed one, "
+                            "but has "
                          << source;
   if (coords.getMap().getNumResults() != source.getRank())
     return emitOpError() << "has coordinates of rank "
@@ -38,9 +44,10 @@ LogicalResult ViewOp::verify() {
   int64_t shape[] = {coords.getExtent(0), coords.getExtent(1),
                      coords.getExtent(2)};
   if (view.getShape() != ArrayRef<int64_t>(shape))
-    return emitOpError() << "needs shape " << shape[0] << "x" << shape[1] << "x"
-                         << shape[2] << " for its coordinates, but has "
-                         << view;
+    return emitOpError() << "needs "
+                         << ViewType::get(getContext(), shape,
+                                          view.getElementType())
+                         << " for its coordinates, but has " << view;
   return success();
 }
 
@@ -48,16 +55,20 @@ LogicalResult ForEachTileOp::verify() {
   auto arePositive = [](ArrayRef<int64_t> values) {
     return llvm::all_of(values, [](int64_t value) { return value > 0; });
   };
-  if (getCounts().size() != 3 || !arePositive(getCounts()))
-    return emitOpError("needs three positive counts (groups, m, n)");
+  SmallVector<int64_t> known(getCounts());
+  if (known.size() == 3 && ShapedType::isDynamic(known[1]))
+    known[1] = 1;
+  if (known.size() != 3 || !arePositive(known))
+    return emitOpError("needs three positive counts (groups, m, n), of which "
+                       "that along m may be unknown");
   if (getTile().size() != 2 || !arePositive(getTile()))
     return emitOpError("needs two positive tile sizes (m, n)");
   if (getPersistent() && *getPersistent() < 1)
     return emitOpError("needs at least one persistent workgroup");
   if (getRun() &&
-      (*getRun() < 2 || getCounts()[1] % static_cast<int64_t>(*getRun()) != 0))
+      (*getRun() < 2 || known[1] % static_cast<int64_t>(*getRun()) != 0))
     return emitOpError() << "needs runs of at least 2 tiles that divide "
-                         << getCounts()[1] << " along m, but has " << *getRun();
+                         << known[1] << " along m, but has " << *getRun();
   if (getRun() && getPersistent())
     return emitOpError("needs persistent workgroups or runs, but has both");
   if (getBody().getNumArguments() != 3 ||
@@ -86,8 +97,9 @@ static LogicalResult verifyStages(PipelineOp op) {
 }
 
 LogicalResult PipelineOp::verify() {
-  if (getReduce().empty() ||
-      llvm::any_of(getReduce(), [](int64_t size) { return size < 1; }))
+  if (getReduce().empty() || llvm::any_of(getReduce(), [](int64_t size) {
+        return size < 1 && !ShapedType::isDynamic(size);
+      }))
     return emitOpError("needs reduction dimensions of at least 1");
   if (getStep() < 1 || getBuffers() < 1)
     return emitOpError("needs a step and a number of buffers of at least 1");

@@ -20,6 +20,11 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 def ViewOp : Dnn_Op<"view", [Pure]> {
   let summary = "View a tensor through GEMM coordinates";
   let description = [{
+    A packed tensor may have unknown sizes (`?`). `sizes` has a value for each
+    size of the coordinates that is unknown, made of constants and of
+    `memref.dim` of the function's arguments. Those of all views of a program
+    must agree.
+
     Example:
     ```mlir
     %a = dnn.view %x <[1], [64, 14, 14], [3, 3, 256] :
@@ -27,10 +32,18 @@ def ViewOp : Dnn_Op<"view", [Pure]> {
        : memref<64x14x14x256xf16> -> <1x12544x2304xf16>
     ```
   }];
-  let arguments = (ins AnyStaticShapeMemRef:$source, Dnn_CoordsAttr:$coords);
+  let arguments = (ins AnyMemRef:$source, Variadic<Index>:$openSizes,
+                       Dnn_CoordsAttr:$coords);
   let results = (outs Dnn_ViewType:$result);
-  let assemblyFormat =
-    "$source $coords attr-dict `:` type($source) `->` type($result)";
+  let assemblyFormat = [{
+    $source $coords (`sizes` `(` $openSizes^ `)`)? attr-dict
+    `:` type($source) `->` type($result)
+  }];
+  let builders = [
+    OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$source,
+                   "CoordsAttr":$coords), [{
+      build($_builder, $_state, result, source, ::mlir::ValueRange(), coords);
+    }]>];
   let hasVerifier = 1;
 }
 
@@ -44,7 +57,8 @@ def ForEachTileOp : Dnn_Op<"for_each_tile",
     its own, n fastest. With `persistent` there are that many workgroups, each of
     which computes several tiles. With `run` a workgroup computes that many
     neighbouring tiles along m one after another, so that the pixels which
-    neighbours share can stay in shared memory.
+    neighbours share can stay in shared memory. Where the stored view has `?`
+    rows, so have the counts: there are as many tiles as cover them.
 
     Example:
     ```mlir
@@ -72,7 +86,7 @@ def ForEachTileOp : Dnn_Op<"for_each_tile",
                        OptionalAttr<I64Attr>:$run);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $counts `of` $tile (`persistent` $persistent^)? (`run` $run^)?
+    custom<OpenSizes>($counts) `of` $tile (`persistent` $persistent^)? (`run` $run^)?
     attr-dict-with-keyword $body
   }];
   let hasVerifier = 1;
@@ -94,7 +108,7 @@ def PipelineOp : Dnn_Op<"pipeline", [SingleBlock]> {
     - `roles`: which waves copy and which compute; without it all waves do both.
 
     If the reduction is not a multiple of `step`, the last iteration reads zeros
-    beyond its end.
+    beyond its end. A dimension that is `?` is as long as the views say.
 
     With `splits` the reduction is split (split-K): the groups of the tiles are so
     many runs of equal length, one for each split, and a split has an equal share
@@ -152,7 +166,7 @@ def PipelineOp : Dnn_Op<"pipeline", [SingleBlock]> {
   let regions = (region SizedRegion<1>:$load, SizedRegion<1>:$compute);
   let results = (outs Dnn_TileType:$result);
   let assemblyFormat = [{
-    `reduce` $reduce (`splits` $splits^)? (`cluster` $cluster^)?
+    `reduce` custom<OpenSizes>($reduce) (`splits` $splits^)? (`cluster` $cluster^)?
     (`multicast` custom<EnumWord>($multicast)^)? `step` $step `buffers` $buffers (`halo` $halo^)?
     (`promote` $promote^)? `copy` custom<EnumWord>($copy)
     `sync` custom<EnumWord>($sync) `schedule` custom<EnumWord>($schedule) (`roles` $roles^)?

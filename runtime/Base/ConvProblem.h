@@ -67,6 +67,10 @@ struct ConvProblem {
   /// I32 or F32 for i8; F16, BF16, F32 or `dataType` for a float of 8 bits; not
   /// used for others.
   DataType byteResult = DataType::I32;
+  /// Whether the operands are floats of 8 bits that a launch has widened to
+  /// `dataType`. Only the compiler asks itself for such a problem, which has no
+  /// text (docs/design/0039-float8.md).
+  bool hasWidenedOperands = false;
   MathType mathType = MathType::Exact; ///< Used only for f32.
   Layout xLayout = Layout::NCHW;
   Layout wLayout = Layout::NCHW;
@@ -120,7 +124,7 @@ struct ConvProblem {
 
   /// Whether the result has a type of its own.
   bool hasByteResult() const {
-    return dataType == DataType::I8 || isFloat8(dataType);
+    return dataType == DataType::I8 || isFloat8(dataType) || hasWidenedOperands;
   }
 
   /// Type of the tensor that is computed.

@@ -18,6 +18,8 @@ Problem Problem::canonicalize() const {
 std::string Problem::toNetworkConfig() const {
   std::string text = std::visit(
       [](const auto &problem) { return problem.toNetworkConfig(); }, value);
+  if (small)
+    text += kSmallSuffix;
   if (withoutWorkspace)
     text += kNoWorkspaceSuffix;
   if (unaligned)
@@ -103,7 +105,7 @@ static void mix(Mixer &mixer, const RowWiseProblem &p) {
 
 uint64_t Problem::getHash() const {
   Mixer mixer;
-  mixer.addSmall(value.index(), unaligned, withoutWorkspace);
+  mixer.addSmall(value.index(), unaligned, withoutWorkspace, small);
   std::visit([&](const auto &problem) { mix(mixer, problem); }, value);
   return mixer.hash;
 }

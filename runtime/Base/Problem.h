@@ -63,6 +63,16 @@ public:
     return copy;
   }
 
+  /// Whether a family of convolutions has the members whose results have few
+  /// pixels, for which smaller tiles keep a chip busy; the network config then
+  /// has "-small" behind the problem.
+  bool isSmall() const { return small; }
+  Problem asSmall() const {
+    Problem copy = *this;
+    copy.small = true;
+    return copy;
+  }
+
   /// Returns InvalidArgument with the first rule that is broken, else ok.
   Status verify() const;
   Problem canonicalize() const;
@@ -90,6 +100,7 @@ private:
   std::variant<ConvProblem, PoolProblem, RowWiseProblem> value;
   bool unaligned = false;
   bool withoutWorkspace = false;
+  bool small = false;
 };
 
 /// A problem with unknown sizes, and one of those that it stands for.
@@ -99,6 +110,10 @@ struct Family {
   /// its own are not.
   Problem member;
 };
+
+/// The end of the network config of a family of few pixels; that of a problem
+/// without a workspace follows.
+inline constexpr std::string_view kSmallSuffix = "-small";
 
 /// The end of the network config of a problem without a workspace; that of an
 /// unaligned one follows.

@@ -51,8 +51,10 @@ bool Problem::hasUnknownSizes() const {
 /// Every size is a prime, so that a tile that is chosen for the sample divides
 /// no unknown size.
 Problem Problem::getSample() const {
-  constexpr int64_t kBatch = 7, kDepth = 13, kPixels = 61, kRows = 4099;
+  const int64_t batch = small ? 1 : 7, depth = small ? 5 : 13;
+  const int64_t side = small ? 43 : 61, rows = small ? 1021 : 4099;
   Problem sample = *this;
+  sample.small = false;
   const auto set = [](int64_t &size, int64_t known) {
     if (size == kUnknownSize)
       size = known;
@@ -62,13 +64,13 @@ Problem Problem::getSample() const {
         if constexpr (requires { problem.batch; }) {
           // A line has as many pixels as an image.
           const bool isLine = problem.in.h == 1 || problem.in.w == 1;
-          const int64_t pixels = isLine ? kRows : kPixels;
-          set(problem.batch, kBatch);
-          set(problem.in.d, kDepth);
+          const int64_t pixels = isLine ? rows : side;
+          set(problem.batch, batch);
+          set(problem.in.d, depth);
           set(problem.in.h, pixels);
           set(problem.in.w, pixels);
         } else {
-          set(problem.lengths[0], kRows);
+          set(problem.lengths[0], rows);
         }
       },
       sample.value);
@@ -98,6 +100,8 @@ static Status verifyOpenSizes(const RowWiseProblem &p) {
 }
 
 Status Problem::verify() const {
+  if (small && (!getConv() || !hasUnknownSizes()))
+    return invalidArgument("only convolutions of unknown sizes are small");
   if (hasUnknownSizes()) {
     const Status status = std::visit(
         [](const auto &problem) { return verifyOpenSizes(problem); }, value);
@@ -271,6 +275,17 @@ static std::optional<Family> findFamily(const RowWiseProblem &p) {
   return Family{open, member};
 }
 
+/// Whether the product of a convolution has few rows, which are the pixels of
+/// its result, and its tiles depend on that (ImplicitGemm).
+static bool isSmallProduct(const ConvProblem &p) {
+  constexpr int64_t kMostPixels = 8191;
+  const TensorLengths lengths = p.getResultLengths();
+  return p.direction != Direction::BackwardWeights &&
+         p.xLayout == Layout::NHWC && p.yLayout == Layout::NHWC &&
+         p.wLayout == Layout::NHWC &&
+         lengths.n * lengths.d * lengths.h * lengths.w <= kMostPixels;
+}
+
 std::optional<Family> Problem::findFamily() const {
   std::optional<Family> family = std::visit(
       [](const auto &problem) { return ::findFamily(problem); }, value);
@@ -279,5 +294,7 @@ std::optional<Family> Problem::findFamily() const {
       problem->unaligned = unaligned;
       problem->withoutWorkspace = withoutWorkspace;
     }
+  if (const ConvProblem *conv = getConv(); family && conv)
+    family->problem.small = isSmallProduct(*conv);
   return family;
 }

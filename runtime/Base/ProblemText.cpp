@@ -106,6 +106,7 @@ ErrorOr<Problem> tessera::parseNetworkConfig(std::string_view text) {
   };
   const bool isUnaligned = consumeSuffix(kUnalignedSuffix);
   const bool isWithoutWorkspace = consumeSuffix(kNoWorkspaceSuffix);
+  const bool isSmall = consumeSuffix(kSmallSuffix);
   TextScanner scanner(plain);
   bool hasDepth = namesDepth(text);
   Problem problem;
@@ -117,6 +118,8 @@ ErrorOr<Problem> tessera::parseNetworkConfig(std::string_view text) {
     problem = scanConvProblem(scanner.expect("conv-"), hasDepth);
   if (isUnaligned)
     problem = problem.asUnaligned();
+  if (isSmall)
+    problem = problem.asSmall();
   if (isWithoutWorkspace)
     problem = problem.asWithoutWorkspace();
   if (!scanner.isDone() || problem.toNetworkConfig() != text)

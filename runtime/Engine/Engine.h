@@ -66,8 +66,9 @@ struct GenericOptions {
   /// With Switch: the own kernel of a problem is made when it has been asked
   /// for so often.
   uint32_t usesBefore = 16;
-  /// Whether convolutions get them, whose own kernels may be many times as fast.
-  bool convolutions = true;
+  /// Whether convolutions get those that multiply no matrices, and are many
+  /// times as slow as their own.
+  bool generalConvolutions = true;
 };
 
 struct EngineOptions {

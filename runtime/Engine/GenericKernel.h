@@ -14,6 +14,7 @@
 #include "runtime/Base/Problem.h"
 
 #include <mutex>
+#include <string_view>
 #include <unordered_map>
 
 namespace tessera {
@@ -23,9 +24,11 @@ namespace tessera {
 /// problem is too large for it.
 ErrorOr<Kernel> bindSizes(const Kernel &kernel, const Problem &member);
 
-/// Whether a kernel for unknown sizes, which is slower, takes less time for the
-/// problem than a compilation would.
-bool isServedGenerically(const Problem &problem);
+/// Whether the problem is better off with a kernel for unknown sizes that has
+/// `tile` than with a compilation. That of the general convolution, which is
+/// many times as slow as the problem's own, may be only if `takesGeneral`.
+bool isServedGenerically(const Problem &problem, std::string_view tile,
+                         bool takesGeneral);
 
 /// How many problems of each family have been seen. Every method may be called
 /// from several threads at once.

@@ -7,8 +7,8 @@
 dnn-opt compiles the problem of the network config CONFIG; all its launches run
 on random data, over memory of NaN. Each element of the result is compared with
 a reference in f64. One line tells the tile and the error, as a fraction of the
-norm. With "stats" the mean and the variance of what was stored are compared,
-too. Exits 1 if the result is wrong, or if a kernel does what a chip refuses:
+norm. Of epilogues, bias, residual and relu are computed; with "stats" the mean
+and the variance of what was stored are compared, too. Exits 1 if the result is wrong, or if a kernel does what a chip refuses:
 leaves a tensor, breaks an alignment, waits forever. FILE has PTX to run
 instead of the compiler's.
 
@@ -27,7 +27,7 @@ TOOLS = pathlib.Path(__file__).resolve().parents[1]
 sys.path.append(str(TOOLS / "bench"))
 
 import gpu_pack
-from ptx.convolution import LETTERS, Convolution
+from ptx.convolution import Convolution
 from ptx.fault import Fault
 from ptx.machine import Machine
 from ptx.memory import GlobalMemory, TensorMap
@@ -43,7 +43,9 @@ TOLERANCES = {"bf16": (2 ** -8, 2 ** -20, 4e-3),
               "f32": (2 ** -23, 2 ** -20, 1e-6),
               "tf32": (0, 2 ** -10, 6e-4),
               "e4m3fn": (2 ** -4, 2 ** -9, 4e-2),
-              "e5m2": (2 ** -3, 2 ** -9, 8e-2)}
+              "e4m3fnuz": (2 ** -4, 2 ** -10, 4e-2),
+              "e5m2": (2 ** -3, 2 ** -9, 8e-2),
+              "e5m2fnuz": (2 ** -3, 2 ** -10, 8e-2)}
 
 
 def run_tile(tile, convolution, is_late):
@@ -51,10 +53,10 @@ def run_tile(tile, convolution, is_late):
     products at once or late. Returns the result, its means and variances."""
     data, letter = convolution.data, convolution.result
     of_channels = 4 * convolution.sizes["k"]
-    memory = GlobalMemory({name: len(data[name]) for name in LETTERS}
+    memory = GlobalMemory({name: len(values) for name, values in data.items()}
                           | {"workspace": tile["workspace"],
                              "mean": of_channels, "variance": of_channels})
-    for name in LETTERS.replace(letter, ""):
+    for name in data.keys() - {letter}:
         memory.get(name, len(data[name]))[:] = data[name]
     kernels = read_program(tile["ptx"])
 
@@ -94,7 +96,7 @@ def judge_statistics(result, mean, variance):
 def judge(result, convolution):
     """The error as a fraction of the norm, and what is wrong, or ""."""
     of_element, of_sum, of_norm = TOLERANCES[convolution.kind]
-    wanted = convolution.compute()
+    wanted = convolution.finish(convolution.compute())
     most = of_element * abs(wanted) + of_sum * convolution.compute(abs)
     wrong = np.argwhere(~(abs(result - wanted) <= most))
     error = np.linalg.norm(result - wanted) / np.linalg.norm(wanted)

@@ -31,7 +31,7 @@ static GenericOptions getGenericOptions() {
   options.use = static_cast<GenericUse>(
       use.value_or(static_cast<int>(GenericUse::Switch)));
   // A graph that is captured early would keep the slow kernel for ever.
-  options.convolutions = use.has_value();
+  options.generalConvolutions = use.has_value();
   constexpr int64_t kMost = 1'000'000;
   if (const auto shapes = getEnvInt("TESSERA_GENERIC_AFTER", 0, kMost))
     options.shapesBefore = static_cast<uint32_t>(*shapes);

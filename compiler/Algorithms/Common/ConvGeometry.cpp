@@ -12,9 +12,10 @@ ConvGeometry::ConvGeometry(dnn::ConvOp conv) {
   inChannels = d.c / d.groups;
   outChannels = d.k / d.groups;
   if (conv.getNumSpatialDims() == 3)
-    dims.push_back({d.d, d.z, d.dOut, d.padD, d.strideD, d.dilationD});
-  dims.push_back({d.h, d.y, d.ho, d.padH, d.strideH, d.dilationH});
-  dims.push_back({d.w, d.x, d.wo, d.padW, d.strideW, d.dilationW});
+    dims.push_back(
+        {d.d, d.z, d.dOut, d.padD, d.strideD, d.dilationD, d.padAfterD});
+  dims.push_back({d.h, d.y, d.ho, d.padH, d.strideH, d.dilationH, d.padAfterH});
+  dims.push_back({d.w, d.x, d.wo, d.padW, d.strideW, d.dilationW, d.padAfterW});
 }
 
 SmallVector<int64_t> ConvGeometry::get(int64_t ConvDim::*member) const {
@@ -25,6 +26,7 @@ SmallVector<int64_t> ConvGeometry::get(int64_t ConvDim::*member) const {
 bool ConvGeometry::isPointwise() const {
   return llvm::all_of(dims, [](const ConvDim &dim) {
     return dim.filter == 1 && dim.pad == 0 && dim.stride == 1 &&
-           dim.in == dim.out;
+           dim.in == dim.out &&
+           (!ShapedType::isDynamic(dim.in) || dim.padAfter == 0);
   });
 }

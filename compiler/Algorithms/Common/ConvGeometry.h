@@ -20,6 +20,7 @@ struct ConvDim {
   int64_t pad; ///< Before the first element; `out` says the rest.
   int64_t stride;
   int64_t dilation;
+  int64_t padAfter = 0; ///< Matters where sizes are unknown (kDynamic).
 };
 
 /// Plain data.

@@ -13,6 +13,9 @@ static int64_t divideDown(int64_t value, int64_t by) {
 
 /// The rows and taps that cover every class if the first rho is `first`.
 static StrideClasses makeClasses(const ConvDim &dim, int64_t first) {
+  constexpr int64_t kSample = 61;
+  const bool isOpen = mlir::ShapedType::isDynamic(dim.in);
+  const int64_t in = isOpen ? kSample : dim.in;
   int64_t g = std::gcd(dim.stride, dim.dilation);
   StrideClasses c{dim.stride / g, g, dim.dilation / g, first};
   int64_t low = std::numeric_limits<int64_t>::max();
@@ -21,10 +24,13 @@ static StrideClasses makeClasses(const ConvDim &dim, int64_t first) {
     for (int64_t e = 0; e < g; ++e) {
       int64_t offset = dim.dilation * rho + e - dim.pad;
       low = std::min(low, -divideDown(offset, dim.stride));
-      high = std::max(high, divideDown(dim.in - 1 - offset, dim.stride));
+      high = std::max(high, divideDown(in - 1 - offset, dim.stride));
     }
   c.firstRow = low;
   c.rows = high - low + 1;
+  // The least offset is that of the first class.
+  c.rowsPad =
+      dim.stride - 1 - (dim.dilation * first - dim.pad) - low * dim.stride;
   c.firstTap = -divideDown(first + c.rhos - 1, c.rhos);
   c.taps = divideDown(dim.filter - 1 - first, c.rhos) - c.firstTap + 1;
   return c;
@@ -37,6 +43,8 @@ StrideClasses tessera::chooseClasses(const ConvDim &dim) {
     if (std::pair(other.rows, other.taps) < std::pair(best.rows, best.taps))
       best = other;
   }
+  if (mlir::ShapedType::isDynamic(dim.in))
+    best.rows = dim.in;
   // The main loop loads its first two steps before it can skip a tap, so the
   // walk begins at the end where more classes have a tap.
   int64_t atStart = 0, atEnd = 0;

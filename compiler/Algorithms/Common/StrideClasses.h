@@ -23,7 +23,8 @@ struct StrideClasses {
   int64_t outStep; ///< d / g: output rows from one tap to the next.
   int64_t firstRho = 0;
   int64_t firstRow = 0;
-  int64_t rows = 0;
+  int64_t rows = 0; ///< (in + rowsPad) / stride; kDynamic as `in` is.
+  int64_t rowsPad = 0;
   int64_t firstTap = 0;
   int64_t taps = 0;
   bool isDescending = false;

@@ -14,12 +14,16 @@
 #include "compiler/Algorithms/ChooseTile.h"
 #include "compiler/Algorithms/Converted/ConvertedTensor.h"
 #include "compiler/Algorithms/Converted/ConvertedTraffic.h"
+#include "compiler/Algorithms/ImplicitGemm/GemmShapes.h"
 #include "compiler/Algorithms/ImplicitGemm/GemmSize.h"
 #include "compiler/Algorithms/ImplicitGemm/GemmTile.h"
 #include "compiler/Algorithms/Registry.h"
+#include "compiler/Target/ElementType.h"
+#include "compiler/Target/MatrixInstruction.h"
+
+#include "mlir/IR/TypeUtilities.h"
 
 #include <array>
-
 #include <numeric>
 
 using namespace mlir;
@@ -30,6 +34,8 @@ static constexpr std::string_view kName = "nhwc";
 static constexpr std::string_view kFilterAlone = "w-";
 /// Before the inner tile where the result is stored with channels first.
 static constexpr std::string_view kOperandsAlone = "operands-";
+/// Before all of that where operands of 8 bits are widened.
+static constexpr std::string_view kWidened = "bf16-";
 
 namespace {
 class ChannelsLast final : public Algorithm {
@@ -56,6 +62,14 @@ static std::array<const Algorithm *, 4> getInnerAlgorithms() {
 namespace {
 /// Which of the tensors that are channels first are transposed.
 enum class Transposed : uint8_t { All, Filter, Operands };
+
+/// What the launches do to the tensors.
+struct Conversions {
+  Transposed transposed = Transposed::All;
+  bool widens = false; ///< The operands, to bf16.
+
+  std::string getPrefix() const;
+};
 } // namespace
 
 static std::string_view getPrefix(Transposed transposed) {
@@ -70,14 +84,37 @@ static std::string_view getPrefix(Transposed transposed) {
   return "";
 }
 
+std::string Conversions::getPrefix() const {
+  return std::string(widens ? kWidened : "") +
+         std::string(::getPrefix(transposed));
+}
+
 /// The same with channels last.
 static ConvProblem getInnerProblem(const ConvProblem &problem,
-                                   Transposed transposed) {
+                                   const Conversions &conversions) {
   ConvProblem inner = problem;
   inner.wLayout = Layout::NHWC;
-  if (transposed != Transposed::Filter)
+  if (conversions.transposed != Transposed::Filter)
     inner.xLayout = inner.yLayout = Layout::NHWC;
+  if (conversions.widens) {
+    inner.dataType = DataType::BF16;
+    inner.hasWidenedOperands = true;
+  }
   return inner;
+}
+
+static ConvertedTraffic getTraffic(const ConvProblem &problem, bool widens) {
+  return {problem, widens ? DataType::BF16 : problem.dataType};
+}
+
+/// Whether products of bf16 may be faster than those of the type itself: the
+/// matrix unit has none, or, wgmma, none of backward weights.
+static bool isWorthWidening(const ConvProblem &conv, const GpuTarget &target) {
+  if (!isFloat8(conv.dataType) || target.matrixUnit == MatrixUnit::None)
+    return false;
+  return target.hasWgmma ||
+         !findMatrixInstruction(target, getGemmShapes(target, conv).instruction,
+                                conv.dataType);
 }
 
 static bool isChannelsLast(const ConvProblem &conv) {
@@ -97,14 +134,16 @@ static bool isFilterWorthTrying(const ConvProblem &conv,
          traffic.countWorkspace() > filter;
 }
 
-/// Whether TMA tiles may store the result with channels first. Of strided
-/// backward data they have pixels that are no neighbours.
+/// Whether TMA tiles may store the result with channels first: elements of 16
+/// bits or more. Of strided backward data they have pixels that are no
+/// neighbours.
 static bool canStoreResult(const ConvProblem &conv,
                            const ConvertedTraffic &traffic,
                            const GpuTarget &target) {
   const bool isOfStrideOne =
       conv.direction == Direction::Forward || getVolume(conv.stride) == 1;
   return target.hasWgmma && traffic.isResultTransposed() &&
+         getByteSize(conv.getResultType()) > 1 &&
          conv.direction != Direction::BackwardWeights && isOfStrideOne &&
          traffic.countWorkspace() < ConvertedTraffic::kMostWorkspace;
 }
@@ -156,23 +195,16 @@ static Status checkAll(const ConvProblem &conv,
   return Status::ok();
 }
 
-Status ChannelsLast::check(const Problem &problem,
-                           const GpuTarget &target) const {
-  const ConvProblem *conv = problem.getConv();
-  if (!conv)
-    return notSupported("solves convolutions");
-  for (Layout layout : {conv->xLayout, conv->wLayout, conv->yLayout})
-    if (layout != Layout::NHWC && layout != Layout::NCHW)
-      return notSupported("transposes packed tensors");
-  const ConvertedTraffic traffic(*conv);
-  const Problem filter(getInnerProblem(*conv, Transposed::Filter));
-  if (isFilterWorthTrying(*conv, traffic, target) &&
-      getImplicitGemm().check(filter, target).isOk())
-    return Status::ok();
-  if (Status status = checkAll(*conv, traffic);
-      !status.isOk() && !canStoreResult(*conv, traffic, target))
+/// Whether all tensors can be converted, or all operands, and an algorithm
+/// takes them then.
+static Status checkConversions(const ConvProblem &conv, bool widens,
+                               const GpuTarget &target) {
+  const ConvertedTraffic traffic = getTraffic(conv, widens);
+  if (Status status = checkAll(conv, traffic);
+      !status.isOk() && !canStoreResult(conv, traffic, target))
     return status;
-  const Problem inner(getInnerProblem(*conv, Transposed::All));
+  const Problem inner(
+      getInnerProblem(conv, {.transposed = Transposed::All, .widens = widens}));
   std::string reasons;
   for (const Algorithm *algorithm : getInnerAlgorithms()) {
     Status status = algorithm->check(inner, target);
@@ -184,11 +216,32 @@ Status ChannelsLast::check(const Problem &problem,
   return notSupported(reasons);
 }
 
-/// What the launches take that transpose.
-static double estimateClocks(const ConvProblem &conv, Transposed transposed,
+Status ChannelsLast::check(const Problem &problem,
+                           const GpuTarget &target) const {
+  const ConvProblem *conv = problem.getConv();
+  if (!conv)
+    return notSupported("solves convolutions");
+  for (Layout layout : {conv->xLayout, conv->wLayout, conv->yLayout})
+    if (layout != Layout::NHWC && layout != Layout::NCHW)
+      return notSupported("transposes packed tensors");
+  const ConvertedTraffic traffic(*conv);
+  const Problem filter(
+      getInnerProblem(*conv, {.transposed = Transposed::Filter}));
+  if (isFilterWorthTrying(*conv, traffic, target) &&
+      getImplicitGemm().check(filter, target).isOk())
+    return Status::ok();
+  if (isWorthWidening(*conv, target) &&
+      checkConversions(*conv, /*widens=*/true, target).isOk())
+    return Status::ok();
+  return checkConversions(*conv, /*widens=*/false, target);
+}
+
+/// What the launches take that convert.
+static double estimateClocks(const ConvProblem &conv,
+                             const Conversions &conversions,
                              const GpuTarget &target) {
-  const ConvertedTraffic traffic(conv);
-  switch (transposed) {
+  const ConvertedTraffic traffic = getTraffic(conv, conversions.widens);
+  switch (conversions.transposed) {
   case Transposed::All:
     return traffic.estimateClocks(target);
   case Transposed::Filter:
@@ -224,44 +277,55 @@ static double estimateLaneStores(const ConvProblem &conv,
          (rate * static_cast<double>(atOnce) * target.computeUnits);
 }
 
-/// Appends the tiles of `algorithm` for `conv` with transposed tensors.
+/// Appends the tiles of `algorithm` for `conv` with converted tensors.
 static void addCandidates(const Algorithm &algorithm, const ConvProblem &conv,
-                          Transposed transposed, const GpuTarget &target,
+                          const Conversions &conversions,
+                          const GpuTarget &target,
                           std::vector<Candidate> &candidates) {
-  const Problem inner(getInnerProblem(conv, transposed));
+  const Problem inner(getInnerProblem(conv, conversions));
   if (!algorithm.check(inner, target).isOk())
     return;
-  const double transposing = estimateClocks(conv, transposed, target);
+  const bool storesResult = conversions.transposed == Transposed::Operands;
+  const double converting = estimateClocks(conv, conversions, target);
   for (const Candidate &candidate : algorithm.getCandidates(inner, target)) {
     std::optional<TileConfig> tile = candidate.tile;
-    if (transposed == Transposed::Operands)
+    if (storesResult)
       tile = storeChannelsFirst(candidate.tile, conv);
-    const double stored = transposed == Transposed::Operands && tile
-                              ? estimateLaneStores(conv, *tile, target)
-                              : 0;
+    const double stored =
+        storesResult && tile ? estimateLaneStores(conv, *tile, target) : 0;
     if (tile)
       candidates.push_back(
-          {{std::string(kName),
-            std::string(getPrefix(transposed)) + tile->toText()},
-           candidate.cost + transposing + stored});
+          {{std::string(kName), conversions.getPrefix() + tile->toText()},
+           candidate.cost + converting + stored});
   }
+}
+
+/// Those that convert all tensors, or the operands alone.
+static void addCandidates(const ConvProblem &conv, bool widens,
+                          const GpuTarget &target,
+                          std::vector<Candidate> &candidates) {
+  const ConvertedTraffic traffic = getTraffic(conv, widens);
+  if (checkAll(conv, traffic).isOk())
+    for (const Algorithm *algorithm : getInnerAlgorithms())
+      addCandidates(*algorithm, conv, {Transposed::All, widens}, target,
+                    candidates);
+  if (canStoreResult(conv, traffic, target))
+    for (const Algorithm *algorithm : {&getImplicitGemm(), &getPacked()})
+      addCandidates(*algorithm, conv, {Transposed::Operands, widens}, target,
+                    candidates);
 }
 
 std::vector<Candidate>
 ChannelsLast::getCandidates(const Problem &problem,
                             const GpuTarget &target) const {
   const ConvProblem &conv = *problem.getConv();
-  const ConvertedTraffic traffic(conv);
   std::vector<Candidate> candidates;
-  if (checkAll(conv, traffic).isOk())
-    for (const Algorithm *algorithm : getInnerAlgorithms())
-      addCandidates(*algorithm, conv, Transposed::All, target, candidates);
-  if (isFilterWorthTrying(conv, traffic, target))
-    addCandidates(getImplicitGemm(), conv, Transposed::Filter, target,
+  addCandidates(conv, /*widens=*/false, target, candidates);
+  if (isFilterWorthTrying(conv, ConvertedTraffic(conv), target))
+    addCandidates(getImplicitGemm(), conv, {Transposed::Filter, false}, target,
                   candidates);
-  if (canStoreResult(conv, traffic, target))
-    for (const Algorithm *algorithm : {&getImplicitGemm(), &getPacked()})
-      addCandidates(*algorithm, conv, Transposed::Operands, target, candidates);
+  if (isWorthWidening(conv, target))
+    addCandidates(conv, /*widens=*/true, target, candidates);
   return candidates;
 }
 
@@ -269,37 +333,65 @@ ChannelsLast::getCandidates(const Problem &problem,
 // The program
 //===----------------------------------------------------------------------===//
 
-/// The tensors that are not channels last; then they are.
-static SmallVector<ConvertedTensor> transposeTensors(dnn::ConvOp conv,
-                                                     Transposed transposed) {
-  auto isGiven = [&](OpOperand &operand) {
-    return transposed == Transposed::Filter ||
-           (transposed == Transposed::Operands &&
-            &operand == &conv.getResultOperand());
-  };
-  const bool keepsX = isGiven(conv.getXMutable());
-  const bool keepsY = isGiven(conv.getYMutable());
+/// The tensors that are not channels last, or are widened; then `conv` is the
+/// inner convolution.
+static SmallVector<ConvertedTensor>
+convertTensors(dnn::ConvOp conv, const Conversions &conversions) {
+  const Transposed transposed = conversions.transposed;
   SmallVector<ConvertedTensor> tensors;
-  if (!keepsX && conv.getXLayout() != dnn::Layout::NHWC)
-    tensors.emplace_back(conv, conv.getXMutable(), "_x");
-  if (conv.getWLayout() != dnn::Layout::NHWC)
-    tensors.emplace_back(conv, conv.getWMutable(), "_w");
-  if (!keepsY && conv.getYLayout() != dnn::Layout::NHWC)
-    tensors.emplace_back(conv, conv.getYMutable(), "_y");
-  conv.setWLayout(dnn::Layout::NHWC);
-  if (!keepsX)
-    conv.setXLayout(dnn::Layout::NHWC);
-  if (!keepsY)
-    conv.setYLayout(dnn::Layout::NHWC);
+  // The layout of `operand` inside.
+  auto convert = [&](OpOperand &operand, dnn::Layout layout, bool isFilter,
+                     StringRef suffix) {
+    const bool isResult = &operand == &conv.getResultOperand();
+    const Type given = getElementTypeOrSelf(operand.get().getType());
+    const Type element = conversions.widens && !isResult
+                             ? BFloat16Type::get(conv.getContext())
+                             : given;
+    const bool keepsLayout = (transposed == Transposed::Filter && !isFilter) ||
+                             (transposed == Transposed::Operands && isResult);
+    if (element != given || (!keepsLayout && layout != dnn::Layout::NHWC))
+      tensors.emplace_back(conv, operand, layout, element, suffix);
+    return keepsLayout ? layout : dnn::Layout::NHWC;
+  };
+  conv.setXLayout(
+      convert(conv.getXMutable(), conv.getXLayout(), /*isFilter=*/false, "_x"));
+  conv.setWLayout(
+      convert(conv.getWMutable(), conv.getWLayout(), /*isFilter=*/true, "_w"));
+  conv.setYLayout(
+      convert(conv.getYMutable(), conv.getYLayout(), /*isFilter=*/false, "_y"));
   return tensors;
 }
 
-/// Which tensors the parameters of a tile say.
-static Transposed parseTransposed(std::string_view parameters) {
+/// Takes what the parameters of a tile begin with.
+static Conversions takePrefix(std::string_view &parameters) {
+  Conversions conversions;
+  auto take = [&](std::string_view prefix) {
+    const bool isThere = parameters.starts_with(prefix);
+    parameters.remove_prefix(isThere ? prefix.size() : 0);
+    return isThere;
+  };
+  conversions.widens = take(kWidened);
   for (Transposed transposed : {Transposed::Filter, Transposed::Operands})
-    if (parameters.starts_with(getPrefix(transposed)))
-      return transposed;
-  return Transposed::All;
+    if (take(getPrefix(transposed))) {
+      conversions.transposed = transposed;
+      break;
+    }
+  return conversions;
+}
+
+/// One type for both operands of the product.
+static LogicalResult checkWidened(dnn::ConvOp conv,
+                                  const Conversions &conversions) {
+  if (!conversions.widens)
+    return success();
+  if (!isFloat8(conv.getElementType()))
+    return conv.emitOpError()
+           << "multiplies " << conv.getElementType() << ", but 'nhwc-"
+           << kWidened << "' widens floats of 8 bits";
+  if (conversions.transposed == Transposed::Filter)
+    return conv.emitOpError()
+           << "has two operands, which 'nhwc-" << kWidened << "' widens both";
+  return success();
 }
 
 /// Tiles that store column by column are those of TMA; others would store one
@@ -327,9 +419,10 @@ LogicalResult ChannelsLast::build(Operation *primitive,
   auto conv = dyn_cast<dnn::ConvOp>(primitive);
   if (!conv)
     return primitive->emitOpError("is no convolution");
-  const Transposed transposed = parseTransposed(config.parameters);
-  ErrorOr<TileConfig> tile =
-      parseTileConfig(config.parameters.substr(getPrefix(transposed).size()));
+  std::string_view parameters = config.parameters;
+  const Conversions conversions = takePrefix(parameters);
+  const Transposed transposed = conversions.transposed;
+  ErrorOr<TileConfig> tile = parseTileConfig(parameters);
   const Algorithm *inner = tile ? findAlgorithm(*tile) : nullptr;
   if (!inner || !llvm::is_contained(getInnerAlgorithms(), inner))
     return conv.emitOpError()
@@ -337,10 +430,11 @@ LogicalResult ChannelsLast::build(Operation *primitive,
            << "', but 'nhwc-' is followed by a tile of igemm, stem, groups or "
               "packed";
   const bool keepsResult = transposed != Transposed::All;
-  if (failed(checkPrefix(conv, transposed, *tile)) ||
+  if (failed(checkWidened(conv, conversions)) ||
+      failed(checkPrefix(conv, transposed, *tile)) ||
       failed(checkConverted(conv, kName, keepsResult)))
     return failure();
-  SmallVector<ConvertedTensor> tensors = transposeTensors(conv, transposed);
+  SmallVector<ConvertedTensor> tensors = convertTensors(conv, conversions);
   return buildAround(conv, tensors, *inner, *tile, target);
 }
 

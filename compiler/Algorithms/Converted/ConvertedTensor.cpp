@@ -12,33 +12,34 @@
 using namespace mlir;
 using namespace tessera;
 
-/// A tensor that is channels first as matrices, channels by pixels.
-static Matrices getMatrices(MemRefType type) {
+/// A tensor that is channels first as matrices, channels by pixels. One that is
+/// channels last is one row, which stays as it is.
+static Matrices getMatrices(MemRefType type, dnn::Layout layout) {
+  if (layout == dnn::Layout::NHWC)
+    return {1, 1, type.getNumElements()};
   const int64_t batch = type.getDimSize(0), channels = type.getDimSize(1);
   return {batch, channels, type.getNumElements() / batch / channels};
 }
 
-/// Whether the transposed matrices are the same memory.
-static bool isSame(const Matrices &matrices) {
-  return matrices.rows == 1 || matrices.columns == 1;
-}
-
-/// A tensor of `type`, which is channels first, with channels last.
-static MemRefType getPackedType(MemRefType type) {
+/// A tensor of `type` with channels last, and with elements of `element`.
+static MemRefType getPackedType(MemRefType type, dnn::Layout layout,
+                                Type element) {
   SmallVector<int64_t> shape(type.getShape());
-  std::rotate(shape.begin() + 1, shape.begin() + 2, shape.end());
-  return MemRefType::get(shape, type.getElementType());
+  if (layout != dnn::Layout::NHWC)
+    std::rotate(shape.begin() + 1, shape.begin() + 2, shape.end());
+  return MemRefType::get(shape, element);
 }
 
 ConvertedTensor::ConvertedTensor(dnn::ConvOp conv, OpOperand &operand,
+                                 dnn::Layout layout, Type element,
                                  StringRef suffix)
     : function(conv->getParentOfType<func::FuncOp>()),
       isTheResult(&conv.getResultOperand() == &operand), suffix(suffix),
       original(cast<BlockArgument>(operand.get()).getArgNumber()) {
   auto type = cast<MemRefType>(operand.get().getType());
-  matrices = getMatrices(type);
-  packed = getPackedType(type);
-  if (isSame(matrices)) {
+  matrices = getMatrices(type, layout);
+  packed = getPackedType(type, layout, element);
+  if (matrices.isSameTransposed() && type.getElementType() == element) {
     setArgumentType(function.getArgument(original), packed);
     if (isTheResult)
       for (Value extra : conv.getExtras())
@@ -121,9 +122,9 @@ LogicalResult tessera::checkConverted(dnn::ConvOp conv, StringRef name,
         !cast<MemRefType>(tensor.getType()).getLayout().isIdentity())
       return conv.emitOpError("needs packed tensors to be transposed");
   auto result = cast<MemRefType>(conv.getResultOperand().get().getType());
-  const bool isTransposed = !keepsResult &&
-                            conv.getResultLayout() != dnn::Layout::NHWC &&
-                            !isSame(getMatrices(result));
+  const bool isTransposed =
+      !keepsResult && conv.getResultLayout() != dnn::Layout::NHWC &&
+      !getMatrices(result, dnn::Layout::NCHW).isSameTransposed();
   for (Value extra : conv.getExtras())
     if (isTransposed && cast<MemRefType>(extra.getType()).getRank() > 1)
       return conv.emitOpError("adds a second tensor to the result, which '")

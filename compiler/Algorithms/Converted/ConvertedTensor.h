@@ -11,11 +11,13 @@
 
 namespace tessera {
 
-/// A tensor, given with channels first, of a convolution that is computed with
-/// channels last. If that is other memory, a copy in the workspace replaces it.
+/// A tensor of a convolution that is computed with channels last, and with
+/// elements of `element`. If that is other memory than what is given, a copy in
+/// the workspace replaces it.
 class ConvertedTensor {
 public:
   ConvertedTensor(dnn::ConvOp conv, mlir::OpOperand &operand,
+                  dnn::Layout layout, mlir::Type element,
                   mlir::StringRef suffix);
 
   /// Moves the copy behind `bytes` of the workspace, and `bytes` behind it.

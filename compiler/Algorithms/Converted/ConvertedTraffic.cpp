@@ -25,17 +25,20 @@ static size_t getResultIndex(Direction direction) {
                                                 : 1;
 }
 
-ConvertedTraffic::ConvertedTraffic(const ConvProblem &conv)
+ConvertedTraffic::ConvertedTraffic(const ConvProblem &conv,
+                                   DataType operandType)
     : result(getResultIndex(conv.direction)) {
   const Layout layouts[] = {conv.xLayout, conv.wLayout, conv.yLayout};
   const TensorLengths lengths[] = {
       conv.getInputLengths(), conv.getFilterLengths(), conv.getOutputLengths()};
   for (size_t i = 0; i < tensors.size(); ++i) {
-    const int64_t bytes =
-        lengths[i].getElements() *
-        getByteSize(i == result ? conv.getResultType() : conv.dataType);
-    if (isTransposed(layouts[i], lengths[i]))
-      tensors[i] = {bytes, bytes};
+    const bool isResult = i == result;
+    const DataType given = isResult ? conv.getResultType() : conv.dataType;
+    const DataType copied = isResult ? given : operandType;
+    const int64_t elements = lengths[i].getElements();
+    if (given != copied || isTransposed(layouts[i], lengths[i]))
+      tensors[i] = {elements * getByteSize(given),
+                    elements * getByteSize(copied)};
   }
 }
 

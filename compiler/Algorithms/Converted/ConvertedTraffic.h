@@ -11,10 +11,12 @@
 namespace tessera {
 
 /// What is read and written to bring the tensors of a convolution into the
-/// workspace with channels last.
+/// workspace with channels last, and the operands as `operandType`.
 class ConvertedTraffic {
 public:
-  explicit ConvertedTraffic(const ConvProblem &conv);
+  ConvertedTraffic(const ConvProblem &conv, DataType operandType);
+  explicit ConvertedTraffic(const ConvProblem &conv)
+      : ConvertedTraffic(conv, conv.dataType) {}
 
   /// Offsets into a workspace have 31 bits.
   static constexpr int64_t kMostWorkspace = int64_t(1) << 31;

@@ -6,6 +6,9 @@
 // matrices is short, as the taps of a filter are, or would leave much of a tile
 // empty, as 96 channels do.
 //
+// Elements may be converted on their way. Where that is all, as both sides lie
+// the same, a thread stores what it has loaded itself.
+//
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Algorithms/Converted/TransposeKernel.h"
@@ -17,6 +20,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 using namespace mlir;
 using namespace tessera;
@@ -111,7 +115,9 @@ static void storeTile(PointBuilder &p, Value shared, Value target,
     for (int64_t i = 0; i < walk.width; ++i)
       elements.push_back(
           p.loadShared(shared, 1, layout.locate(p, p.add(row, i), column)));
-    p.storeBlock(p.makeBlock(elements), target, 2,
+    Value block =
+        p.convert(p.makeBlock(elements), getElementTypeOrSelf(target));
+    p.storeBlock(block, target, 2,
                  {corner[0], p.add(corner[2], column), p.add(corner[1], row)});
   }
 }
@@ -157,6 +163,12 @@ struct TilePlan {
 };
 } // namespace
 
+/// The elements that a thread accesses at once along dimension `dim`.
+static int64_t getWidestAccess(MemRefType type, int64_t dim) {
+  return getAccessWidth(type, dim,
+                        kAccessBytes * 8 / type.getElementTypeBitWidth());
+}
+
 /// Gives the arguments the types of matrices.
 static TilePlan planTiles(const Transposition &job) {
   const auto [batch, rows, columns] = job.matrices;
@@ -165,10 +177,9 @@ static TilePlan planTiles(const Transposition &job) {
   auto type = cast<MemRefType>(job.source.getType());
   auto target = cast<MemRefType>(job.target.getType());
   const int64_t bytes = type.getElementTypeBitWidth() / 8;
-  const int64_t unit = kAccessBytes / bytes;
   const TileShape tile = chooseTile(job.matrices, bytes);
-  const TileWalk loads{tile, tile.columns, getAccessWidth(type, 2, unit)};
-  const TileWalk stores{tile, tile.rows, getAccessWidth(target, 2, unit)};
+  const TileWalk loads{tile, tile.columns, getWidestAccess(type, 2)};
+  const TileWalk stores{tile, tile.rows, getWidestAccess(target, 2)};
   return {job.matrices, tile, loads, stores, {tile, stores.width, bytes}};
 }
 
@@ -178,51 +189,137 @@ static PointBuilder::Values getCorner(PointBuilder &p, const TilePlan &plan,
   return {at[0], p.mul(at[2], plan.tile.rows), p.mul(at[1], plan.tile.columns)};
 }
 
-void tessera::emitTranspose(func::FuncOp kernel, const Transposition &job) {
-  const TilePlan plan = planTiles(job);
+//===----------------------------------------------------------------------===//
+// Elements that are converted where they are
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// How a workgroup converts a run of elements: each thread some blocks.
+struct RunPlan {
+  int64_t elements, width;
+
+  static constexpr int64_t kBlocks = 4; ///< Of a thread.
+  int64_t getRun() const { return kThreads * kBlocks * width; }
+  int64_t countRuns() const {
+    return llvm::divideCeilSigned(elements, getRun());
+  }
+};
+} // namespace
+
+/// Makes the arguments flat.
+static RunPlan planRuns(const Transposition &job) {
+  const auto [batch, rows, columns] = job.matrices;
+  const int64_t elements = batch * rows * columns;
+  auto flatten = [&](BlockArgument argument) {
+    Value flat = reshapeArgument(argument, {elements});
+    return getWidestAccess(cast<MemRefType>(flat.getType()), 0);
+  };
+  const int64_t loads = flatten(job.source), stores = flatten(job.target);
+  return {elements, std::min(loads, stores)};
+}
+
+static void convertRun(PointBuilder &p, const Transposition &job,
+                       const RunPlan &plan, Value run, Value thread) {
+  PointBuilder::Values offsets, blocks;
+  for (int64_t i = 0; i < RunPlan::kBlocks; ++i)
+    offsets.push_back(p.add(p.mul(run, plan.getRun()),
+                            p.mul(p.add(thread, i * kThreads), plan.width)));
+  for (Value offset : offsets)
+    blocks.push_back(p.loadBlock(job.source, 0, plan.width, offset));
+  for (auto [block, offset] : llvm::zip_equal(blocks, offsets))
+    p.storeBlock(p.convert(block, getElementTypeOrSelf(job.target.getType())),
+                 job.target, 0, offset);
+}
+
+//===----------------------------------------------------------------------===//
+// The launches
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A transposition in two phases, or a conversion in the first one.
+class Job {
+public:
+  explicit Job(const Transposition &job)
+      : job(job),
+        runs(job.matrices.isSameTransposed() ? std::optional(planRuns(job))
+                                             : std::nullopt),
+        tiles(runs ? std::nullopt : std::optional(planTiles(job))) {}
+
+  /// The numbers of workgroups along each dimension.
+  SmallVector<int64_t> getGroups() const {
+    if (runs)
+      return {runs->countRuns()};
+    return llvm::to_vector(tiles->getTiles());
+  }
+  int64_t countGroups() const { return llvm::product_of(getGroups()); }
+  /// Of memory that threads share.
+  int64_t countShared() const {
+    return tiles ? tiles->layout.countElements() : 0;
+  }
+  Type getSourceElement() const {
+    return getElementTypeOrSelf(job.source.getType());
+  }
+
+  void load(PointBuilder &p, Value shared, ValueRange at, Value thread) const {
+    if (runs)
+      convertRun(p, job, *runs, at.front(), thread);
+    else
+      loadTile(p, job.source, shared, getCorner(p, *tiles, at), thread,
+               tiles->loads, tiles->layout);
+  }
+  void store(PointBuilder &p, Value shared, ValueRange at, Value thread) const {
+    if (tiles)
+      storeTile(p, shared, job.target, getCorner(p, *tiles, at), thread,
+                tiles->stores, tiles->layout);
+  }
+
+private:
+  Transposition job;
+  std::optional<RunPlan> runs;
+  std::optional<TilePlan> tiles;
+};
+} // namespace
+
+void tessera::emitTranspose(func::FuncOp kernel, const Transposition &only) {
+  const Job job(only);
   OpBuilder b(kernel.getBody().front().getTerminator());
   PointBuilder p(b, kernel.getLoc());
-  const auto [images, columns, rows] = plan.getTiles();
-  ValueRange at = p.forEachPoint({images, columns, rows, kThreads}, kThreads);
-  Value shared = p.makeShared(getElementTypeOrSelf(job.source.getType()),
-                              {plan.layout.countElements()});
-  const PointBuilder::Values corner = getCorner(p, plan, at.drop_back());
-  loadTile(p, job.source, shared, corner, at.back(), plan.loads, plan.layout);
+  SmallVector<int64_t> sizes = job.getGroups();
+  sizes.push_back(kThreads);
+  ValueRange at = p.forEachPoint(sizes, kThreads);
+  if (job.countShared() == 0)
+    return job.load(p, Value(), at.drop_back(), at.back());
+  Value shared = p.makeShared(job.getSourceElement(), {job.countShared()});
+  job.load(p, shared, at.drop_back(), at.back());
   p.barrier();
-  storeTile(p, shared, job.target, corner, at.back(), plan.stores, plan.layout);
+  job.store(p, shared, at.drop_back(), at.back());
 }
 
 void tessera::emitTransposes(func::FuncOp kernel, const Transposition &first,
                              const Transposition &second) {
-  const std::array plans = {planTiles(first), planTiles(second)};
-  std::array<int64_t, 2> counts;
-  for (auto [count, plan] : llvm::zip(counts, plans)) {
-    const auto [images, columns, rows] = plan.getTiles();
-    count = images * columns * rows;
-  }
+  const std::array jobs = {Job(first), Job(second)};
+  const std::array counts = {jobs[0].countGroups(), jobs[1].countGroups()};
   OpBuilder b(kernel.getBody().front().getTerminator());
   PointBuilder p(b, kernel.getLoc());
   ValueRange at = p.forEachPoint({counts[0] + counts[1], kThreads}, kThreads);
-  Value thread = at[1];
-  Value shared = p.makeShared(getElementTypeOrSelf(first.source.getType()),
-                              {std::max(plans[0].layout.countElements(),
-                                        plans[1].layout.countElements())});
-  auto load = [&](const Transposition &job, const TilePlan &plan, Value tile) {
-    loadTile(p, job.source, shared,
-             getCorner(p, plan, p.splitPosition(plan.getTiles(), tile)), thread,
-             plan.loads, plan.layout);
+  Value group = at[0], thread = at[1];
+  Value shared;
+  using Phase = void (Job::*)(PointBuilder &, Value, ValueRange, Value) const;
+  auto emit = [&](Phase phase) {
+    auto run = [&](const Job &job, Value number) {
+      (job.*phase)(p, shared, p.splitPosition(job.getGroups(), number), thread);
+    };
+    p.shareGroups(
+        group, counts, [&](Value number) { run(jobs[0], number); },
+        [&](Value number) { run(jobs[1], number); });
   };
-  auto store = [&](const Transposition &job, const TilePlan &plan, Value tile) {
-    storeTile(p, shared, job.target,
-              getCorner(p, plan, p.splitPosition(plan.getTiles(), tile)),
-              thread, plan.stores, plan.layout);
-  };
+  const int64_t elements =
+      std::max(jobs[0].countShared(), jobs[1].countShared());
+  if (elements == 0)
+    return emit(&Job::load);
+  shared = p.makeShared(jobs[0].getSourceElement(), {elements});
+  emit(&Job::load);
   // A barrier is in no branch.
-  p.shareGroups(
-      at[0], counts, [&](Value tile) { load(first, plans[0], tile); },
-      [&](Value tile) { load(second, plans[1], tile); });
   p.barrier();
-  p.shareGroups(
-      at[0], counts, [&](Value tile) { store(first, plans[0], tile); },
-      [&](Value tile) { store(second, plans[1], tile); });
+  emit(&Job::store);
 }

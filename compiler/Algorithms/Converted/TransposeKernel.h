@@ -10,12 +10,16 @@ namespace tessera {
 /// A batch of matrices in memory, each packed by rows.
 struct Matrices {
   int64_t batch, rows, columns;
+
+  /// Whether the transposed ones are the same memory.
+  bool isSameTransposed() const { return rows == 1 || columns == 1; }
 };
 
 /// `target`, [batch, columns, rows], becomes the transposed matrices of
-/// `source`, [batch, rows, columns]. Both are memref arguments of one kernel,
-/// of any shape with as many elements, packed; their types become the
-/// matrices'.
+/// `source`, [batch, rows, columns], converted to its own type of elements.
+/// Both are memref arguments of one kernel, of any shape with as many elements,
+/// packed; their types become the matrices', or flat where both are the same in
+/// memory.
 struct Transposition {
   mlir::BlockArgument source, target;
   Matrices matrices;
@@ -24,8 +28,8 @@ struct Transposition {
 /// Writes the body of `kernel`.
 void emitTranspose(mlir::func::FuncOp kernel, const Transposition &job);
 
-/// Writes the body of `kernel` for two tensors of one type. The workgroups of
-/// `first` begin first: it is to be the shorter one.
+/// Writes the body of `kernel` for two tensors whose sources have one type. The
+/// workgroups of `first` begin first: it is to be the shorter one.
 void emitTransposes(mlir::func::FuncOp kernel, const Transposition &first,
                     const Transposition &second);
 

@@ -142,7 +142,8 @@ static GeneralTile chooseWeightsTile(const ConvProblem &conv,
 std::vector<Candidate>
 GeneralConv::getCandidates(const Problem &problem,
                            const GpuTarget &target) const {
-  std::vector<Candidate> all = getGeneralCandidates(*problem.getConv(), target);
+  const Problem sample = problem.getSample();
+  std::vector<Candidate> all = getGeneralCandidates(*sample.getConv(), target);
   if (!problem.isUnaligned() && !problem.isWithoutWorkspace())
     return all;
   // A misaligned problem runs this tile in place of another one, whose

@@ -38,6 +38,7 @@ public:
 
 private:
   ClassExprs addClasses(ViewBuilder &view) const;
+  Size countRows(const Size &in, const StrideClasses &c, int64_t stride) const;
   /// The output channel, within its group, of the reduction's last dimension.
   AffineExpr getChannel(const ClassExprs &at, AffineExpr reduced) const;
 
@@ -46,7 +47,7 @@ private:
   const ConvGeometry &g;
   const ReductionSplits splits;
   SmallVector<StrideClasses> classes; ///< One for each dimension.
-  SmallVector<int64_t> pixels;        ///< Images, then each dimension's rows.
+  SmallVector<Size> pixels;           ///< Images, then each dimension's rows.
   SmallVector<int64_t> reduce;        ///< Each dimension's taps, then channels.
 };
 } // namespace
@@ -55,14 +56,24 @@ BackwardDataViewer::BackwardDataViewer(OpBuilder &b, dnn::ConvOp conv,
                                        const ConvGeometry &g,
                                        const DataReduction &reduction)
     : b(b), conv(conv), g(g), splits(reduction.splits),
-      classes(llvm::map_to_vector(g.dims, chooseClasses)), pixels({g.batch}) {
+      classes(llvm::map_to_vector(g.dims, chooseClasses)),
+      pixels(getImageSizes(b, conv.getX(), conv.getXLayout())) {
   for (auto [i, dim] : llvm::enumerate(g.dims)) {
-    pixels.push_back(reduction.hasHalo && hasPositions(i, g.dims.size())
-                         ? countPositions(dim)
-                         : classes[i].rows);
+    pixels[1 + i] = reduction.hasHalo && hasPositions(i, g.dims.size())
+                        ? Size(countPositions(dim))
+                        : countRows(pixels[1 + i], classes[i], dim.stride);
     reduce.push_back(classes[i].taps);
   }
   reduce.push_back(splits.getShare(g.outChannels));
+}
+
+/// The rows of a dimension of `in` elements.
+Size BackwardDataViewer::countRows(const Size &in, const StrideClasses &c,
+                                   int64_t stride) const {
+  if (in.isKnown())
+    return c.rows;
+  PointBuilder p(b, in.value.getLoc());
+  return Size(p.div(p.add(in.value, c.rowsPad), stride));
 }
 
 ClassExprs BackwardDataViewer::addClasses(ViewBuilder &view) const {
@@ -96,7 +107,9 @@ static AffineExpr makeTap(const StrideClasses &c, AffineExpr index) {
 dnn::ViewOp BackwardDataViewer::viewOutput() {
   ViewBuilder view(b);
   ClassExprs group = addClasses(view);
-  ViewBuilder::Exprs row = view.add(1, pixels);
+  ViewBuilder::Exprs row =
+      view.addOpen(1, alignSizes(b, conv.getY(), conv.getYLayout(),
+                                 g.isPointwise(), pixels));
   ViewBuilder::Exprs reduction = view.add(2, reduce);
   ViewBuilder::Exprs spatial;
   for (auto [i, c] : llvm::enumerate(classes))
@@ -136,7 +149,7 @@ dnn::ViewOp BackwardDataViewer::viewFilter(Value transposed) {
 ResultCoordinates BackwardDataViewer::placeInput() {
   ViewBuilder view(b);
   ClassExprs group = addClasses(view);
-  ViewBuilder::Exprs row = view.add(1, pixels);
+  ViewBuilder::Exprs row = view.addOpen(1, pixels);
   AffineExpr channel = view.add(2, {g.inChannels})[0];
   ViewBuilder::Exprs spatial;
   for (auto [i, dim] : llvm::enumerate(g.dims)) {

@@ -35,7 +35,7 @@ struct FilterCoordinates {
 static bool wantsBatchLast(const ConvGeometry &g,
                            const WeightsReduction &reduction) {
   return !reduction.isTma && !reduction.hasPlanes && !g.isPointwise() &&
-         g.batch % reduction.step == 0;
+         !ShapedType::isDynamic(g.batch) && g.batch % reduction.step == 0;
 }
 
 bool tessera::walksPlanes(ArrayRef<ConvDim> dims) {
@@ -65,11 +65,11 @@ static size_t getSplitDim(const ConvGeometry &g,
 
 /// Adds the pixels of a split, which has `reduce[splitDim]` elements of that
 /// dimension; `split` is its number, or null if there is only one.
-static Pixel addPixels(ViewBuilder &view, ArrayRef<int64_t> reduce,
-                       bool batchLast, size_t splitDim, AffineExpr split) {
-  ViewBuilder::Exprs exprs = view.add(2, reduce);
+static Pixel addPixels(ViewBuilder &view, ArrayRef<Size> reduce, bool batchLast,
+                       size_t splitDim, AffineExpr split) {
+  ViewBuilder::Exprs exprs = view.addOpen(2, reduce);
   if (split)
-    exprs[splitDim] = split * reduce[splitDim] + exprs[splitDim];
+    exprs[splitDim] = split * reduce[splitDim].number + exprs[splitDim];
   if (batchLast)
     return {exprs.back(), {exprs.begin(), exprs.end() - 1}};
   return {exprs.front(), {exprs.begin() + 1, exprs.end()}};
@@ -156,24 +156,30 @@ GemmViews tessera::viewBackwardWeights(OpBuilder &b, dnn::ConvOp conv,
                                        const ConvGeometry &g,
                                        const WeightsReduction &reduction) {
   Location loc = conv.getLoc();
-  const ReductionSplits splits{reduction.splits, reduction.isTma};
+  const bool isOpen = ShapedType::isDynamic(g.batch);
+  const bool areSteps = reduction.isTma || isOpen;
+  const ReductionSplits splits{reduction.splits, areSteps};
   const bool hasHalo = reduction.haloChannels > 0;
   bool batchLast = wantsBatchLast(g, reduction);
   bool channelsLast = reduction.hasPlanes || isChannelsLast(conv.getWLayout());
   SmallVector<int64_t> reduce = getReduction(g, batchLast, reduction);
   const size_t splitDim = getSplitDim(g, reduction);
-  if (!reduction.isTma)
+  if (!areSteps)
     reduce[splitDim] /= reduction.splits;
-  auto addSplit = [&](ViewBuilder &view, AffineExpr split) {
-    return addPixels(view, reduce, batchLast, splitDim,
-                     reduction.isTma ? AffineExpr() : split);
+  const SmallVector<Size> pixels =
+      isOpen ? getImageSizes(b, conv.getY(), conv.getYLayout())
+             : SmallVector<Size>(ArrayRef(reduce));
+  auto addSplit = [&](ViewBuilder &view, ArrayRef<Size> sizes,
+                      AffineExpr split) {
+    return addPixels(view, sizes, batchLast, splitDim,
+                     areSteps ? AffineExpr() : split);
   };
   dnn::ViewOp output, input;
   {
     ViewBuilder view(b);
     auto [groups, split] = addGroups(view, {g.groups}, splits);
     FilterCoordinates rows = addRows(view, g, hasHalo);
-    Pixel pixel = addSplit(view, split);
+    Pixel pixel = addSplit(view, pixels, split);
     for (auto [i, tap] : llvm::enumerate(rows.taps))
       pixel.position[i] =
           pixel.position[i] + g.dims[i].pad - tap * g.dims[i].dilation;
@@ -185,7 +191,10 @@ GemmViews tessera::viewBackwardWeights(OpBuilder &b, dnn::ConvOp conv,
     ViewBuilder view(b);
     auto [groups, split] = addGroups(view, {g.groups}, splits);
     FilterCoordinates filter = addFilter(view, 1, g, channelsLast, reduction);
-    Pixel pixel = addSplit(view, split);
+    Pixel pixel = addSplit(
+        view,
+        alignSizes(b, conv.getX(), conv.getXLayout(), g.isPointwise(), pixels),
+        split);
     const size_t ofRows = g.dims.size() - filter.taps.size();
     ViewBuilder::Exprs spatial(pixel.position.begin(),
                                pixel.position.begin() + ofRows);

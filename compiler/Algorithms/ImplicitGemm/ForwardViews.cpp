@@ -45,18 +45,19 @@ GemmViews tessera::viewForward(OpBuilder &b, dnn::ConvOp conv,
   const ReductionSplits &splits = walk.splits;
   const int64_t channels = splits.getShare(g.inChannels);
   bool channelsFirst = wantsChannelsFirst(conv, channels, walk.step);
-  SmallVector<int64_t> pixels = {g.batch};
+  SmallVector<Size> pixels = getImageSizes(b, conv.getY(), conv.getYLayout());
   for (auto [i, dim] : llvm::enumerate(g.dims))
-    pixels.push_back(walk.hasHalo && hasPositions(i, g.dims.size())
-                         ? countPositions(dim)
-                         : dim.out);
+    if (walk.hasHalo && hasPositions(i, g.dims.size()))
+      pixels[1 + i] = countPositions(dim);
   SmallVector<int64_t> reduce = g.get(&ConvDim::filter);
   reduce.insert(channelsFirst ? reduce.begin() : reduce.end(), channels);
   dnn::ViewOp input, filter;
   {
     ViewBuilder view(b);
     GroupExprs at = addGroups(view, {g.groups}, splits);
-    ViewBuilder::Exprs row = view.add(1, pixels);
+    ViewBuilder::Exprs row =
+        view.addOpen(1, alignSizes(b, conv.getX(), conv.getXLayout(),
+                                   g.isPointwise(), pixels));
     Reduction reduction = addReduction(view, reduce, channelsFirst);
     ViewBuilder::Exprs spatial;
     for (auto [i, dim] : llvm::enumerate(g.dims))
@@ -78,7 +79,7 @@ GemmViews tessera::viewForward(OpBuilder &b, dnn::ConvOp conv,
   }
   ViewBuilder view(b);
   GroupExprs at = addGroups(view, {g.groups}, splits);
-  ViewBuilder::Exprs row = view.add(1, pixels);
+  ViewBuilder::Exprs row = view.addOpen(1, pixels);
   AffineExpr k = view.add(2, {g.outChannels})[0];
   ResultCoordinates result{view,
                            row[0],

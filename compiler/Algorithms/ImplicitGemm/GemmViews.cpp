@@ -7,13 +7,20 @@ using namespace tessera;
 
 ViewBuilder::Exprs ViewBuilder::add(unsigned index,
                                     ArrayRef<int64_t> newSizes) {
+  return addOpen(index, SmallVector<Size>(newSizes));
+}
+
+ViewBuilder::Exprs ViewBuilder::addOpen(unsigned index,
+                                        ArrayRef<Size> newSizes) {
   assert(llvm::all_of(ArrayRef(ranks).drop_front(index + 1),
                       [](int64_t rank) { return rank == 0; }) &&
          "coordinates come in order");
   Exprs exprs;
-  for (int64_t size : newSizes) {
+  for (const Size &size : newSizes) {
     exprs.push_back(b.getAffineDimExpr(sizes.size()));
-    sizes.push_back(size);
+    sizes.push_back(size.number);
+    if (!size.isKnown())
+      openSizes.push_back(size.value);
     ++ranks[index];
   }
   return exprs;
@@ -28,7 +35,7 @@ dnn::ViewOp ViewBuilder::create(Location loc, Value source,
   auto type =
       dnn::ViewType::get(b.getContext(), shape,
                          cast<MemRefType>(source.getType()).getElementType());
-  return dnn::ViewOp::create(b, loc, type, source, coords);
+  return dnn::ViewOp::create(b, loc, type, source, openSizes, coords);
 }
 
 GroupExprs tessera::addGroups(ViewBuilder &view, ArrayRef<int64_t> sizes,
@@ -59,6 +66,35 @@ ViewBuilder::Exprs tessera::orderCoordinates(dnn::Layout layout,
                                                  : coordinates.end(),
                      channel);
   return coordinates;
+}
+
+SmallVector<Size> tessera::getImageSizes(OpBuilder &b, Value tensor,
+                                         dnn::Layout layout) {
+  PointBuilder p(b, tensor.getLoc());
+  const int64_t rank = cast<MemRefType>(tensor.getType()).getRank();
+  const int64_t channels = isChannelsLast(layout) ? rank - 1 : 1;
+  SmallVector<Size> sizes;
+  for (int64_t dim = 0; dim < rank; ++dim)
+    if (dim != channels)
+      sizes.push_back(p.getSize(tensor, dim));
+  return sizes;
+}
+
+SmallVector<Size> tessera::alignSizes(OpBuilder &b, Value tensor,
+                                      dnn::Layout layout, bool areAll,
+                                      SmallVector<Size> pixels) {
+  if (llvm::all_of(pixels, [](const Size &size) { return size.isKnown(); }))
+    return pixels;
+  SmallVector<Size> own = getImageSizes(b, tensor, layout);
+  if (areAll)
+    return own;
+  pixels.front() = own.front();
+  return pixels;
+}
+
+SmallVector<int64_t> tessera::getNumbers(ArrayRef<Size> sizes) {
+  return llvm::map_to_vector(sizes,
+                             [](const Size &size) { return size.number; });
 }
 
 bool tessera::isChannelsLast(dnn::Layout layout) {

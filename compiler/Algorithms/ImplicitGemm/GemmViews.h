@@ -10,6 +10,7 @@
 #define TESSERA_COMPILER_ALGORITHMS_IMPLICITGEMM_GEMMVIEWS_H
 
 #include "compiler/Algorithms/Common/ConvGeometry.h"
+#include "compiler/Algorithms/Common/PointBuilder.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -24,6 +25,8 @@ public:
   using Exprs = llvm::SmallVector<mlir::AffineExpr, 4>;
   /// Appends dimensions to coordinate `index` (0 group, 1 row, 2 column).
   Exprs add(unsigned index, llvm::ArrayRef<int64_t> newSizes);
+  /// The same of sizes that may be unknown.
+  Exprs addOpen(unsigned index, llvm::ArrayRef<Size> newSizes);
 
   /// Creates the view of a tensor of `layout` at these coordinates by meaning.
   dnn::ViewOp create(mlir::Location loc, mlir::Value source, dnn::Layout layout,
@@ -36,6 +39,7 @@ public:
 private:
   mlir::OpBuilder &b;
   llvm::SmallVector<int64_t> sizes;
+  llvm::SmallVector<mlir::Value> openSizes;
   int64_t ranks[3] = {0, 0, 0};
 };
 
@@ -84,6 +88,18 @@ struct GroupExprs {
 /// the pipeline requires; so tiles that run at the same time read the same.
 GroupExprs addGroups(ViewBuilder &view, llvm::ArrayRef<int64_t> sizes,
                      const ReductionSplits &splits);
+
+/// The images and the spatial sizes of an image tensor of `layout`.
+llvm::SmallVector<Size> getImageSizes(mlir::OpBuilder &b, mlir::Value tensor,
+                                      dnn::Layout layout);
+/// Their numbers.
+llvm::SmallVector<int64_t> getNumbers(llvm::ArrayRef<Size> sizes);
+/// `pixels`, images and rows of another tensor, for a view of `tensor`: unknown
+/// sizes that are equal, images or (`areAll`) all, are named by the tensor that
+/// they are used for, so that what lies together in memory is seen to.
+llvm::SmallVector<Size> alignSizes(mlir::OpBuilder &b, mlir::Value tensor,
+                                   dnn::Layout layout, bool areAll,
+                                   llvm::SmallVector<Size> pixels);
 
 /// result[g, m, n] = sum over k of a[g, m, k] * b[g, n, k].
 struct GemmViews {

@@ -31,10 +31,10 @@ static int64_t getHaloChannels(const ConvGeometry &g, const GemmTile &tile) {
 
 /// Whether the pixels of a channel of an image lie together in `tensor`.
 static bool hasPlanes(Value tensor, dnn::Layout layout) {
-  if (isChannelsLast(layout))
-    return false;
   constexpr int64_t kSpatial = 2;
   auto type = cast<MemRefType>(tensor.getType());
+  if (isChannelsLast(layout) || !type.hasStaticShape())
+    return false;
   int64_t offset = 0, together = 1;
   SmallVector<int64_t> strides;
   (void)type.getStridesAndOffset(strides, offset);
@@ -154,13 +154,15 @@ static Value createPipeline(OpBuilder &b, Location loc, GemmViews views,
               : tile.isDirect   ? dnn::CopyKind::DirectToLds
               : tile.isResident ? dnn::CopyKind::CpAsync
                                 : dnn::CopyKind::Registers;
+  const bool splitsSteps =
+      tile.splitsSteps() || ShapedType::isDynamicShape(views.reduce);
   auto pipeline = dnn::PipelineOp::create(
       b, loc, tileD, views.reduce, tile.k, tile.buffers, copy,
       tile.isTma ? dnn::SyncKind::Mbarrier : dnn::SyncKind::Barrier,
       tile.splitsSteps() ? dnn::ScheduleKind::Natural
                          : dnn::ScheduleKind::Pinned,
       getRoles(context, tile),
-      tile.splitsSteps() && tile.splits > 1 && !views.splitsChannels
+      splitsSteps && tile.splits > 1 && !views.splitsChannels
           ? b.getI64IntegerAttr(tile.splits)
           : IntegerAttr(),
       tile.halo > 0 ? b.getI64IntegerAttr(tile.halo) : IntegerAttr(),
@@ -241,9 +243,11 @@ dnn::TileStoreOp tessera::createGemmTiles(OpBuilder &b, Location loc,
                                           int64_t persistent) {
   OpBuilder::InsertionGuard guard(b);
   ArrayRef<int64_t> shape = stored.getType().getShape();
-  int64_t counts[] = {shape[0], llvm::divideCeilSigned(shape[1], tile.m),
-                      llvm::divideCeilSigned(shape[2], tile.n)};
-  if (counts[0] * counts[1] * counts[2] <= persistent && !tile.isTma)
+  const bool isOpen = ShapedType::isDynamic(shape[1]);
+  int64_t counts[] = {
+      shape[0], isOpen ? shape[1] : llvm::divideCeilSigned(shape[1], tile.m),
+      llvm::divideCeilSigned(shape[2], tile.n)};
+  if (!isOpen && counts[0] * counts[1] * counts[2] <= persistent && !tile.isTma)
     persistent = 0;
   auto tiles = dnn::ForEachTileOp::create(
       b, loc, counts, ArrayRef<int64_t>{tile.m, tile.n},
@@ -323,6 +327,8 @@ static LogicalResult checkSplits(dnn::ConvOp conv, const GemmTile &tile,
     return conv.emitOpError()
            << "is of " << element << ", whose accumulators have no atomics";
   const ConvGeometry geometry(conv);
+  if (!isData && ShapedType::isDynamic(geometry.batch))
+    return success(); // Runs of steps.
   const int64_t size =
       isData
           ? getDataSplitSize(conv, tile)
@@ -349,6 +355,25 @@ static LogicalResult checkHalo(dnn::ConvOp conv, const GemmTile &tile) {
   if (tile.isTma && !llvm::all_of(geometry.dims, fitsHalo))
     return conv.emitOpError("needs stride 1, and no more padding than the "
                             "filter reaches, to share pixels in a halo");
+  return success();
+}
+
+/// Checks that a tile of a convolution of unknown sizes depends on none of them
+/// (docs/design/0038-sizes-as-arguments.md).
+static LogicalResult checkUnknownSizes(dnn::ConvOp conv, const GemmTile &tile) {
+  if (!ShapedType::isDynamic(conv.getDims().n))
+    return success();
+  if (!isChannelsLast(conv.getXLayout()) ||
+      !isChannelsLast(conv.getWLayout()) || !isChannelsLast(conv.getYLayout()))
+    return conv.emitOpError(
+        "needs known sizes unless all tensors have channels last");
+  const bool isData =
+      conv.getDirection() != dnn::ConvDirection::BackwardWeights;
+  if (tile.isTma || tile.isDirect || tile.halo > 0 ||
+      (isData && tile.splits > 1))
+    return conv.emitOpError(
+        "has unknown sizes, for which a tile copies through registers, has no "
+        "halo, and splits backward weights only");
   return success();
 }
 
@@ -398,7 +423,8 @@ LogicalResult tessera::buildImplicitGemm(Operation *primitive,
   ErrorOr<GemmTile> tile = parseGemmTile(config);
   if (!tile)
     return conv.emitOpError() << tile.getStatus().getMessage();
-  if (failed(checkRounding(conv, config, tile->mma)) ||
+  if (failed(checkUnknownSizes(conv, *tile)) ||
+      failed(checkRounding(conv, config, tile->mma)) ||
       failed(checkSplits(conv, *tile, target)) ||
       failed(checkHalo(conv, *tile)))
     return failure();

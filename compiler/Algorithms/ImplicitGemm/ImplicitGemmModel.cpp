@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <set>
 
 using namespace tessera;
 
@@ -203,6 +204,7 @@ namespace {
 class ImplicitGemm final : public Algorithm {
 public:
   std::string_view getName() const override { return "igemm"; }
+  bool takesUnknownSizes() const override { return true; }
   /// For splits, and for the transposed filter of backward data in tf32 and in
   /// floats of 8 bits.
   bool needsWorkspace(const ConvProblem &conv,
@@ -222,12 +224,31 @@ public:
 };
 } // namespace
 
+/// Which problems of unknown sizes have products of matrices: neighbours in
+/// memory are channels.
+static Status checkOpenSizes(const ConvProblem &conv) {
+  const bool isChannelsLast = conv.xLayout == Layout::NHWC &&
+                              conv.wLayout == Layout::NHWC &&
+                              conv.yLayout == Layout::NHWC;
+  if (!isChannelsLast)
+    return notSupported("needs known sizes unless all tensors have channels "
+                        "last");
+  // Positions along the reduction are counted in bytes with 31 bits.
+  if (conv.direction == Direction::BackwardWeights && conv.outChannels == 1)
+    return notSupported("needs known sizes to reduce to one output channel");
+  return Status::ok();
+}
+
 /// Accepts the problems that the lowering covers.
 Status ImplicitGemm::check(const Problem &problem,
                            const GpuTarget &target) const {
-  const ConvProblem *conv = problem.getConv();
+  const Problem sample = problem.getSample();
+  const ConvProblem *conv = sample.getConv();
   if (!conv)
     return notSupported("solves convolutions");
+  if (problem.hasUnknownSizes())
+    if (Status status = checkOpenSizes(*conv); !status.isOk())
+      return status;
   if (isFloat8(conv->dataType) &&
       !findMatrixInstruction(target, getGemmShapes(target, *conv).instruction,
                              conv->dataType))
@@ -309,9 +330,65 @@ static double getNarrowLoadsShare(const ConvProblem &conv,
   return kPlain;
 }
 
+/// The splits of backward weights of unknown sizes that fill the chip twice.
+/// The workspace of images would have an unknown size, that of a filter has
+/// not.
+static int countOpenSplits(const ConvProblem &sample, const GemmChoice &choice,
+                           const GpuTarget &target) {
+  constexpr unsigned kMost = 64;
+  const bool isSplit = sample.direction == Direction::BackwardWeights;
+  const double tiles = countTiles(choice.size, choice.shape);
+  const auto free = static_cast<unsigned>(2.0 * target.computeUnits / tiles);
+  return isSplit ? std::clamp(std::bit_floor(free), 1U, kMost) : 1;
+}
+
+/// What divisions by unknown sizes cost, over what the model expects: a load of
+/// a flat walk takes some 24 instructions, as counted for gfx942, and a larger
+/// tile multiplies more for each. Pointwise nothing is divided.
+static double getDivisionShare(const ConvProblem &sample,
+                               const GemmShape &shape) {
+  constexpr double kPerSide = 96;
+  const bool isPointwise = sample.filter == Spatial() && sample.pad == Pads() &&
+                           sample.stride == Spatial();
+  if (sample.direction != Direction::BackwardWeights || isPointwise)
+    return 1;
+  return 1 + kPerSide * (1.0 / shape.m + 1.0 / shape.n);
+}
+
+/// The tiles for unknown sizes, which copy through registers.
+static std::vector<Candidate> getOpenCandidates(const ConvProblem &sample,
+                                                const GpuTarget &target) {
+  const int64_t elementBytes = getByteSize(sample.dataType);
+  const GemmShapes shapes = getGemmShapes(target, sample);
+  const auto tensorBytes = static_cast<double>((sample.getInputElements() +
+                                                sample.getFilterElements() +
+                                                sample.getOutputElements()) *
+                                               elementBytes);
+  std::vector<Candidate> candidates;
+  for (const GemmShape &shape : shapes.shapes) {
+    GemmTile tile = makeGemmTile(shapes, shape, elementBytes);
+    GemmChoice choice{getGemmSize(sample, tile.k, target, tile.n), shape,
+                      elementBytes};
+    if (shape.isDirect || shape.halo > 0 || shape.isForPlanes ||
+        !fitsRegisters(choice, target) || !fitsUnit(choice, target))
+      continue;
+    for (int splits : std::set{1, countOpenSplits(sample, choice, target)}) {
+      tile.splits = choice.splits = splits;
+      candidates.push_back(
+          {tile.toConfig(),
+           getDivisionShare(sample, shape) *
+               estimateClocks(choice, target, getGemmRates(target), shapes.peak,
+                              tensorBytes)});
+    }
+  }
+  return candidates;
+}
+
 std::vector<Candidate>
 ImplicitGemm::getCandidates(const Problem &problem,
                             const GpuTarget &target) const {
+  if (problem.hasUnknownSizes())
+    return getOpenCandidates(*problem.getSample().getConv(), target);
   const ConvProblem &conv = *problem.getConv();
   std::vector<Candidate> candidates = getTmaCandidates(conv, target);
   const double narrow = getNarrowLoadsShare(conv, target);

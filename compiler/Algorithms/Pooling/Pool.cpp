@@ -182,7 +182,8 @@ std::vector<Candidate> tessera::getPoolCandidates(const PoolProblem &problem,
 
 std::vector<Candidate> Pool::getCandidates(const Problem &problem,
                                            const GpuTarget &target) const {
-  const PoolProblem &pool = *problem.getPool();
+  const Problem sample = problem.getSample();
+  const PoolProblem &pool = *sample.getPool();
   std::vector<Candidate> candidates =
       getPoolCandidates(pool, target, kPoolRates);
   if (target.vendor == Vendor::Nvidia)

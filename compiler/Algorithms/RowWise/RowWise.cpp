@@ -84,7 +84,8 @@ tessera::getRowWiseCandidates(const Problem &problem, const GpuTarget &target,
 
 std::vector<Candidate> Rows::getCandidates(const Problem &problem,
                                            const GpuTarget &target) const {
-  return getRowWiseCandidates(problem, target, getRowWiseRates(target));
+  return getRowWiseCandidates(problem.getSample(), target,
+                              getRowWiseRates(target));
 }
 
 LogicalResult Rows::build(Operation *primitive, const TileConfig &config,

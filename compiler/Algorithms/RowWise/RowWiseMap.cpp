@@ -57,7 +57,7 @@ std::vector<Candidate> tessera::getMapCandidates(const Problem &problem,
 std::vector<Candidate>
 RowWiseMap::getCandidates(const Problem &problem,
                           const GpuTarget &target) const {
-  return getMapCandidates(problem, target, getRowWiseRates(target));
+  return getMapCandidates(problem.getSample(), target, getRowWiseRates(target));
 }
 
 /// Adds the results of a reduction of one element, which is the value itself; a

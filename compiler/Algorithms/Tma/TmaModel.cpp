@@ -36,11 +36,15 @@ static bool isShort(const ConvProblem &p) {
   return p.dataType == DataType::F16 || p.dataType == DataType::BF16;
 }
 
-/// wgmma's floats of 8 bits, with a result that is staged as others are.
+/// wgmma's floats of 8 bits.
 static bool hasTmaFloat8(const ConvProblem &p) {
   return (p.dataType == DataType::E4M3FN || p.dataType == DataType::E5M2) &&
-         p.direction != Direction::BackwardWeights &&
-         p.byteResult != p.dataType;
+         p.direction != Direction::BackwardWeights;
+}
+
+bool tessera::fitsStagedRows(const ConvProblem &p, int64_t columns) {
+  constexpr int64_t kLeastRow = 32;
+  return getByteSize(p.getResultType()) > 1 || columns % kLeastRow == 0;
 }
 
 bool tessera::readsRowsOnly(const ConvProblem &p) {

@@ -33,6 +33,10 @@ int64_t getTmaUnit(const ConvProblem &problem);
 /// of f32 are whole copies of 128 bytes.
 int64_t getPixelColumns(int64_t elementBytes);
 
+/// Whether results of a tile of `columns`, if they have 8 bits, fill the
+/// shortest row that is staged, of 32 bytes.
+bool fitsStagedRows(const ConvProblem &p, int64_t columns);
+
 /// Whether the chip has TMA and wgmma, and the tensors suit them: f16, bf16 or
 /// f32, with channels innermost.
 bool hasTmaTensors(const ConvProblem &problem, const GpuTarget &target);

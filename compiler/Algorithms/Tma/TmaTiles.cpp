@@ -82,7 +82,10 @@ static bool isInReach(const ConvProblem &p) {
 /// Whether the result can be stored: through a tensor map, or else row by row
 /// if offsets reach it.
 static bool isReachable(const ConvProblem &p, const TmaGemm &gemm) {
-  const bool isRows = gemm.classes > 1 || gemm.columns % getTmaUnit(p) != 0 ||
+  constexpr int64_t kUnitBytes = 16;
+  const int64_t unit =
+      std::max(getTmaUnit(p), kUnitBytes / getByteSize(p.getResultType()));
+  const bool isRows = gemm.classes > 1 || gemm.columns % unit != 0 ||
                       p.epilogue.residual || p.epilogue.beta;
   return !isRows || isInReach(p);
 }
@@ -557,7 +560,13 @@ std::vector<Candidate> tessera::getTmaCandidates(const ConvProblem &problem,
   const TmaGemm gemm = getGemm(problem, hasImages);
   const Epilogue &epilogue = problem.epilogue;
   const bool hasTensors = epilogue.bias || epilogue.residual || epilogue.beta;
+  // Swapped operands are for results of 16 bits.
+  constexpr int64_t kShortBytes = 2;
+  const bool storesShorts = getByteSize(problem.getResultType()) == kShortBytes;
   auto add = [&](const TmaShape &shape) {
+    if (!fitsStagedRows(problem, shape.getStoredColumns()) ||
+        (shape.isSwapped && !storesShorts))
+      return;
     // Pieces of 64 columns have been measured behind tensors, others are only
     // for columns that 64 does not divide.
     const bool hasPieces =
@@ -586,8 +595,7 @@ std::vector<Candidate> tessera::getTmaCandidates(const ConvProblem &problem,
   }
   std::ranges::for_each(getShapes(problem, gemm, target), addBoth);
   std::ranges::for_each(getClusterShapes(problem, gemm, target), add);
-  if (!hasTensors && problem.getResultType() != DataType::F32 &&
-      gemm.classes == 1)
+  if (!hasTensors && storesShorts && gemm.classes == 1)
     std::ranges::for_each(getSwappedShapes(problem, gemm, target), addBoth);
   if (isInReach(problem)) // These tiles are stored row by row.
     std::ranges::for_each(getTmaHaloShapes(problem, target), add);

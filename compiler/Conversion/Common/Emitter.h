@@ -10,12 +10,15 @@
 #define TESSERA_COMPILER_CONVERSION_COMMON_EMITTER_H
 
 #include "compiler/Conversion/Common/DeviceOps.h"
+#include "compiler/Conversion/Common/OpenNumber.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace tessera {
+
+class SizeArguments;
 
 /// A builder of i32 values. Constants are made once, at the start of the
 /// function. Not owned by anything that outlives the lowering of a function.
@@ -28,6 +31,8 @@ public:
   mlir::OpBuilder &b;
   mlir::Location loc;
   const DeviceOps &device; ///< The chip's own instructions.
+  /// Where unknown sizes come from; null in a kernel that has none.
+  SizeArguments *sizes = nullptr;
 
   mlir::Value constant(int64_t value) {
     return constant(b.getI32IntegerAttr(static_cast<int32_t>(value)));
@@ -109,6 +114,24 @@ public:
                ? mlir::arith::SelectOp::create(b, loc, condition, lhs, rhs)
                : lhs;
   }
+
+  // The same with numbers that may be unknown.
+  mlir::Value constant(const OpenNumber &value);
+  mlir::Value wideConstant(const OpenNumber &value); ///< An i64.
+  mlir::Value add(mlir::Value lhs, const OpenNumber &rhs) {
+    return rhs.isKnown() ? add(lhs, int64_t(rhs)) : add(lhs, constant(rhs));
+  }
+  mlir::Value mul(mlir::Value lhs, const OpenNumber &rhs) {
+    if (rhs.isKnown() || isZero(lhs))
+      return rhs.isKnown() ? mul(lhs, int64_t(rhs)) : lhs;
+    return mlir::arith::MulIOp::create(b, loc, lhs, constant(rhs));
+  }
+  mlir::Value divu(mlir::Value lhs, const OpenNumber &rhs);
+  mlir::Value remu(mlir::Value lhs, const OpenNumber &rhs);
+  mlir::Value ult(mlir::Value lhs, const OpenNumber &rhs) {
+    return ult(lhs, constant(rhs));
+  }
+
   mlir::Value toIndex(mlir::Value value) {
     return mlir::arith::IndexCastOp::create(b, loc, b.getIndexType(), value);
   }

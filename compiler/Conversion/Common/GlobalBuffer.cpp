@@ -26,7 +26,8 @@ static OuterDim getOuterDim(const ViewAccess &access) {
   return {space.getExtent() / space.sizes.front(), space.coefs[0].front()};
 }
 
-static int64_t sumReach(ArrayRef<int64_t> factors, ArrayRef<int64_t> sizes) {
+static int64_t sumReach(ArrayRef<OpenNumber> factors,
+                        ArrayRef<OpenNumber> sizes) {
   int64_t bytes = 0;
   for (auto [factor, size] : llvm::zip(factors, sizes))
     bytes += std::abs(factor) * (size - 1);
@@ -60,6 +61,9 @@ static bool isOutermostInMemory(const ViewAccess &access) {
 }
 
 bool tessera::needsRowCheck(const ViewAccess &access, int64_t rows) {
+  if (access.isOpen())
+    return !access.getSpace(1).getExtent().isKnown() ||
+           access.getSpace(1).getExtent() % rows != 0;
   int64_t extent = access.getSpace(1).getExtent();
   int64_t padded = (extent + rows - 1) / rows * rows;
   OuterDim outer = getOuterDim(access);
@@ -130,10 +134,9 @@ GlobalBuffer tessera::makeBuffer(Emitter &e, const ViewAccess &access,
   GlobalBuffer buffer{{}, access.getSpace(0).evaluate(e, group), row0};
   for (auto [f, form] : llvm::enumerate(buffer.base))
     form = e.add(form, access.getConstant(f));
-  if (access.getTensorBytes() > kOutOfRange)
+  if (!access.isOpen() && access.getTensorBytes() > kOutOfRange)
     return makeWindow(e, access, pointer, std::move(buffer), group);
-  int64_t bytes = access.getTensorBytes() + headroom;
-  Value size = e.constant(e.b.getI64IntegerAttr(bytes));
+  Value size = e.wideConstant(access.getTensorBytes() + headroom);
   if (headroom > 0) {
     buffer.base[0] = e.add(buffer.base[0], headroom);
     pointer = LLVM::GEPOp::create(

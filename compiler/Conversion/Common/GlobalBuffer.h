@@ -38,12 +38,14 @@ int64_t getWindowBytes(const ViewAccess &access, int64_t rows);
 /// Whether rows past the view's end, in the last of the tiles of `rows` rows,
 /// may be anywhere but out of the descriptor's range or at another row's
 /// place: their offsets could wrap around, or a walk along them could end
-/// behind the tensor without being noticed.
+/// behind the tensor without being noticed. Of unknown sizes nothing is ruled
+/// out.
 bool needsRowCheck(const ViewAccess &access, int64_t rows);
 
-/// The descriptor for the tile at `row0` of `group`. It begins `headroom` bytes
-/// before the tensor, which one descriptor must cover then; those bytes are
-/// added to every offset.
+/// The descriptor for the tile at `row0` of `group`. That of a tensor of
+/// unknown sizes, which has at most 2 GiB, covers all of it. It begins
+/// `headroom` bytes before the tensor, which one descriptor must cover then;
+/// those bytes are added to every offset.
 GlobalBuffer makeBuffer(Emitter &e, const ViewAccess &access,
                         mlir::Value pointer, mlir::Value group,
                         mlir::Value row0, int64_t headroom = 0);

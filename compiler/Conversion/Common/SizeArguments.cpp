@@ -166,6 +166,38 @@ Value SizeArguments::emitRemainder(Emitter &e, Value value,
 }
 
 //===----------------------------------------------------------------------===//
+// Open numbers
+//===----------------------------------------------------------------------===//
+
+Value Emitter::constant(const OpenNumber &value) {
+  if (value.isKnown())
+    return constant(int64_t(value));
+  const auto [added, subtracted] = value.toExprs();
+  Value sum = sizes->emit(*this, added);
+  if (subtracted == SizeExpr())
+    return sum;
+  return arith::SubIOp::create(b, loc, sum, sizes->emit(*this, subtracted));
+}
+
+Value Emitter::wideConstant(const OpenNumber &value) {
+  if (value.isKnown())
+    return constant(b.getI64IntegerAttr(value));
+  return sizes->emitWide(*this, value.toExpr());
+}
+
+Value Emitter::divu(Value lhs, const OpenNumber &rhs) {
+  if (rhs.isKnown() || isZero(lhs))
+    return rhs.isKnown() ? divu(lhs, int64_t(rhs)) : lhs;
+  return sizes->emitQuotient(*this, lhs, rhs.toExpr());
+}
+
+Value Emitter::remu(Value lhs, const OpenNumber &rhs) {
+  if (rhs.isKnown() || isZero(lhs))
+    return rhs.isKnown() ? remu(lhs, int64_t(rhs)) : lhs;
+  return sizes->emitRemainder(*this, lhs, rhs.toExpr());
+}
+
+//===----------------------------------------------------------------------===//
 // Replacement
 //===----------------------------------------------------------------------===//
 

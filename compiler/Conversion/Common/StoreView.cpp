@@ -17,7 +17,7 @@ StoreView::StoreView(Emitter &e, ViewAccess view, GlobalBuffer window,
 
 bool StoreView::isMoved(const StoreSide &side, unsigned form) const {
   return llvm::any_of(access.getSpace(side.index).coefs[form],
-                      [](int64_t factor) { return factor != 0; });
+                      [](const OpenNumber &factor) { return !(factor == 0); });
 }
 
 StorePlace StoreView::locate(const StoreSide &side, int64_t offset,
@@ -27,7 +27,7 @@ StorePlace StoreView::locate(const StoreSide &side, int64_t offset,
   Value origin = side.index == 1 ? buffer.row0 : side.origin;
   StorePlace place{
       access.getSpace(side.index).evaluate(e, e.add(origin, position)), {}};
-  if (checksExtent && side.extent % side.tile != 0)
+  if (checksExtent && (!side.extent.isKnown() || side.extent % side.tile != 0))
     place.valid = e.ult(e.add(side.origin, position), side.extent);
   return place;
 }

@@ -18,7 +18,7 @@ namespace tessera {
 /// One side of the output, as a lane sees it; the same for all views.
 struct StoreSide {
   unsigned index; ///< 1 rows, 2 columns of the views.
-  int64_t extent;
+  OpenNumber extent;
   int64_t tile;
   mlir::Value first;  ///< The lane's first position in the tile.
   mlir::Value origin; ///< Of the tile in the view.

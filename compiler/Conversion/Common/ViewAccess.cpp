@@ -1,6 +1,7 @@
 //===- ViewAccess.cpp - A coordinate map as linear forms ------------------===//
 
 #include "compiler/Conversion/Common/ViewAccess.h"
+#include "compiler/Conversion/Common/SizeArguments.h"
 
 #include <limits>
 #include <numeric>
@@ -36,9 +37,11 @@ LinearExpr tessera::getLinearExpr(AffineExpr expr, unsigned numDims) {
   return linear;
 }
 
-int64_t AccessSpace::getExtent() const {
-  return std::accumulate(sizes.begin(), sizes.end(), int64_t(1),
-                         std::multiplies<>());
+OpenNumber AccessSpace::getExtent() const {
+  OpenNumber extent = 1;
+  for (const OpenNumber &size : sizes)
+    extent *= size;
+  return extent;
 }
 
 bool AccessSpace::isLinear() const {
@@ -73,7 +76,7 @@ int64_t AccessSpace::getForm(unsigned form, int64_t position) const {
 
 AccessSpace AccessSpace::getOffsets() const {
   AccessSpace merged{sizes, {coefs[0]}};
-  SmallVector<int64_t> &bytes = merged.coefs[0];
+  SmallVector<OpenNumber> &bytes = merged.coefs[0];
   for (int64_t d = std::ssize(sizes) - 2; d >= 0; --d) {
     if (bytes[d] != bytes[d + 1] * merged.sizes[d + 1])
       continue;
@@ -85,39 +88,84 @@ AccessSpace AccessSpace::getOffsets() const {
   return merged;
 }
 
+/// The size of every iteration dimension of a view.
+static SmallVector<OpenNumber> getViewSizes(dnn::ViewOp view,
+                                            const SizeArguments &arguments) {
+  SmallVector<OpenNumber> sizes;
+  auto open = view.getOpenSizes().begin();
+  for (int64_t size : view.getCoords().getSizes())
+    sizes.push_back(ShapedType::isDynamic(size)
+                        ? OpenNumber(*arguments.getExpr(*open++))
+                        : OpenNumber(size));
+  return sizes;
+}
+
+/// The strides of a packed tensor.
+static SmallVector<OpenNumber> multiplySizes(ArrayRef<OpenNumber> shape) {
+  SmallVector<OpenNumber> strides(shape.size());
+  OpenNumber packed = 1;
+  for (size_t dim = shape.size(); dim-- > 0; packed *= shape[dim])
+    strides[dim] = packed;
+  return strides;
+}
+
 ViewAccess::ViewAccess(dnn::ViewOp view)
     : source(view.getSource()), elementType(view.getType().getElementType()),
       coords(view.getCoords()) {
   auto type = cast<MemRefType>(source.getType());
   elementBytes = elementType.getIntOrFloatBitWidth() / 8;
   int64_t offset = 0;
-  SmallVector<int64_t> strides;
-  (void)type.getStridesAndOffset(strides, offset);
+  SmallVector<int64_t> known;
+  (void)type.getStridesAndOffset(known, offset);
+  SmallVector<OpenNumber> strides(known.begin(), known.end());
+  SmallVector<OpenNumber> shape(type.getShape().begin(), type.getShape().end());
+  hasOpenSizes = !type.hasStaticShape() || !view.getOpenSizes().empty();
+  if (hasOpenSizes) {
+    SizeArguments arguments(view->getParentOfType<func::FuncOp>());
+    sizes = getViewSizes(view, arguments);
+    shape = llvm::map_to_vector(
+        arguments.getSizes(cast<BlockArgument>(source)),
+        [](const SizeExpr &expr) { return OpenNumber(expr); });
+    if (!type.hasStaticShape())
+      strides = multiplySizes(shape);
+  } else {
+    sizes.assign(coords.getSizes().begin(), coords.getSizes().end());
+  }
   firstBytes = offset * elementBytes;
   tensorBytes = firstBytes + elementBytes;
-  unsigned numDims = coords.getSizes().size();
   constants.assign(1, firstBytes);
-  factors.emplace_back(numDims, 0);
-
+  factors.emplace_back(sizes.size(), OpenNumber());
   for (auto [expr, size, stride] :
-       llvm::zip(coords.getMap().getResults(), type.getShape(), strides)) {
+       llvm::zip(coords.getMap().getResults(), shape, strides)) {
     tensorBytes += (size - 1) * stride * elementBytes;
-    addLinear(expr, stride * elementBytes, factors[0], constants[0]);
+    addForm(expr, size, stride);
+  }
+}
 
-    SmallVector<int64_t> form(numDims, 0);
-    int64_t low = 0;
-    addLinear(expr, 1, form, low);
-    int64_t constant = low, high = low;
-    for (auto [factor, extent] : llvm::zip(form, coords.getSizes()))
-      (factor < 0 ? low : high) += factor * (extent - 1);
-    if (low >= 0 && high < size)
+/// Adds a coordinate of the tensor to the offset, and to the forms if it may
+/// leave the tensor.
+void ViewAccess::addForm(AffineExpr expr, const OpenNumber &size,
+                         const OpenNumber &stride) {
+  const LinearExpr linear = getLinearExpr(expr, sizes.size());
+  const OpenNumber bytes = stride * elementBytes;
+  constants[0] += linear.constant * bytes;
+  OpenNumber low = linear.constant, high = linear.constant;
+  for (auto [offset, factor, extent] :
+       llvm::zip(factors[0], linear.factors, sizes)) {
+    if (factor == 0)
       continue;
+    offset += factor * bytes;
+    (factor < 0 ? low : high) += factor * (extent - 1);
+  }
+  const OpenNumber beyond = size - high;
+  if (low.isKnown() && low >= 0 && beyond.isKnown() && beyond > 0)
+    return;
+  if (low.isKnown() && high.isKnown())
     isSmall &= low >= std::numeric_limits<int32_t>::min() &&
                high <= std::numeric_limits<int32_t>::max();
-    factors.push_back(form);
-    constants.push_back(constant);
-    bounds.push_back(size);
-  }
+  factors.emplace_back(linear.factors.begin(), linear.factors.end());
+  constants.push_back(linear.constant);
+  bounds.push_back(size);
 }
 
 AccessSpace ViewAccess::getSpace(unsigned index) const {
@@ -131,11 +179,11 @@ AccessSpace ViewAccess::getSpace(unsigned index, unsigned first,
   unsigned begin = coords.getFirstDim(index) + first;
   bool mergeNext = false;
   for (unsigned d = begin, e = begin + count; d < e; ++d) {
-    int64_t size = coords.getSizes()[d];
+    const OpenNumber &size = sizes[d];
     if (size == 1)
       continue;
     unsigned next = d + 1;
-    while (next < e && coords.getSizes()[next] == 1)
+    while (next < e && sizes[next] == 1)
       ++next;
     if (mergeNext)
       space.sizes.back() *= size;
@@ -147,7 +195,7 @@ AccessSpace ViewAccess::getSpace(unsigned index, unsigned first,
       merged.push_back(form[d]);
     }
     mergeNext = next < e && llvm::all_of(factors, [&](const auto &form) {
-                  return form[d] == form[next] * coords.getSizes()[next];
+                  return form[d] == form[next] * sizes[next];
                 });
   }
   return space;
@@ -162,7 +210,7 @@ int64_t tessera::getPowerOfTwoIn(int64_t value, int64_t limit) {
 
 bool ViewAccess::hasRowPairs(unsigned &form) const {
   AccessSpace rows = getSpace(1);
-  if (rows.sizes.empty() || rows.sizes.back() % 2 != 0 ||
+  if (isOpen() || rows.sizes.empty() || rows.sizes.back() % 2 != 0 ||
       rows.coefs[0].back() != elementBytes)
     return false;
   form = 0;
@@ -184,15 +232,18 @@ int64_t ViewAccess::getVectorWidth(unsigned index, int64_t limit) const {
                     [](const auto &form) { return form.back() == 0; }))
     return 1;
   // Aligned wherever the walk can start, and inside the innermost dimension.
-  int64_t width = getPowerOfTwoIn(space.sizes.back(), limit);
-  width = std::min(width, getPowerOfTwoIn(constants[0] / elementBytes, limit));
+  auto getPower = [&](const OpenNumber &bytes) {
+    return getPowerOfTwoIn(bytes.getFactor() / elementBytes, limit);
+  };
+  int64_t width = getPowerOfTwoIn(space.sizes.back().getFactor(), limit);
+  width = std::min(width, getPower(constants[0]));
   for (unsigned other = 0; other < 3; ++other) {
     AccessSpace steps = getSpace(other);
-    ArrayRef<int64_t> factors = steps.coefs[0];
+    ArrayRef<OpenNumber> factors = steps.coefs[0];
     if (other == index)
       factors = factors.drop_back();
-    for (int64_t factor : factors)
-      width = std::min(width, getPowerOfTwoIn(factor / elementBytes, limit));
+    for (const OpenNumber &factor : factors)
+      width = std::min(width, getPower(factor));
   }
   return width;
 }

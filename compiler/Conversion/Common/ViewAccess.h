@@ -23,13 +23,13 @@ void addLinear(mlir::AffineExpr expr, int64_t scale,
 /// Some consecutive iteration dimensions, merged; coefs[f][d] is the factor of
 /// dimension d in form f.
 struct AccessSpace {
-  llvm::SmallVector<int64_t> sizes;
-  llvm::SmallVector<llvm::SmallVector<int64_t>> coefs;
+  llvm::SmallVector<OpenNumber> sizes;
+  llvm::SmallVector<llvm::SmallVector<OpenNumber>> coefs;
 
-  int64_t getExtent() const;
+  OpenNumber getExtent() const;
   /// Bytes between neighbours along the space.
-  int64_t getInnermostStep() const {
-    return sizes.empty() ? 0 : coefs[0].back();
+  OpenNumber getInnermostStep() const {
+    return sizes.empty() ? OpenNumber() : coefs[0].back();
   }
   /// The contribution of the space at (flat) `position` to each form.
   llvm::SmallVector<mlir::Value> evaluate(Emitter &e,
@@ -64,14 +64,19 @@ public:
   mlir::Type getElementType() const { return elementType; }
   int64_t getElementBytes() const { return elementBytes; }
   /// From the argument's address to the tensor's last byte, gaps included.
-  int64_t getTensorBytes() const { return tensorBytes; }
+  OpenNumber getTensorBytes() const { return tensorBytes; }
   /// From the argument's address to the tensor's first element.
   int64_t getFirstBytes() const { return firstBytes; }
   int64_t getNumForms() const { return 1 + bounds.size(); }
-  int64_t getConstant(unsigned form) const { return constants[form]; }
-  int64_t getBound(unsigned form) const { return bounds[form - 1]; }
+  OpenNumber getConstant(unsigned form) const { return constants[form]; }
+  OpenNumber getBound(unsigned form) const { return bounds[form - 1]; }
 
-  /// Whether every checked coordinate, and so every check, fits 32 bits.
+  /// Whether the tensor, or a dimension that it is walked along, has an unknown
+  /// size.
+  bool isOpen() const { return hasOpenSizes; }
+
+  /// Whether every checked coordinate, and so every check, fits 32 bits. Of
+  /// unknown sizes it is checked when they are known (ProblemFamily.cpp).
   bool fitsInt32() const { return isSmall; }
 
   unsigned getNumColumnDims() const { return coords.getRanks()[2]; }
@@ -96,14 +101,19 @@ private:
   mlir::Value source;
   mlir::Type elementType;
   int64_t elementBytes;
-  int64_t tensorBytes;
+  OpenNumber tensorBytes;
   int64_t firstBytes;
   bool isSmall = true;
+  bool hasOpenSizes = false;
   dnn::CoordsAttr coords;
-  llvm::SmallVector<int64_t> constants;
-  llvm::SmallVector<int64_t> bounds;
+  llvm::SmallVector<OpenNumber> sizes; ///< Of every iteration dimension.
+  llvm::SmallVector<OpenNumber> constants;
+  llvm::SmallVector<OpenNumber> bounds;
   /// factors[f][d] for every iteration dimension d, before merging.
-  llvm::SmallVector<llvm::SmallVector<int64_t>> factors;
+  llvm::SmallVector<llvm::SmallVector<OpenNumber>> factors;
+
+  void addForm(mlir::AffineExpr expr, const OpenNumber &size,
+               const OpenNumber &stride);
 };
 
 } // namespace tessera

@@ -199,12 +199,14 @@ static StoreView makeStoreView(Emitter &e, dnn::TileStoreOp store, Value view,
                                const TileMma &mma,
                                const EpilogueInputs &inputs) {
   bool alongN = mma.hasLanesAlongN();
-  ArrayRef<int64_t> extents = store.getView().getType().getShape();
+  const ViewAccess stored(store.getView().getDefiningOp<dnn::ViewOp>());
   ArrayRef<int64_t> tile = store.getValue().getType().getShape();
   Value pFirst = mma.emitFirstOfP(), qFirst = mma.emitFirstOfQ();
   auto makeSide = [&](bool isN, Value first) {
-    return isN ? StoreSide{2, extents[2], tile[1], first, inputs.column0}
-               : StoreSide{1, extents[1], tile[0], first, inputs.row0};
+    return isN ? StoreSide{2, stored.getSpace(2).getExtent(), tile[1], first,
+                           inputs.column0}
+               : StoreSide{1, stored.getSpace(1).getExtent(), tile[0], first,
+                           inputs.row0};
   };
   ViewAccess access(view.getDefiningOp<dnn::ViewOp>());
   GlobalBuffer buffer = inputs.getBuffer(access);

@@ -41,8 +41,8 @@ LogicalResult tessera::matchHaloTaps(dnn::TileLoadOp load, HaloLines &halo) {
     tap /= halo.pixelBytes;
   }
   halo.rowLines = rows;
-  for (int64_t &bytes : halo.rowLines.coefs[0])
-    bytes /= halo.pixelBytes;
+  for (OpenNumber &bytes : halo.rowLines.coefs[0])
+    bytes = bytes / halo.pixelBytes;
   return success();
 }
 
@@ -57,8 +57,8 @@ LogicalResult tessera::matchHaloLines(dnn::TileLoadOp load, int64_t threads,
       !channels.isLinear() || channels.getExtent() % tile[1] != 0)
     return load.emitOpError("has a halo, which needs channels that lie "
                             "together, in whole steps");
-  int64_t span =
-      getMaxSpan(halo.rowLines.sizes, halo.rowLines.coefs[0], tile[0]);
+  int64_t span = getMaxSpan(toKnown(halo.rowLines.sizes),
+                            toKnown(halo.rowLines.coefs[0]), tile[0]);
   halo.rowLines = halo.rowLines.getOffsets();
   static_cast<HaloLds &>(halo) =
       HaloLds::make(span + *llvm::max_element(halo.taps) + 1,

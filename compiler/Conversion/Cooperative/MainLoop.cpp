@@ -133,7 +133,7 @@ Value MainLoop::enterStep(Value position) {
     return position;
   int64_t bytes = walk.plane > 0
                       ? kChunkBytes
-                      : walk.inner * (stepBytes / mma.getM().lds.step);
+                      : int64_t(walk.inner) * (stepBytes / mma.getM().lds.step);
   Value tap = e.divu(position, bytes);
   copyM.setTap(tap);
   copyN.setTap(tap);
@@ -156,13 +156,13 @@ SmallVector<MainLoop::Values> MainLoop::loadStep(Value position,
 
 /// Step 0 in LDS, step 1 staged.
 void MainLoop::stageFirstSteps(State &state) {
-  SmallVector<Values> first = loadStep(e.constant(0), 0);
+  SmallVector<Values> first = loadStep(addFirst(e.constant(0)), 0);
   for (unsigned pass = 0; pass < getPasses(); ++pass) {
     auto [copy, own] = getPass(pass);
     for (unsigned part = 0; part < copy.getWriteParts(); ++part)
       copy.write(own, part, first[pass], getBuffer(pass, 0));
   }
-  state.staged = loadStep(e.constant(stepBytes), 1);
+  state.staged = loadStep(addFirst(e.constant(stepBytes)), 1);
 }
 
 /// Every buffer on its way.
@@ -214,10 +214,12 @@ MainLoop::State MainLoop::emitInnerLoop(State state, Value from, Value to) {
 /// loads nothing.
 MainLoop::State MainLoop::emitFlatLoop(State state) {
   int64_t turn = getSteps() * stepBytes;
-  int64_t bytes = llvm::alignTo(
-      walk.outer * walk.inner * (stepBytes / mma.getM().lds.step), turn);
-  return emitInnerLoop(std::move(state), e.constant(turn),
-                       e.constant(bytes + turn));
+  OpenNumber bytes =
+      walk.outer * walk.inner * (stepBytes / mma.getM().lds.step);
+  if (bytes.isKnown())
+    bytes = llvm::alignTo(bytes, turn);
+  return emitInnerLoop(std::move(state), addFirst(e.constant(turn)),
+                       addFirst(e.constant(bytes + turn)));
 }
 
 /// The first `taps` taps x channels. The loads are a turn ahead, so tap 0
@@ -227,7 +229,7 @@ MainLoop::State MainLoop::emitFlatLoop(State state) {
 /// without wrap, so that LLVM sees where the inner loop runs at least once and
 /// makes no copy of it.
 MainLoop::State MainLoop::emitNestedLoop(State state, int64_t taps) {
-  int64_t bytes = walk.inner * (stepBytes / mma.getM().lds.step);
+  OpenNumber bytes = walk.inner * (stepBytes / mma.getM().lds.step);
   Value zero = e.constant(0), one = e.constant(1);
   int64_t turn = getSteps() * stepBytes;
   Value ahead = e.constant(turn);
@@ -246,7 +248,7 @@ MainLoop::State MainLoop::emitNestedLoop(State state, int64_t taps) {
   Value exists = e.both(copyM.emitTapExists(tap), copyN.emitTapExists(tap));
   count = e.select(exists, count, zero);
   count = e.select(isTap, count, ahead);
-  Value from = e.select(isFirst, ahead, zero);
+  Value from = addFirst(e.select(isFirst, ahead, zero));
   Value to = arith::AddIOp::create(e.b, e.loc, from, count,
                                    arith::IntegerOverflowFlags::nsw |
                                        arith::IntegerOverflowFlags::nuw);

@@ -30,12 +30,13 @@ class MainLoop {
 public:
   /// `pinned`: fix the order of memory operations around the matrix
   /// instructions and place the waits, instead of leaving both to LLVM.
+  /// `first`: where the walk begins, in bytes; null for its begin.
   MainLoop(Emitter &e, TileCopy &copyM, TileCopy &copyN, TileMma &mma,
            const ReductionWalk &walk, int64_t stepBytes, LdsBuffers buffers,
-           bool pinned)
+           bool pinned, mlir::Value first = {})
       : e(e), copyM(copyM), copyN(copyN), mma(mma), walk(walk),
         stepBytes(stepBytes), buffers(std::move(buffers)), pinned(pinned),
-        body(e, mma, pinned) {}
+        first(first), body(e, mma, pinned) {}
 
   /// Emits the loop; returns the accumulators, that of fragments (i of m, j of
   /// n) at index j * fragments of m + i.
@@ -72,6 +73,10 @@ private:
   State emitNestedLoop(State state, int64_t taps);
   State emitFlatLoop(State state);
   mlir::Value enterStep(mlir::Value position);
+  /// `position` of a walk that begins at 0.
+  mlir::Value addFirst(mlir::Value position) {
+    return first ? e.add(first, position) : position;
+  }
   State emitInnerLoop(State state, mlir::Value from, mlir::Value to);
 
   StepBody::Actions makeCopies(const State &state,
@@ -100,6 +105,7 @@ private:
   int64_t stepBytes;
   LdsBuffers buffers;
   bool pinned;
+  mlir::Value first;
   StepBody body;
 };
 

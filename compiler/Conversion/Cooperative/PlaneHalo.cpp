@@ -33,7 +33,7 @@ LogicalResult tessera::matchPlaneHalo(dnn::TileLoadOp load, int64_t threads,
   AccessSpace &rows = halo.rowLines;
   const int64_t firstBytes = rows.coefs[0].front() * halo.pixelBytes;
   const bool hasImages = firstBytes >= halo.planeBytes;
-  halo.images = hasImages ? rows.sizes.front() : 1;
+  halo.images = hasImages ? int64_t(rows.sizes.front()) : 1;
   halo.imageBytes = hasImages ? firstBytes : 0;
   if (!channels.isLinear() || !hasWholePlanes(access, halo))
     return load.emitOpError()
@@ -41,13 +41,15 @@ LogicalResult tessera::matchPlaneHalo(dnn::TileLoadOp load, int64_t threads,
            << HaloLds::kPlanePixels
            << " pixels of two bytes, in a tensor of at most 2 GiB";
   if (channels.getExtent() % (HaloLds::kBuffers * tile[1]) != 0)
-    return load.emitOpError() << "has a halo, which needs a multiple of "
-                              << HaloLds::kBuffers * tile[1]
-                              << " channels, but has " << channels.getExtent();
+    return load.emitOpError()
+           << "has a halo, which needs a multiple of "
+           << HaloLds::kBuffers * tile[1] << " channels, but has "
+           << int64_t(channels.getExtent());
   // Lines of an image follow those of the image before, and begin with a load.
   if (hasImages)
     rows.coefs[0].front() = halo.getPlaneLines();
-  int64_t span = getMaxSpan(rows.sizes, rows.coefs[0], tile[0]);
+  int64_t span =
+      getMaxSpan(toKnown(rows.sizes), toKnown(rows.coefs[0]), tile[0]);
   rows = rows.getOffsets();
   halo.firstLine =
       (access.getConstant(0) - access.getFirstBytes() + halo.firstBytes) /
@@ -80,8 +82,8 @@ PlaneHaloCopy::PlaneHaloCopy(Emitter &e, const ViewAccess &access,
   constexpr int64_t kPixels = HaloLds::kPlanePixels;
   const int64_t chunks = halo.getChunks(), units = halo.lines / kPixels;
   Value first = e.andi(findFirstLine(e, halo, this->tile.row0), -kPixels);
-  Value group =
-      e.add(this->tile.base[0], access.getFirstBytes() - access.getConstant(0));
+  Value group = e.add(this->tile.base[0],
+                      access.getFirstBytes() - int64_t(access.getConstant(0)));
   Value chunk = e.remu(thread, chunks);
   Value channels = e.mul(chunk, kLoads * halo.planeBytes);
   for (int64_t begin = 0; begin < units * chunks; begin += threads) {

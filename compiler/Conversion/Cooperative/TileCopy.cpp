@@ -62,7 +62,8 @@ void TileCopy::setOffset(Value bytes) {
 /// tap.
 bool TileCopy::isUniform(unsigned form) const {
   auto isZero = [&](const AccessSpace &space) {
-    return llvm::all_of(space.coefs[form], [](int64_t f) { return f == 0; });
+    return llvm::all_of(space.coefs[form],
+                        [](const OpenNumber &f) { return f == 0; });
   };
   return walk.hasTaps() && isZero(access.getSpace(1)) && isZero(innerSpace);
 }
@@ -97,7 +98,8 @@ Value TileCopy::placePair(Value offset, Value coordinate, int64_t bound) {
   // A lane's pairs, one for each element of a chunk, move together.
   int64_t bytes = 2 * access.getElementBytes();
   int64_t reach =
-      (lds.getChunkElements() - 1 + walk.inner - lds.step) * getWalkStep();
+      (lds.getChunkElements() - 1 + int64_t(walk.inner) - lds.step) *
+      getWalkStep();
   int64_t last = access.getTensorBytes() - reach - bytes;
   Value lacksFirst = isEqual(e, coordinate, -1);
   Value lacksSecond = isEqual(e, coordinate, bound - 1);

@@ -43,8 +43,10 @@ struct ReductionWalk {
   Kind kind = Kind::Flat;
   unsigned innerDims = 0; ///< Reduction dimensions that the inner loop walks.
   int64_t outer = 1;      ///< Filter taps; 1 if the walk is flat.
-  int64_t inner = 0;      ///< Channels; if flat, the padded reduction.
-  int64_t elements = 0;   ///< Of the whole reduction, without padding.
+  /// Channels; if flat, the padded reduction, and if it is split, that of one
+  /// split.
+  OpenNumber inner = 0;
+  OpenNumber elements = 0; ///< Of the whole reduction, without padding.
   /// Stepped: the pixels of a plane, of which `inner` is whole chunks; 0 if a
   /// step is not chunks of planes.
   int64_t plane = 0;

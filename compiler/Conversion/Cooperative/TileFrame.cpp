@@ -79,14 +79,18 @@ gpu::GPUFuncOp tessera::createTileFunction(TileProgram &program,
   int64_t ofLaunch = getLaunchLdsBytes(lds, device.getTarget());
   if (ofLaunch > 0)
     lds.clear();
+  const bool isOpen = program.hasUnknownSizes();
   gpu::GPUFuncOp kernel = createKernel(program.function, lds, program.threads,
-                                       program.getWorkgroups());
+                                       isOpen ? 0 : program.getWorkgroups());
   // Chunks are moved as one, which not every vendor's linker knows to align.
   Builder b(kernel.getContext());
   for (unsigned i = 0; i < lds.size(); ++i)
     kernel.setWorkgroupAttributionAttr(
         i, b.getStringAttr(LLVM::LLVMDialect::getAlignAttrName()),
         b.getI64IntegerAttr(kChunkBytes));
+  if (isOpen)
+    kernel->setAttr(dnn::kWorkgroupsAttrName,
+                    b.getStringAttr(program.countOpenTiles().toText()));
   if (ofLaunch > 0)
     kernel->setAttr(dnn::kSharedBytesAttrName, b.getI64IntegerAttr(ofLaunch));
   std::optional<int64_t> perUnit;
@@ -124,13 +128,16 @@ static SmallVector<Value> emitLdsBuffers(Emitter &e, TileProgram &program,
 //===----------------------------------------------------------------------===//
 
 /// Group, first row and first column of tile `id`; n fastest.
-static std::array<Value, 3>
-emitTilePosition(Emitter &e, dnn::ForEachTileOp tiles, Value id) {
+static std::array<Value, 3> emitTilePosition(Emitter &e, TileProgram &program,
+                                             Value id) {
+  dnn::ForEachTileOp tiles = program.tiles;
   ArrayRef<int64_t> counts = tiles.getCounts();
+  const OpenNumber countM = program.countTilesM();
+  const bool isOneGroup = counts[0] == 1;
   Value n = e.remu(id, counts[2]);
   Value rest = e.divu(id, counts[2]);
-  Value m = e.remu(rest, counts[1]);
-  Value group = counts[0] == 1 ? e.constant(0) : e.divu(rest, counts[1]);
+  Value m = isOneGroup && !countM.isKnown() ? rest : e.remu(rest, countM);
+  Value group = isOneGroup ? e.constant(0) : e.divu(rest, countM);
   return {group, e.mul(m, tiles.getTile()[0]), e.mul(n, tiles.getTile()[1])};
 }
 
@@ -150,10 +157,13 @@ static Value emitScalar(Emitter &e, Value scalar, gpu::GPUFuncOp function) {
 
 TileFrame::TileFrame(OpBuilder &b, TileProgram &program,
                      gpu::GPUFuncOp function, const DeviceOps &device)
-    : e(b, function.getLoc(), &function.getBody().front(), device),
+    : sizes(program.function),
+      e(b, function.getLoc(), &function.getBody().front(), device),
       program(program), function(function), target(device.getTarget()),
       accessM(getAccess(program.loadM.getView())),
       accessN(getAccess(program.loadN.getView())) {
+  sizes.setKernel(function);
+  e.sizes = &sizes;
   thread = device.emitThreadId(e, program.threads);
   block = device.emitBlockId(e);
   if (!program.tiles.getPersistent())
@@ -164,7 +174,7 @@ TileFrame::TileFrame(OpBuilder &b, TileProgram &program,
 }
 
 void TileFrame::enterTile(Value id) {
-  std::array<Value, 3> position = emitTilePosition(e, program.tiles, id);
+  std::array<Value, 3> position = emitTilePosition(e, program, id);
   group = position[0];
   row0 = position[1];
   column0 = position[2];

@@ -8,6 +8,7 @@
 #ifndef TESSERA_COMPILER_CONVERSION_COOPERATIVE_TILEFRAME_H
 #define TESSERA_COMPILER_CONVERSION_COOPERATIVE_TILEFRAME_H
 
+#include "compiler/Conversion/Common/SizeArguments.h"
 #include "compiler/Conversion/Cooperative/TileCopy.h"
 #include "compiler/Conversion/Cooperative/TileMma.h"
 #include "compiler/Conversion/Cooperative/TileProgram.h"
@@ -23,6 +24,7 @@ ViewAccess getAccess(mlir::Value view);
 
 /// Not owned by anything that outlives the lowering of a function.
 struct TileFrame {
+  SizeArguments sizes;
   Emitter e;
   TileProgram &program;
   mlir::gpu::GPUFuncOp function;

@@ -1,6 +1,7 @@
 //===- TileProgram.cpp - A kernel function, found and checked -------------===//
 
 #include "compiler/Conversion/Cooperative/TileProgram.h"
+#include "compiler/Conversion/Common/SizeArguments.h"
 #include "compiler/Conversion/Cooperative/TileSupport.h"
 #include "compiler/Target/ElementType.h"
 
@@ -68,6 +69,11 @@ static LogicalResult checkView(TileProgram &program, Operation *user,
   if (!argument || argument.getOwner() != &program.function.getBody().front())
     return user->emitOpError(
         "needs a dnn.view of an argument of the kernel function");
+  const SizeArguments sizes(program.function);
+  if (!llvm::all_of(op.getOpenSizes(),
+                    [&](Value size) { return sizes.getExpr(size); }))
+    return op.emitOpError("needs sizes that are made of constants and of sizes "
+                          "of the kernel's tensors");
   return success();
 }
 
@@ -172,7 +178,9 @@ static LogicalResult checkSizes(TileProgram &program) {
     return pipeline.emitOpError()
            << "needs groups for " << splits << " splits, but has " << counts[0];
   if (program.tiles.getTile() != acc || counts[0] != extents[0] ||
-      counts[1] != llvm::divideCeilSigned(extents[1], acc[0]) ||
+      counts[1] != (ShapedType::isDynamic(extents[1])
+                        ? extents[1]
+                        : llvm::divideCeilSigned(extents[1], acc[0])) ||
       counts[2] != llvm::divideCeilSigned(extents[2], acc[1]))
     return program.tiles.emitOpError(
         "needs counts and tiles that cover the stored view");
@@ -186,6 +194,21 @@ static LogicalResult checkSizes(TileProgram &program) {
 //===----------------------------------------------------------------------===//
 // The whole program
 //===----------------------------------------------------------------------===//
+
+OpenNumber TileProgram::countTilesM() {
+  const int64_t count = tiles.getCounts()[1];
+  if (!ShapedType::isDynamic(count))
+    return count;
+  const OpenNumber rows =
+      ViewAccess(getView(store.getView())).getSpace(1).getExtent();
+  return OpenNumber(ceilDiv(rows.toExpr(), SizeExpr(tiles.getTile()[0])));
+}
+
+bool TileProgram::hasUnknownSizes() {
+  return SizeArguments(function).areUnknown() ||
+         ShapedType::isDynamicShape(tiles.getCounts()) ||
+         ShapedType::isDynamicShape(pipeline.getReduce());
+}
 
 int64_t TileProgram::getAccumulatorRegisters() {
   dnn::TileType sums = mma.getAcc().getType();
@@ -202,6 +225,8 @@ LogicalResult tessera::matchTileProgram(func::FuncOp function,
   if (failed(findOps(function, program)))
     return failure();
   const bool isElsewhere = program.isTma() || program.isAmpere();
+  if (failed(checkUnknownSizes(program)))
+    return failure();
   if (program.tiles.getRun() && !program.isAmpere())
     return program.tiles.emitOpError(
         "has runs of tiles, but only copies by cp_async know them");

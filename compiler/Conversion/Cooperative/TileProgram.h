@@ -51,6 +51,15 @@ struct TileProgram {
     llvm::ArrayRef<int64_t> counts = tiles.getCounts();
     return counts[0] * counts[1] * counts[2];
   }
+  /// Of unknown sizes.
+  SizeExpr countOpenTiles() {
+    return countTilesM().toExpr() *
+           SizeExpr(tiles.getCounts()[0] * tiles.getCounts()[2]);
+  }
+  /// Tiles along m, as many as cover the stored view.
+  OpenNumber countTilesM();
+  /// Whether a tensor, or a dimension of the product, has an unknown size.
+  bool hasUnknownSizes();
   int64_t getWorkgroups() {
     int64_t most = tiles.getPersistent().value_or(countTiles());
     return std::min(countTiles(), most);

@@ -41,9 +41,9 @@ LogicalResult tessera::checkPipelineSupport(TileProgram &program,
   if (pipeline.getHalo() && isDirect && target.vendor != Vendor::Nvidia)
     return pipeline.emitOpError() << "has a halo, but lanes of " << target.name
                                   << " have no say in where a copy to LDS goes";
-  if (pipeline.getSplits())
+  if (pipeline.getSplits() && !ShapedType::isDynamicShape(pipeline.getReduce()))
     return pipeline.emitOpError("has splits, but only copies by tma share a "
-                                "reduction out by steps");
+                                "reduction of known length out by steps");
   const bool holdsFilter =
       pipeline.getBuffers() == 1 && tiles.getCounts()[2] == 1;
   if (tiles.getPersistent() && !holdsFilter &&
@@ -51,6 +51,21 @@ LogicalResult tessera::checkPipelineSupport(TileProgram &program,
     return tiles.emitOpError("is persistent, but this target runs one tile a "
                              "workgroup, unless that has all columns and loads "
                              "the reduction at once");
+  return success();
+}
+
+/// Of unknown sizes the runtime checks what follows from them, and each
+/// workgroup has one tile.
+LogicalResult tessera::checkUnknownSizes(TileProgram &program) {
+  dnn::PipelineOp pipeline = program.pipeline;
+  if (!program.hasUnknownSizes())
+    return success();
+  if (pipeline.getCopy() != dnn::CopyKind::Registers ||
+      pipeline.getBuffers() != 2 || pipeline.getHalo() ||
+      program.tiles.getPersistent() || program.tiles.getRun())
+    return pipeline.emitOpError(
+        "has tensors of unknown sizes, which needs two buffers, copies through "
+        "registers, no halo, and one tile a workgroup");
   return success();
 }
 
@@ -65,14 +80,14 @@ static LogicalResult checkStore(dnn::TileStoreOp store,
 
 /// Sums of bytes are i32 and may be stored as such or as f32; sums of doubles
 /// are doubles; all others are f32, stored as such or as the factors are, and
-/// those of 8-bit floats as 16-bit ones, too.
+/// those of floats of 8 and 16 bits as any of these, too.
 static bool isSumOf(Type element, Type sum, Type result) {
   if (element.isInteger())
     return sum.isSignlessInteger(32) && (result == sum || result.isF32());
   if (element.isF64())
     return sum == element && result == element;
   return sum.isF32() && (result == sum || result == element ||
-                         (isFloat8(element) && hasF32Sums(result)));
+                         (!element.isF32() && hasF32Sums(result)));
 }
 
 /// Whether a factor goes directly to LDS and is transposed behind it.
@@ -264,6 +279,8 @@ static LogicalResult checkResources(TileProgram &program,
 
 LogicalResult tessera::checkReach(Operation *op, Value view, int64_t rows) {
   ViewAccess access(TileProgram::getView(view));
+  if (access.isOpen())
+    return success(); // The runtime knows (ProblemFamily.cpp).
   int64_t bytes = getWindowBytes(access, rows);
   if (bytes > kOutOfRange)
     return op->emitOpError()
@@ -293,7 +310,7 @@ static LogicalResult checkLimits(TileProgram &program) {
   // HIP counts work-items, and the lowering positions, in 32 bits.
   double items = program.threads;
   for (int64_t count : program.tiles.getCounts())
-    items *= static_cast<double>(count);
+    items *= static_cast<double>(ShapedType::isDynamic(count) ? 1 : count);
   if (items > std::numeric_limits<uint32_t>::max())
     return program.tiles.emitOpError("has more than 2^32 work-items");
   return success();
@@ -322,7 +339,8 @@ static std::optional<ReductionWalk> matchPlanes(TileProgram &program,
   auto pipeline = program.pipeline;
   ArrayRef<int64_t> reduce = pipeline.getReduce();
   const int64_t step = pipeline.getStep();
-  if (target.vendor != Vendor::Amd || program.isDirect())
+  if (target.vendor != Vendor::Amd || program.isDirect() ||
+      program.hasUnknownSizes())
     return std::nullopt;
   int64_t bytes = 0;
   for (dnn::TileLoadOp load : {program.loadM, program.loadN}) {
@@ -348,6 +366,34 @@ static std::optional<ReductionWalk> matchPlanes(TileProgram &program,
   return walk;
 }
 
+/// Whether what lies behind the reduction's end lies behind the tensor's.
+static bool endsTensor(dnn::TileLoadOp load) {
+  ViewAccess access(TileProgram::getView(load.getView()));
+  AccessSpace columns = access.getSpace(2);
+  return columns.getInnermostStep() * columns.getExtent() ==
+         access.getTensorBytes();
+}
+
+/// The walk of a reduction of unknown length, in whole turns: nested, with one
+/// tap, if nothing but the offset depends on it and it ends with the tensors.
+static void chooseOpenWalk(TileProgram &program, int64_t turn) {
+  dnn::PipelineOp pipeline = program.pipeline;
+  const auto dims = static_cast<unsigned>(pipeline.getReduce().size());
+  const OpenNumber total =
+      ViewAccess(TileProgram::getView(program.loadM.getView()))
+          .getSpace(2)
+          .getExtent();
+  const int64_t splits = pipeline.getSplits().value_or(1);
+  const bool isLinear =
+      isLinearAlong(program.loadM, dims) && isLinearAlong(program.loadN, dims);
+  const bool isNested =
+      isLinear && endsTensor(program.loadM) && endsTensor(program.loadN);
+  program.walk = {
+      isNested ? ReductionWalk::Kind::Nested : ReductionWalk::Kind::Flat, dims,
+      1, OpenNumber(ceilDiv(total.toExpr(), SizeExpr(turn * splits))) * turn,
+      total};
+}
+
 /// Nested if a turn of the loop, a step for each buffer, divides the innermost
 /// dimensions (the channels; with nothing to tell them apart, the taps too) and
 /// the padding is the same all along them. As many as possible: the outer loop
@@ -355,8 +401,12 @@ static std::optional<ReductionWalk> matchPlanes(TileProgram &program,
 static LogicalResult chooseWalk(TileProgram &program, const GpuTarget &target) {
   auto pipeline = program.pipeline;
   ArrayRef<int64_t> reduce = pipeline.getReduce();
-  int64_t total = getProduct(reduce);
   int64_t turn = pipeline.getBuffers() * pipeline.getStep();
+  if (ShapedType::isDynamicShape(reduce)) {
+    chooseOpenWalk(program, turn);
+    return success();
+  }
+  int64_t total = getProduct(reduce);
   int64_t padded = (total + turn - 1) / turn * turn;
   using Kind = ReductionWalk::Kind;
   program.walk = {Kind::Flat, static_cast<unsigned>(reduce.size()), 1, padded,
@@ -391,10 +441,10 @@ static LogicalResult chooseWalk(TileProgram &program, const GpuTarget &target) {
   if (program.walk.kind == Kind::Flat && program.instruction.isFma())
     program.walk.inner = std::max(padded, 2 * turn);
   constexpr int64_t kMaxPosition = std::numeric_limits<int32_t>::max();
-  int64_t reach = program.walk.plane > 0
-                      ? program.walk.outer * program.walk.inner
-                  : program.walk.kind == Kind::Stepped ? total
-                                                       : program.walk.inner;
+  int64_t reach =
+      program.walk.plane > 0 ? program.walk.outer * int64_t(program.walk.inner)
+      : program.walk.kind == Kind::Stepped ? total
+                                           : int64_t(program.walk.inner);
   if ((reach + turn) * 4 > kMaxPosition)
     return pipeline.emitOpError("has a reduction beyond the reach of a 32-bit "
                                 "loop");
@@ -509,7 +559,7 @@ static LogicalResult checkWhole(TileProgram &program, const GpuTarget &target) {
   if (acc[1] % (waves[0] * waves[1]) != 0)
     return program.loadN.emitOpError()
            << "has " << acc[1] << " rows, which the waves do not divide";
-  if (std::max(program.window.tensorBytes, filter.getTensorBytes()) >
+  if (std::max<int64_t>(program.window.tensorBytes, filter.getTensorBytes()) >
       kOutOfRange)
     return program.pipeline.emitOpError(
         "has 1 buffer, which needs tensors of at most 2 GiB");

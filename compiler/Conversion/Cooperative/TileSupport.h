@@ -12,6 +12,10 @@
 
 namespace tessera {
 
+/// Fails after an error at the pipeline of a program that has unknown sizes and
+/// is none that takes them.
+mlir::LogicalResult checkUnknownSizes(TileProgram &program);
+
 /// Fails after an error at the pipeline, of which nothing else is known yet.
 mlir::LogicalResult checkPipelineSupport(TileProgram &program,
                                          const GpuTarget &target);

@@ -36,8 +36,9 @@ std::optional<ResultMap> tessera::makeColumnMajorMap(dnn::ViewOp view,
   if (access.getNumForms() > 1 || rows.getInnermostStep() != bytes ||
       columns.sizes.size() != 1 || groups.sizes.size() > 1)
     return std::nullopt;
-  const ResultMap::Runs runs{rows.sizes.back(),
-                             SmallVector<int64_t>(llvm::drop_end(rows.sizes))};
+  const std::vector<int64_t> sizes = toKnown(rows.sizes);
+  const ResultMap::Runs runs{sizes.back(),
+                             SmallVector<int64_t>(llvm::drop_end(sizes))};
   if (!fitRuns(runs, storeRowBytes / bytes, rowStep, bytes))
     return std::nullopt;
   std::optional<TensorMap> map =

@@ -3,6 +3,7 @@
 #include "compiler/Conversion/Hopper/HopperShape.h"
 #include "compiler/Conversion/Common/ViewAccess.h"
 #include "compiler/Conversion/Hopper/TmaOperand.h"
+#include "compiler/Target/ElementType.h"
 
 using namespace mlir;
 using namespace tessera;
@@ -140,17 +141,31 @@ static LogicalResult checkTypes(TileProgram &program) {
   Type element = mma.getA().getType().getElementType();
   Type result = program.store.getView().getType().getElementType();
   const bool isF8 = isa<Float8E4M3FNType, Float8E5M2Type>(element);
-  const bool hasOperands = mma.getInstruction() == kWgmma
-                               ? element.isF16() || element.isBF16() || isF8
-                               : element.isF32();
+  const bool isShort = element.isF16() || element.isBF16() || isF8;
+  const bool hasOperands =
+      mma.getInstruction() == kWgmma ? isShort : element.isF32();
   const bool hasResult =
-      isF8 ? result.isF16() || result.isBF16() : result == element;
-  if (!hasOperands || (!hasResult && !result.isF32()) ||
+      isShort ? hasF32Sums(result) : result == element || result.isF32();
+  if (!hasOperands || !hasResult ||
       !mma.getAcc().getType().getElementType().isF32())
     return mma.emitOpError(
-        "needs operands of f16 or bf16, or of f32 for tf32 and bf16x6, "
-        "accumulators of f32, and a result of one of the two, or operands of "
-        "f8E4M3FN or f8E5M2 and a result of f16, bf16 or f32, for wgmma");
+        "needs operands of f16, bf16, f8E4M3FN or f8E5M2 with a result of f32 "
+        "or shorter floats, or of f32 for tf32 and bf16x6 with one of f32, and "
+        "accumulators of f32, for wgmma");
+  return success();
+}
+
+/// Results of 8 bits are staged two at a time, into rows of 32 bytes or more.
+static LogicalResult checkShortResult(TileProgram &program,
+                                      const HopperShape &shape) {
+  constexpr int64_t kLeastRow = 32;
+  if (shape.resultBytes > 1)
+    return success();
+  if (shape.isColumnMajor || shape.isSwapped || shape.storeRowBytes < kLeastRow)
+    return program.store.emitOpError()
+           << "has a result of 8 bits, which is stored row by row, with lanes "
+              "along n, in multiples of "
+           << kLeastRow << " columns";
   return success();
 }
 
@@ -316,7 +331,8 @@ FailureOr<HopperShape> tessera::getHopperShape(TileProgram &program,
     return program.pipeline.emitOpError()
            << "splits f32, and needs steps of " << kRowBytes
            << " bytes, but has " << shape.rowBytes;
-  if (failed(checkTypes(program)) || failed(checkTile(program, shape)) ||
+  if (failed(checkTypes(program)) || failed(checkShortResult(program, shape)) ||
+      failed(checkTile(program, shape)) ||
       failed(checkColumns(program, shape)) ||
       failed(checkColumnExtras(program, shape)) ||
       failed(checkExchanged(program, shape)) ||

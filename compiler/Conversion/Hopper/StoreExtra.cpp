@@ -2,9 +2,11 @@
 
 #include "compiler/Conversion/Hopper/StoreExtra.h"
 #include "compiler/Conversion/Hopper/RowTensor.h"
+#include "compiler/Target/ElementType.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace tessera;
@@ -12,8 +14,15 @@ using namespace tessera;
 /// Two elements that were loaded together, as f32s.
 static void unpackPair(Emitter &e, Value bits, Type element,
                        StoreExtra::Values &values) {
-  Value pair =
-      LLVM::BitcastOp::create(e.b, e.loc, VectorType::get(2, element), bits);
+  auto type = VectorType::get(2, element);
+  Value pair;
+  if (isFloat8(element)) {
+    bits = vector::BroadcastOp::create(
+        e.b, e.loc, VectorType::get(1, bits.getType()), bits);
+    pair = vector::BitCastOp::create(e.b, e.loc, type, bits);
+  } else {
+    pair = LLVM::BitcastOp::create(e.b, e.loc, type, bits);
+  }
   if (!element.isF32())
     pair = arith::ExtFOp::create(e.b, e.loc,
                                  VectorType::get(2, e.b.getF32Type()), pair);
@@ -156,9 +165,10 @@ public:
       : e(e), element(view.getType().getElementType()),
         rows(e, shape, view, pointer, warp, lane),
         below(8 * shape.storeRowBytes),
-        offsets(element.isF32()
-                    ? getPairOffsets(e, lane, shape.storeRowBytes)
-                    : getFragmentOffsets(e, lane, shape.storeRowBytes)) {}
+        offsets(hasPairs() ? getPairOffsets(e, lane, shape.storeRowBytes,
+                                            shape.resultBytes)
+                           : getFragmentOffsets(e, lane, shape.storeRowBytes)) {
+  }
 
   void begin(const ResultTile &tile) override { rows.begin(tile); }
   Values fetch(int64_t row, int64_t column) override {
@@ -168,6 +178,8 @@ public:
                 Value buffer) override;
 
 private:
+  /// Whether ldmatrix does not take the elements.
+  bool hasPairs() const { return element.isF32() || isFloat8(element); }
   void readPairs(Value buffer, Values &values);
   void readMatrices(Value buffer, Values &values);
 
@@ -179,15 +191,17 @@ private:
 };
 } // namespace
 
-/// As SumStore stores sums of f32.
+/// As SumStore stores sums of f32 and of 8 bits.
 void ElementExtra::readPairs(Value buffer, Values &values) {
-  auto type = VectorType::get(2, element);
+  const unsigned bits = 2 * element.getIntOrFloatBitWidth();
+  Type type = element.isF32() ? Type(VectorType::get(2, element))
+                              : Type(e.b.getIntegerType(bits));
   for (Value offset : offsets)
     for (int64_t half : {0, 1}) {
       Value pointer = addBytes(e, buffer, e.add(offset, half * below));
       unpackPair(e,
                  LLVM::LoadOp::create(e.b, e.loc, type, pointer,
-                                      /*alignment=*/8),
+                                      /*alignment=*/bits / 8),
                  element, values);
     }
 }
@@ -212,7 +226,7 @@ ElementExtra::Values ElementExtra::unpack(const Values &fetched, int64_t row,
   rows.stage(fetched, row, column, buffer);
   emitWarpSync(e);
   Values values;
-  if (element.isF32())
+  if (hasPairs())
     readPairs(buffer, values);
   else
     readMatrices(buffer, values);

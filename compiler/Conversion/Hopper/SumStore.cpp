@@ -8,6 +8,7 @@
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace tessera;
@@ -48,8 +49,10 @@ static SmallVector<Value> getOffsets(Emitter &e, const HopperShape &shape,
   if (shape.stagesTransposed())
     return isF32 ? getTurnedPairOffsets(e, thread.warp, thread.lane)
                  : getTurnedOffsets(e, thread.warp, thread.lane);
-  return isF32 ? getPairOffsets(e, thread.lane, shape.storeRowBytes)
-               : getFragmentOffsets(e, thread.lane, shape.storeRowBytes);
+  return isF32 || shape.resultBytes == 1
+             ? getPairOffsets(e, thread.lane, shape.storeRowBytes,
+                              shape.resultBytes)
+             : getFragmentOffsets(e, thread.lane, shape.storeRowBytes);
 }
 
 SumStore::SumStore(Emitter &e, const HopperShape &shape, Type element,
@@ -90,6 +93,37 @@ void SumStore::stageSums(Value sums, int64_t column, const Fetched &extraValues,
       LLVM::StoreOp::create(e.b, e.loc, pair,
                             addBytes(e, buffer, e.add(offset, half * below)),
                             /*alignment=*/8);
+    }
+}
+
+/// Two f32s as floats of 8 bits, in an i16. The instruction is for OCP's
+/// formats.
+Value SumStore::roundToBytes(Value pair) {
+  if (isa<Float8E4M3FNType, Float8E5M2Type>(element)) {
+    auto get = [&](int64_t i) {
+      return LLVM::ExtractElementOp::create(e.b, e.loc, pair, e.constant(i));
+    };
+    return NVVM::ConvertF32x2ToF8x2Op::create(
+        e.b, e.loc, e.b.getI16Type(), get(1), get(0), NVVM::FPRoundingMode::RN,
+        NVVM::SaturationMode::SATFINITE, /*relu=*/false, element);
+  }
+  pair = arith::TruncFOp::create(e.b, e.loc, VectorType::get(2, element), pair);
+  pair = vector::BitCastOp::create(e.b, e.loc,
+                                   VectorType::get(1, e.b.getI16Type()), pair);
+  return vector::ExtractOp::create(e.b, e.loc, pair, 0);
+}
+
+/// As stageSums(), of results of 8 bits: the lanes of 8 rows write to different
+/// banks.
+void SumStore::stageBytes(Value sums, int64_t column,
+                          const Fetched &extraValues, Value buffer) {
+  const int64_t below = 8 * shape.storeRowBytes;
+  for (auto [piece, offset] : llvm::enumerate(offsets))
+    for (int64_t half : {0, 1}) {
+      Value pair = getPair(sums, column, piece * 4 + half * 2, extraValues);
+      LLVM::StoreOp::create(e.b, e.loc, roundToBytes(pair),
+                            addBytes(e, buffer, e.add(offset, half * below)),
+                            /*alignment=*/2);
     }
 }
 
@@ -246,6 +280,8 @@ void SumStore::emit(ArrayRef<Value> sums) {
       stageTransposed(ofBlock, productRow, productColumn, values, bytes);
     else if (element.isF32())
       stageSums(ofBlock, productColumn, values, buffer);
+    else if (shape.resultBytes == 1)
+      stageBytes(ofBlock, productColumn, values, buffer);
     else
       stageMatrices(ofBlock, productColumn, values, buffer);
     auto copyOut = [&] { wayOut->copyOut(buffer, row, column); };

@@ -61,6 +61,9 @@ private:
                       const Fetched &extraValues);
   void stageSums(mlir::Value sums, int64_t column, const Fetched &extraValues,
                  mlir::Value buffer);
+  mlir::Value roundToBytes(mlir::Value pair);
+  void stageBytes(mlir::Value sums, int64_t column, const Fetched &extraValues,
+                  mlir::Value buffer);
   void stageMatrices(mlir::Value sums, int64_t column,
                      const Fetched &extraValues, mlir::Value buffer);
   void turnMatrices(mlir::Value sums, int64_t column, int64_t first,
@@ -85,9 +88,9 @@ private:
   mlir::IRMapping scalars;
   Fetched next; ///< Of the first piece of a tile.
   std::unique_ptr<ResultStatistics> statistics; ///< Or null.
-  /// Where the lane puts each 16 columns of wgmma in a buffer, each 8 of f32,
-  /// or, if they are transposed, the 16 of a buffer, or each of the 4 sums that
-  /// it has of 8: bytes.
+  /// Where the lane puts each 16 columns of wgmma in a buffer, each 8 of f32 or
+  /// of 8 bits, or, if they are transposed, the 16 of a buffer, or each of the
+  /// 4 sums that it has of 8: bytes.
   llvm::SmallVector<mlir::Value> offsets;
 };
 

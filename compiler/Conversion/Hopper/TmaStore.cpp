@@ -31,7 +31,7 @@ static std::optional<ResultMap::Taps> findTaps(const ViewAccess &access) {
       columns.coefs[kOffset][0] != channels * access.getElementBytes())
     return std::nullopt;
   if (access.getNumForms() == 2) {
-    ArrayRef<int64_t> moved = columns.coefs[kChannel];
+    const std::vector<int64_t> moved = toKnown(columns.coefs[kChannel]);
     if (access.getConstant(kChannel) != 0 || !isFixed(0) || !isFixed(1) ||
         moved.back() != 1 || moved[rank - 2] != 0 ||
         (hasBlocks && moved[0] != channels))
@@ -39,7 +39,8 @@ static std::optional<ResultMap::Taps> findTaps(const ViewAccess &access) {
   } else if (!hasBlocks) {
     return std::nullopt;
   }
-  return ResultMap::Taps{channels, hasBlocks ? columns.sizes[1] * channels : 0};
+  return ResultMap::Taps{channels,
+                         hasBlocks ? int64_t(columns.sizes[1]) * channels : 0};
 }
 
 static constexpr int64_t kAlignment = 16; ///< Of addresses and strides.
@@ -81,7 +82,7 @@ std::optional<ResultMap> tessera::makeResultMap(dnn::ViewOp view,
   AccessSpace spaces[] = {access.getSpace(0), access.getSpace(1),
                           access.getSpace(2)};
   auto getStride = [](const AccessSpace &space) {
-    return space.sizes.empty() ? 0 : space.coefs[0][0];
+    return space.sizes.empty() ? OpenNumber() : space.coefs[0][0];
   };
   std::optional<ResultMap::Taps> taps = findTaps(access);
   auto isPlain = [](const AccessSpace &space) {
@@ -97,10 +98,10 @@ std::optional<ResultMap> tessera::makeResultMap(dnn::ViewOp view,
   if (!isPlain(spaces[0]) || (!isPlain(rows) && !areTaps) ||
       (!taps && !hasPlainColumns))
     return std::nullopt;
-  ArrayRef<int64_t> columns = spaces[2].sizes;
+  const std::vector<int64_t> columns = toKnown(spaces[2].sizes);
   int64_t size = extents[2];
   if (taps)
-    size = access.getNumForms() == 2 ? access.getBound(1)
+    size = access.getNumForms() == 2 ? int64_t(access.getBound(1))
                                      : columns.front() * columns.back();
   std::optional<TensorMap> map =
       beginResultMap(access, tensor, size, storeRowBytes);
@@ -112,10 +113,11 @@ std::optional<ResultMap> tessera::makeResultMap(dnn::ViewOp view,
       (areTaps &&
        !addDimension(*map, getStride(rows), rows.sizes.front(), 1)) ||
       !addDimension(*map, areTaps ? rows.coefs[0].back() : getStride(rows),
-                    areTaps ? rows.sizes.back() : extents[1], kStoreRows))
+                    areTaps ? int64_t(rows.sizes.back()) : extents[1],
+                    kStoreRows))
     return std::nullopt;
   ResultMap::Taps found = taps.value_or(ResultMap::Taps());
-  found.rows = areTaps ? rows.sizes.back() : 0;
+  found.rows = areTaps ? int64_t(rows.sizes.back()) : 0;
   return ResultMap{*map, found, {}};
 }
 

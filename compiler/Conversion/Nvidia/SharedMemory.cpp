@@ -55,13 +55,15 @@ Value tessera::getStagedOffset(Emitter &e, Value row, Value column,
 }
 
 SmallVector<Value> tessera::getPairOffsets(Emitter &e, Value lane,
-                                           int64_t rowBytes) {
-  constexpr int64_t kPieceColumns = 8, kBytes = 4;
+                                           int64_t rowBytes,
+                                           int64_t elementBytes) {
+  constexpr int64_t kPieceColumns = 8;
   Value row = e.shru(lane, 2), column = e.mul(e.andi(lane, 3), 2);
   SmallVector<Value> offsets;
-  for (int64_t piece = 0; piece < rowBytes / kBytes; piece += kPieceColumns)
+  for (int64_t piece = 0; piece < rowBytes / elementBytes;
+       piece += kPieceColumns)
     offsets.push_back(
-        getStagedOffset(e, row, e.add(column, piece), kBytes, rowBytes));
+        getStagedOffset(e, row, e.add(column, piece), elementBytes, rowBytes));
   return offsets;
 }
 

@@ -43,10 +43,12 @@ void emitWarpSync(Emitter &e);
 mlir::Value getStagedOffset(Emitter &e, mlir::Value row, mlir::Value column,
                             int64_t elementBytes, int64_t rowBytes = kRowBytes);
 
-/// For each 8 columns of a staging buffer of f32, where the lane's pair of sums
-/// is. The row 8 below, of which it has a pair, too, is swizzled alike.
+/// For each 8 columns of a staging buffer of f32, or of elements of 8 bits,
+/// where the lane's pair of sums is. The row 8 below, of which it has a pair,
+/// too, is swizzled alike.
 llvm::SmallVector<mlir::Value> getPairOffsets(Emitter &e, mlir::Value lane,
-                                              int64_t rowBytes = kRowBytes);
+                                              int64_t rowBytes,
+                                              int64_t elementBytes);
 
 /// For each 16 columns of a staging buffer of 16-bit elements, where the lane's
 /// row of them is for stmatrix and ldmatrix: each takes rows 0 to 15 of 8

@@ -34,7 +34,7 @@ func.func @view_rank(%x: memref<8x8xf16>) {
 // -----
 
 func.func @view_shape(%x: memref<8x8xf16>) {
-  // expected-error@+1 {{needs shape 1x8x8 for its coordinates}}
+  // expected-error@+1 {{needs '!dnn.view<1x8x8xf16>' for its coordinates}}
   %v = dnn.view %x <[1], [8], [8] : (d0, d1, d2) -> (d1, d2)> : memref<8x8xf16> -> <1x8x9xf16>
   return
 }
@@ -267,5 +267,23 @@ func.func @pipeline_regions(%v: !dnn.view<1x8x8xf16>, %i: index) {
   ^bb0(%a: !dnn.tile<8x8xf16>, %c: !dnn.tile<8x8xf32>):
     dnn.yield %c : !dnn.tile<8x8xf32>
   } : <8x8xf32>
+  return
+}
+
+// -----
+
+func.func @view_sizes(%x: memref<?x64xf16>) {
+  // expected-error@+1 {{needs one value for each size that is unknown}}
+  %v = dnn.view %x <[1], [?], [64] : (g, n, c) -> (n, c)>
+     : memref<?x64xf16> -> <1x?x64xf16>
+  return
+}
+
+// -----
+
+func.func @view_open_strides(%x: memref<4x64xf16, strided<[?, 1]>>) {
+  // expected-error@+1 {{needs a source of static strides and a static offset, none of them negative, or a packed one}}
+  %v = dnn.view %x <[1], [4], [64] : (g, n, c) -> (n, c)>
+     : memref<4x64xf16, strided<[?, 1]>> -> <1x4x64xf16>
   return
 }

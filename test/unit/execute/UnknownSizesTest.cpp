@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Algorithms/ChooseTile.h"
 #include "test/unit/Support/RunPool.h"
 #include "test/unit/Support/RunRowWise.h"
 #include "test/unit/execute/ConvFixture.h"
@@ -14,6 +15,7 @@
 
 #include <array>
 #include <random>
+#include <set>
 
 using namespace tessera;
 using namespace tessera::test;
@@ -30,10 +32,29 @@ struct UnknownSizes : testing::Test {
 
   uint64_t countGeneric() { return engine->getCounters().generic; }
 
-  /// Expects that every problem so far had the kernel of one family.
-  void expectOneKernel(uint64_t problems) {
+  /// Expects that every problem so far had the kernel of one of so many
+  /// families.
+  void expectKernels(uint64_t problems, uint64_t families = 1) {
     EXPECT_EQ(countGeneric(), problems);
-    EXPECT_EQ(engine->getCounters().compiled, 1u);
+    EXPECT_EQ(engine->getCounters().compiled, families);
+  }
+};
+
+/// A JIT compiler that multiplies matrices even where the model prefers the
+/// general convolution.
+class MatrixCompiler final : public FixedTileCompiler {
+public:
+  MatrixCompiler() : FixedTileCompiler(TileConfig()) {}
+  ErrorOr<TileConfig> chooseTile(const Problem &problem,
+                                 const GpuTarget &target) const override {
+    ErrorOr<std::vector<Candidate>> ranked =
+        tessera::rankTiles(problem, target);
+    if (!ranked)
+      return ranked.getStatus();
+    for (const Candidate &candidate : *ranked)
+      if (candidate.tile.algorithm == "igemm")
+        return candidate.tile;
+    return notFound("no product of matrices for " + problem.toNetworkConfig());
   }
 };
 
@@ -73,7 +94,8 @@ static ConvProblem makeConv(Direction direction, Layout layout) {
   return p;
 }
 
-// One kernel for each direction and layout serves all sizes.
+// One kernel for each direction and layout serves all sizes, or two: images
+// with channels last have one for few pixels.
 TEST_F(UnknownSizes, OneConvolutionKernelServesAllSizes) {
   for (Direction direction : {Direction::Forward, Direction::BackwardData,
                               Direction::BackwardWeights})
@@ -86,15 +108,18 @@ TEST_F(UnknownSizes, OneConvolutionKernelServesAllSizes) {
       engine = std::move(*Engine::create(getGpu(), std::move(options)));
       ConvProblem p = makeConv(direction, layout);
       constexpr int64_t kProblems = 30;
+      std::set<std::string> families;
       for (int64_t i = 0; i < kProblems; ++i) {
         const Sizes sizes = drawSizes(i);
         p.batch = sizes.batch;
         p.in = {sizes.h, sizes.w};
+        families.insert(Problem(p).findFamily()->problem.toNetworkConfig());
         checkConv(*engine, p,
                   i % 2 ? reference::DataKind::Uniform
                         : reference::DataKind::Integer);
       }
-      expectOneKernel(kProblems);
+      EXPECT_LE(families.size(), 2u);
+      expectKernels(kProblems, families.size());
     }
 }
 
@@ -114,7 +139,7 @@ TEST_F(UnknownSizes, OneKernelServesLines) {
     p.in = {1, 1 + i * i};
     checkConv(*engine, p, reference::DataKind::Uniform);
   }
-  expectOneKernel(kProblems);
+  expectKernels(kProblems);
 }
 
 // Random convolutions of every kind. Those whose images have gaps have kernels
@@ -127,6 +152,65 @@ TEST_F(UnknownSizes, RandomConvolutions) {
     EXPECT_EQ(countGeneric() - before, Problem(p).findFamily() ? 1u : 0u)
         << p.toNetworkConfig();
   }
+}
+
+/// Runs `count` problems that differ in sizes, and expects that one kernel of
+/// matrix products served all of few pixels, and one the others.
+static void checkMatrixFamily(Engine &engine, std::string_view config,
+                              int64_t count) {
+  ConvProblem p = *parseNetworkConfig(config)->getConv();
+  const uint64_t generic = engine.getCounters().generic;
+  const uint64_t compiled = engine.getCounters().compiled;
+  std::set<std::string> families;
+  for (int64_t i = 0; i < count; ++i) {
+    const Sizes sizes = drawSizes(i);
+    p.batch = sizes.batch;
+    p.in = p.filter.h == 1 && p.filter.w > 1 ? Spatial{1, sizes.h * sizes.w}
+                                             : Spatial{sizes.h, sizes.w};
+    // A line of one pixel under a window of one is of another family.
+    if (p.filter == Spatial())
+      p.in = {1 + sizes.h, 1 + sizes.w};
+    families.insert(Problem(p).findFamily()->problem.toNetworkConfig());
+    const ConvOutcome outcome = runConv(engine, p,
+                                        i % 2 ? reference::DataKind::Uniform
+                                              : reference::DataKind::Integer,
+                                        getSeed());
+    EXPECT_TRUE(outcome.passed()) << p.toNetworkConfig() << ": " << outcome.tile
+                                  << ": " << outcome.toText();
+    EXPECT_TRUE(outcome.tile.starts_with("igemm")) << outcome.tile;
+  }
+  EXPECT_EQ(engine.getCounters().generic - generic, uint64_t(count)) << config;
+  EXPECT_EQ(engine.getCounters().compiled - compiled, families.size())
+      << config;
+  EXPECT_LE(families.size(), 2u) << config;
+}
+
+// Products of matrices serve channels last: windows that overlap, strides,
+// unequal pads, groups, walks of every kind, types, epilogues and lines.
+TEST_F(UnknownSizes, OneMatrixKernelServesAllSizes) {
+  constexpr int64_t kProblems = 24;
+  EngineOptions options;
+  options.compiler = std::make_shared<MatrixCompiler>();
+  options.generic = {GenericUse::Keep, /*shapesBefore=*/0};
+  engine = std::move(*Engine::create(getGpu(), std::move(options)));
+  for (const char *config :
+       {"conv-fwd-f16-nhwc,nhwc,nhwc-n1c64h8w8-k64y3x3-p1x1-s1x1-d1x1-g1",
+        "conv-fwd-f16-nhwc,nhwc,nhwc-n1c64h8w8-k96y1x1-p0x0-s1x1-d1x1-g1",
+        "conv-fwd-bf16-nhwc,nhwc,nhwc-n1c96h8w8-k64y1x1-p0x0-s2x2-d1x1-g1",
+        "conv-fwd-f16-nhwc,nhwc,nhwc-n1c24h8w8-k40y3x2-p2x0-s2x1-d1x2-g1",
+        "conv-fwd-f32-nhwc,nhwc,nhwc-n1c32h8w8-k32y3x3-p1x1-s1x1-d1x1-g1",
+        "conv-fwd-f16-nhwc,nhwc,nhwc-n1c128h8w8-k128y3x3-p1x1-s1x1-d1x1-g2",
+        "conv-fwd-f16-nhwc,nhwc,nhwc-n1c64h1w8-k64y1x7-p0x9-s1x1-d1x3-g1",
+        "conv-bwd-f16-nhwc,nhwc,nhwc-n1c64h8w8-k64y3x3-p1x1-s1x1-d1x1-g1",
+        "conv-bwd-f16-nhwc,nhwc,nhwc-n1c64h8w8-k96y1x1-p0x0-s1x1-d1x1-g1",
+        "conv-bwd-bf16-nhwc,nhwc,nhwc-n1c32h8w8-k64y3x3-p1x1-s2x2-d1x1-g1",
+        "conv-bwd-f16-nhwc,nhwc,nhwc-n1c40h8w8-k64y4x3-p3x0-s3x2-d2x1-g1",
+        "conv-bwd-f32-nhwc,nhwc,nhwc-n1c32h8w8-k32y1x1-p0x0-s2x2-d1x1-g1",
+        "conv-wrw-f16-nhwc,nhwc,nhwc-n1c64h8w8-k64y3x3-p1x1-s1x1-d1x1-g1",
+        "conv-wrw-bf16-nhwc,nhwc,nhwc-n1c32h8w8-k96y1x1-p0x0-s1x1-d1x1-g1",
+        "conv-wrw-f16-nhwc,nhwc,nhwc-n1c24h8w8-k40y3x2-p2x0-s2x1-d1x2-g1",
+        "conv-wrw-f32-nhwc,nhwc,nhwc-n1c32h8w8-k64y1x1-p0x0-s2x2-d1x1-g2"})
+    checkMatrixFamily(*engine, config, kProblems);
 }
 
 static PoolProblem makePool(Direction direction, PoolMode mode, Layout layout) {
@@ -197,7 +281,7 @@ TEST_F(UnknownSizes, OneKernelServesAllRows) {
         runRowWise(*engine, makeNorm(rows), getSeed(), 0);
     EXPECT_TRUE(outcome.passed()) << rows << " rows: " << outcome.toText();
   }
-  expectOneKernel(problems);
+  expectKernels(problems);
 }
 
 // A line of elements has a kernel for each power of two up to 8 that divides

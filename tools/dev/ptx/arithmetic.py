@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .formats import ROUND, round_to_tf32
+from .formats import ROUND, round_to_float8, round_to_tf32
 from .opcodes import NUMBERS, assign, opcode, read, write
 from .program import split_list
 
@@ -205,6 +205,20 @@ def decode_packing(machine, instruction):
     return assign(write(machine, target, "b32"), lambda high, low: np.stack(
         [pack(low), pack(high)], axis=1).view(np.uint32)[:, 0],
         *[read(machine, source, "f32") for source in sources])
+
+
+@opcode("cvt.rn.satfinite.e4m3x2.f32", "cvt.rn.satfinite.e5m2x2.f32")
+def decode_packing8(machine, instruction):
+    """Two f32 into one register of 16 bits; the first is the upper half."""
+    kind = instruction.parts[3].removesuffix("x2")
+    target, *sources = instruction.operands
+
+    def pack(high, low):
+        high, low = (np.where(np.isnan(a), 0x7f, round_to_float8(a, kind))
+                     .astype(np.uint16) for a in (high, low))
+        return high << np.uint16(8) | low
+    return assign(write(machine, target, "b16"), pack,
+                  *[read(machine, source, "f32") for source in sources])
 
 
 @opcode("cvt.f32.bf16")

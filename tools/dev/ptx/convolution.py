@@ -1,6 +1,8 @@
 """A convolution's tensors and its result in f64, computed with numpy."""
 
 import itertools
+import re
+import sys
 
 import gpu_device
 import numpy as np
@@ -13,19 +15,27 @@ DIMENSIONS = {"x": "pgc", "w": "gkc", "y": "pgk"}
 
 
 class Convolution:
-    """The problem of a network config. Its tensors have values of its type and
-    channels last; `result` is the letter of the one that it computes, `kind`
-    the type of that one."""
+    """The problem of a network config. Its tensors, and those of its epilogue,
+    which has a bias, a residual, relu or statistics, have values of its type
+    and channels last; `result` is the letter of the one that it computes,
+    `kind` the type of that one."""
 
     def __init__(self, config, seed):
-        self.sizes = gpu_device.parse_config(config.removesuffix("-estats"))
+        epilogue = re.search(r"-g\d+-e([a-z+]+)$", config)
+        words = epilogue[1].split("+") if epilogue else []
+        if set(words) - {"bias", "residual", "relu", "stats"}:
+            sys.exit(f"'{config}' has an epilogue that is not computed here")
+        if epilogue:
+            config = config[:epilogue.start(1) - len("-e")]
+        self.sizes = gpu_device.parse_config(config)
         self.direction, kinds, layouts = config.split("-")[1:4]
         self.result = {"fwd": "y", "bwd": "x", "wrw": "w"}[self.direction]
         # Of floats of 8 bits the text has the result's type, too.
         kind, _, self.kind = kinds.rpartition(",")
         self.kinds = dict.fromkeys(LETTERS, kind or self.kind)
         self.kinds[self.result] = self.kind
-        self.has_statistics = config.endswith("-estats")
+        self.has_statistics = "stats" in words
+        self.has_relu = "relu" in words
         self.layouts = dict(zip(LETTERS, layouts.split(",")))
         spatial = [self.sizes[name]
                    for name in "in filter pad stride dilation".split()]
@@ -36,12 +46,21 @@ class Convolution:
         self.shapes = {"x": (n, *self.sizes["in"], c),
                        "w": (k, *self.sizes["filter"], c // g),
                        "y": (n, *self.output, k)}
+        of_channels = (self.shapes[self.result][-1],)
+        for name, shape in (("bias", of_channels),
+                            ("residual", self.shapes[self.result])):
+            if name in words:
+                self.shapes[name] = shape
+                self.kinds[name] = self.kind
+                self.layouts[name] = self.layouts[self.result]
         random = np.random.default_rng(seed)
-        # Far from zero, where a difference of sums would lose what is measured.
+        # Far from zero, where a difference of sums would lose what is measured;
+        # and large enough to be missed in sums.
         means = {"x": 20 if self.has_statistics else 0}
-        self.data = {letter: self.encode(
-            random.standard_normal(shape) + means.get(letter, 0), letter)
-            for letter, shape in self.shapes.items()}
+        scales = {"bias": 8, "residual": 8}
+        self.data = {name: self.encode(
+            random.standard_normal(shape) * scales.get(name, 1)
+            + means.get(name, 0), name) for name, shape in self.shapes.items()}
         self.tensors = {letter: self.decode(data, letter)
                         for letter, data in self.data.items()}
 
@@ -50,7 +69,7 @@ class Convolution:
 
     def encode(self, values, letter):
         """The bytes of a tensor in memory."""
-        if not self.has_channels_last(letter):
+        if not self.has_channels_last(letter) and values.ndim > 1:
             values = np.moveaxis(values, -1, 1)
         values = np.ascontiguousarray(values, np.float32)
         kind = self.kinds[letter]
@@ -73,7 +92,7 @@ class Convolution:
             values = bits.view(np.float32)
         else:
             values = data.view(np.float16 if kind == "f16" else np.float32)
-        if not self.has_channels_last(letter):
+        if not self.has_channels_last(letter) and len(shape) > 1:
             values = values.reshape(shape[0], shape[-1], *shape[1:-1])
             values = np.moveaxis(values, 1, -1)
         return values.reshape(shape).astype(np.float64)
@@ -88,7 +107,7 @@ class Convolution:
                 self.sizes["stride"])))
 
     def compute(self, transform=lambda values: values):
-        """The result, of operands that `transform` changed."""
+        """The sums, of operands that `transform` changed."""
         groups, pads = self.sizes["g"], self.sizes["pad"]
         tensors = {letter: transform(tensor)
                    for letter, tensor in self.tensors.items()}
@@ -112,3 +131,9 @@ class Convolution:
         return result[(slice(None), *(
             slice(pad, pad + size)
             for pad, size in zip(pads, self.sizes["in"])))]
+
+    def finish(self, sums):
+        """The result, behind the epilogue."""
+        for name in ("bias", "residual"):
+            sums = sums + self.tensors.get(name, 0)
+        return np.maximum(sums, 0) if self.has_relu else sums

@@ -25,12 +25,15 @@ def round_to_f16(values):
     return values.astype(np.float16).view(np.uint16)
 
 
-def list_float8(fraction, bias, has_infinity):
-    """The numbers of all codes of an 8-bit float of OCP, by code."""
+def list_float8(fraction, bias, has_infinity=False, is_fnuz=False):
+    """The numbers of all codes of an 8-bit float, by code: OCP's, which may
+    have infinity, or FNUZ, whose NaN has the code of -0."""
     code = np.arange(128)
     exponent, rest = code >> fraction, code % (1 << fraction)
     values = np.ldexp(rest + np.where(exponent > 0, 1 << fraction, 0.0),
                       np.maximum(exponent, 1) - bias - fraction)
+    if is_fnuz:
+        return np.concatenate([values, [np.nan], -values[1:]])
     if has_infinity:
         values[exponent == 31] = np.where(rest[exponent == 31], np.nan, np.inf)
     else:
@@ -38,7 +41,10 @@ def list_float8(fraction, bias, has_infinity):
     return np.concatenate([values, -values])
 
 
-FLOAT8 = {"e4m3": list_float8(3, 7, False), "e5m2": list_float8(2, 15, True)}
+FLOAT8 = {"e4m3": list_float8(3, 7),
+          "e5m2": list_float8(2, 15, has_infinity=True),
+          "e4m3fnuz": list_float8(3, 8, is_fnuz=True),
+          "e5m2fnuz": list_float8(2, 16, is_fnuz=True)}
 FLOAT8["e4m3fn"] = FLOAT8["e4m3"]
 
 
@@ -51,8 +57,10 @@ def round_to_float8(values, kind):
     above = np.minimum(below + 1, last)
     under, over = magnitude - numbers[below], numbers[above] - magnitude
     is_up = (under > over) | ((under == over) & (above % 2 == 0))
-    return (np.where(is_up, above, below)
-            | np.where(np.signbit(values), 128, 0)).astype(np.uint8)
+    code = np.where(is_up, above, below)
+    has_zero = kind.endswith("fnuz")  # One zero only.
+    sign = np.signbit(values) & ~((code == 0) & has_zero)
+    return (code | np.where(sign, 128, 0)).astype(np.uint8)
 
 
 # By the mode of an instruction, and the type of its result.

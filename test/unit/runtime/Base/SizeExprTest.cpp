@@ -112,6 +112,18 @@ TEST(Family, HasUnknownSizes) {
                       "s1x1-d1x1-g1-unaligned"),
             "conv-bwd-f32-nchw,nchw,nchw-n?c8h1w?-k8y1x7-p0x3-"
             "s1x1-d1x1-g1-unaligned");
+  // Products of few rows have a family of their own where tiles depend on it.
+  EXPECT_EQ(getFamily("conv-fwd-f16-nhwc,nhwc,nhwc-n1c64h90w91-k8y3x3-p1x1-"
+                      "s1x1-d1x1-g1"),
+            "conv-fwd-f16-nhwc,nhwc,nhwc-n?c64h?w?-k8y3x3-p1x1-s1x1-d1x1-g1-"
+            "small");
+  EXPECT_EQ(getFamily("conv-bwd-f16-nhwc,nhwc,nhwc-n1c64h91w91-k8y3x3-p1x1-"
+                      "s2x2-d1x1-g1-noworkspace"),
+            "conv-bwd-f16-nhwc,nhwc,nhwc-n?c64h?w?-k8y3x3-p1x1-s2x2-d1x1-g1-"
+            "noworkspace");
+  EXPECT_EQ(getFamily("conv-wrw-f16-nhwc,nhwc,nhwc-n1c64h9w9-k8y3x3-p1x1-"
+                      "s1x1-d1x1-g1"),
+            "conv-wrw-f16-nhwc,nhwc,nhwc-n?c64h?w?-k8y3x3-p1x1-s1x1-d1x1-g1");
   EXPECT_EQ(getFamily("pool-fwd-max-f16-nhwc,nhwc-n64c64h112w112-y3x3-p1x1-"
                       "s2x2-iu8mask"),
             "pool-fwd-max-f16-nhwc,nhwc-n?c64h?w?-y3x3-p1x1-s2x2-iu8mask");
@@ -133,6 +145,8 @@ TEST(Family, HasUnknownSizes) {
 TEST(Family, RefusesOtherUnknownSizes) {
   for (const char *config :
        {"conv-fwd-f16-nhwc,nhwc,nhwc-n1c?h14w14-k8y1x1-p0x0-s1x1-d1x1-g1",
+        "conv-fwd-f16-nhwc,nhwc,nhwc-n1c8h14w14-k8y1x1-p0x0-s1x1-d1x1-g1-small",
+        "rowwise-softmax_fwd-m2-?x200-r1-i:f16:200:1-o:f16:200:1-small",
         "conv-fwd-f16-s2000:1:200:8,nhwc,nhwc-n?c8h3w4-k8y1x1-p0x0-s1x1-d1x1-"
         "g1",
         "rowwise-softmax_fwd-m2-?x200-r0-i:f16:200:1-o:f16:200:1",
