@@ -226,7 +226,10 @@ public:
 
 /// Which problems of unknown sizes have products of matrices: neighbours in
 /// memory are channels.
-static Status checkOpenSizes(const ConvProblem &conv) {
+static Status checkOpenSizes(const ConvProblem &conv, const GpuTarget &target) {
+  // NVIDIA's own kernels copy by TMA or cp.async, which these do not.
+  if (target.vendor != Vendor::Amd)
+    return notSupported("needs known sizes on NVIDIA's chips");
   const bool isChannelsLast = conv.xLayout == Layout::NHWC &&
                               conv.wLayout == Layout::NHWC &&
                               conv.yLayout == Layout::NHWC;
@@ -247,7 +250,7 @@ Status ImplicitGemm::check(const Problem &problem,
   if (!conv)
     return notSupported("solves convolutions");
   if (problem.hasUnknownSizes())
-    if (Status status = checkOpenSizes(*conv); !status.isOk())
+    if (Status status = checkOpenSizes(*conv, target); !status.isOk())
       return status;
   if (isFloat8(conv->dataType) &&
       !findMatrixInstruction(target, getGemmShapes(target, *conv).instruction,

@@ -10,7 +10,7 @@
 // CHECK-SAME: dnn.workgroups = "yd0.64.^"
 // CHECK-NOT: known_grid_size
 // CHECK-NOT: arith.mului_extended
-// CHECK: rocdl.mfma
+// CHECK: mfma
 module attributes {dnn.target = "gfx942"} {
   func.func @pointwise(%x: memref<?x64xf16> {dnn.arg = "x"},
                        %w: memref<64x64xf16> {dnn.arg = "w"},
