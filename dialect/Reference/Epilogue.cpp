@@ -113,7 +113,8 @@ void tessera::reference::applyEpilogue(const Epilogue &epilogue,
   const double leastNormal = compute == ElementType::F64 ? 0x1p-1022 : 0x1p-126;
   if (expected.unitRoundoff == 0) // an exact sum
     expected.reductionLength = 0;
-  expected.unitRoundoff = getUnitRoundoff(compute);
+  expected.unitRoundoff =
+      std::max(expected.unitRoundoff, getUnitRoundoff(compute));
   expected.reductionLength += kRoundings;
   const double relative = expected.getRelativeTolerance();
 

@@ -61,7 +61,6 @@ private:
                    hipStream_t stream, const LaunchArgs &args);
   ErrorOr<std::unique_ptr<LoadedKernelImpl>>
   make(int device, const Problem &problem, bool mayBeGeneric);
-  Status checkWorth(const Problem &family, const GpuTarget &target);
   std::unique_ptr<LoadedKernelImpl> makeGeneric(int device,
                                                 const Problem &problem);
   const LoadedKernelImpl *findGeneric(int device, const Problem &family);
@@ -190,19 +189,6 @@ EngineImpl::make(int device, const Problem &problem, bool mayBeGeneric) {
 // Kernels for unknown sizes
 //===----------------------------------------------------------------------===//
 
-/// NotSupported if no problem of a family would be served by the kernel that
-/// the compiler makes for it.
-Status EngineImpl::checkWorth(const Problem &family, const GpuTarget &target) {
-  if (!compiler || !family.getConv() || generic.generalConvolutions)
-    return Status::ok();
-  const ErrorOr<TileConfig> tile = compiler->chooseTile(family, target);
-  if (!tile)
-    return tile.getStatus();
-  if (!isServedGenerically(family, tile->toText(), /*takesGeneral=*/false))
-    return notSupported("the kernel for unknown sizes multiplies no matrices");
-  return Status::ok();
-}
-
 /// The kernel of a family: from memory or a file; or compiled, once enough
 /// problems of the family have been seen. Null if there is none (yet).
 const LoadedKernelImpl *EngineImpl::findGeneric(int device,
@@ -215,14 +201,11 @@ const LoadedKernelImpl *EngineImpl::findGeneric(int device,
     return nullptr;
   const ErrorOr<const LoadedKernelImpl *> made = kernels.findOrMake(
       device, family, [&]() -> ErrorOr<std::unique_ptr<LoadedKernelImpl>> {
+        if (seen > generic.shapesBefore)
+          return make(device, family, /*mayBeGeneric=*/false);
         const ErrorOr<const GpuTarget *> target = gpu.getTarget();
         if (!target)
           return target.getStatus();
-        if (seen > generic.shapesBefore) {
-          if (Status status = checkWorth(family, **target); !status.isOk())
-            return status;
-          return make(device, family, /*mayBeGeneric=*/false);
-        }
         bool isRefused = false;
         std::unique_ptr<LoadedKernelImpl> found = takeFromStore(
             family,
@@ -240,13 +223,13 @@ const LoadedKernelImpl *EngineImpl::findGeneric(int device,
 /// is none or if it cannot serve the problem.
 std::unique_ptr<LoadedKernelImpl>
 EngineImpl::makeGeneric(int device, const Problem &problem) {
-  if (generic.use == GenericUse::Never)
+  if (generic.use == GenericUse::Never ||
+      (problem.getConv() && !generic.convolutions))
     return nullptr;
   const std::optional<Family> family = problem.findFamily();
   const LoadedKernelImpl *shared =
       family ? findGeneric(device, family->problem) : nullptr;
-  if (!shared || !isServedGenerically(problem, shared->kernel.tile,
-                                      generic.generalConvolutions))
+  if (!shared || !isServedGenerically(problem, shared->kernel.tile))
     return nullptr;
   ErrorOr<Kernel> bound = bindSizes(shared->kernel, family->member);
   if (!bound) {

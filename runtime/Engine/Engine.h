@@ -66,9 +66,8 @@ struct GenericOptions {
   /// With Switch: the own kernel of a problem is made when it has been asked
   /// for so often.
   uint32_t usesBefore = 16;
-  /// Whether convolutions get those that multiply no matrices, and are many
-  /// times as slow as their own.
-  bool generalConvolutions = true;
+  /// Whether convolutions get them, whose own kernels add in another order.
+  bool convolutions = true;
 };
 
 struct EngineOptions {

@@ -49,14 +49,14 @@ ErrorOr<Kernel> tessera::bindSizes(const Kernel &kernel,
   return bound;
 }
 
-bool tessera::isServedGenerically(const Problem &problem, std::string_view tile,
-                                  bool takesGeneral) {
+bool tessera::isServedGenerically(const Problem &problem,
+                                  std::string_view tile) {
   // The general kernel uses no matrix unit: by issue clocks it does some 10^12
   // operations a second. A compilation takes 50 ms.
   constexpr double kMostFlops = 4e9;
   const ConvProblem *conv = problem.getConv();
   return !conv || !tile.starts_with("general-") ||
-         (takesGeneral && conv->getFlops() <= kMostFlops);
+         conv->getFlops() <= kMostFlops;
 }
 
 uint32_t FamilyCounts::add(const Problem &family) {

@@ -25,10 +25,9 @@ namespace tessera {
 ErrorOr<Kernel> bindSizes(const Kernel &kernel, const Problem &member);
 
 /// Whether the problem is better off with a kernel for unknown sizes that has
-/// `tile` than with a compilation. That of the general convolution, which is
-/// many times as slow as the problem's own, may be only if `takesGeneral`.
-bool isServedGenerically(const Problem &problem, std::string_view tile,
-                         bool takesGeneral);
+/// `tile` than with a compilation: that of the general convolution is many
+/// times as slow as the problem's own.
+bool isServedGenerically(const Problem &problem, std::string_view tile);
 
 /// How many problems of each family have been seen. Every method may be called
 /// from several threads at once.

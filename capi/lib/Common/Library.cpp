@@ -30,8 +30,9 @@ static GenericOptions getGenericOptions() {
   const auto use = getEnvWord("TESSERA_GENERIC_KERNELS", kWords);
   options.use = static_cast<GenericUse>(
       use.value_or(static_cast<int>(GenericUse::Switch)));
-  // A graph that is captured early would keep the slow kernel for ever.
-  options.generalConvolutions = use.has_value();
+  // Bits change when a convolution's own kernel comes, and a graph that is
+  // captured before keeps the slower one for ever.
+  options.convolutions = use.has_value();
   constexpr int64_t kMost = 1'000'000;
   if (const auto shapes = getEnvInt("TESSERA_GENERIC_AFTER", 0, kMost))
     options.shapesBefore = static_cast<uint32_t>(*shapes);

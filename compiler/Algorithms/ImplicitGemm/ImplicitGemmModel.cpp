@@ -236,6 +236,10 @@ static Status checkOpenSizes(const ConvProblem &conv, const GpuTarget &target) {
   if (!isChannelsLast)
     return notSupported("needs known sizes unless all tensors have channels "
                         "last");
+  if (conv.dataType != DataType::F16 && conv.dataType != DataType::BF16 &&
+      conv.dataType != DataType::F32)
+    return notSupported("needs known sizes for " +
+                        std::string(tessera::getName(conv.dataType)));
   // Positions along the reduction are counted in bytes with 31 bits.
   if (conv.direction == Direction::BackwardWeights && conv.outChannels == 1)
     return notSupported("needs known sizes to reduce to one output channel");

@@ -27,8 +27,6 @@ public:
   /// The tile that compile() refuses.
   std::string refusedTile;
   bool refusesUnknownSizes = false;
-  /// Whether it knows the general convolution alone.
-  bool isGeneral = false;
   /// Changes each kernel before it is handed out.
   void (*spoil)(Kernel &) = nullptr;
 
@@ -42,8 +40,6 @@ public:
     ++tilesChosen;
     if (!tileFailure.isOk())
       return tileFailure;
-    if (isGeneral)
-      return TileConfig{"general", "b1r1t256s1"};
     return TileConfig{"igemm", "m64n64k16-w1x1-b2-fma"};
   }
 

@@ -127,37 +127,18 @@ TEST_F(GenericKernel, IsFoundInDatabase) {
   EXPECT_EQ(engine->getCounters().fromDatabase, 2u);
 }
 
-// The general convolution serves unknown sizes only where that is asked for:
-// else none is compiled, and none that is stored is taken.
-TEST_F(GenericKernel, IsNoGeneralConvolutionUnasked) {
-  compiler->isGeneral = true;
-  GenericOptions generic{GenericUse::Keep, 1};
-  generic.generalConvolutions = false;
-  {
-    auto engine = makeEngine(generic);
-    for (int64_t batch = 1; batch < 10; ++batch)
-      prepare(*engine, batch);
-    EXPECT_EQ(engine->getCounters().generic, 0u);
-    EXPECT_EQ(engine->getCounters().compiled, 9u);
-  }
+// Convolutions are left out where that is asked for, also of what is stored.
+TEST_F(GenericKernel, IsNoConvolutionUnasked) {
   {
     auto engine = makeEngine({GenericUse::Keep, 0}, /*hasDatabase=*/true);
     prepare(*engine, 1);
     EXPECT_EQ(engine->getCounters().generic, 1u);
   }
+  GenericOptions generic{GenericUse::Keep, 0};
+  generic.convolutions = false;
   auto engine = makeEngine(generic, /*hasDatabase=*/true);
   prepare(*engine, 2);
   EXPECT_EQ(engine->getCounters().generic, 0u);
-}
-
-// Products of matrices serve convolutions of unknown sizes unasked.
-TEST_F(GenericKernel, IsMatrixProductUnasked) {
-  GenericOptions generic{GenericUse::Keep, 1};
-  generic.generalConvolutions = false;
-  auto engine = makeEngine(generic);
-  for (int64_t batch = 1; batch < 10; ++batch)
-    prepare(*engine, batch);
-  EXPECT_EQ(engine->getCounters().generic, 8u);
 }
 
 // If the family has no kernel, every problem gets its own.
