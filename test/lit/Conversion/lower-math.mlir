@@ -53,13 +53,15 @@ func.func @roots(%v: vector<2xf32>, %s: f32, %d: f64) -> (vector<2xf32>, f32, f6
   return %0, %2, %1 : vector<2xf32>, f32, f64
 }
 
-// Floats of 8 bits are converted by integer arithmetic: exponents get another bias, and
-// subnormal numbers are multiples of a power of two. NaN of FNUZ is the code of -0.
+// Floats of 8 bits have their bits put where f32 has them: a product with a power of two, 2^119
+// here, gives exponents another bias, and makes subnormal numbers normal. NaN of FNUZ is the
+// code of -0.
 // CHECK-LABEL: func.func @extend_float8
 // CHECK-SAME: (%[[IN:.*]]: vector<4xf8E4M3FNUZ>)
 // CHECK: %[[CODES:.*]] = arith.bitcast %[[IN]] : vector<4xf8E4M3FNUZ> to vector<4xi8>
 // CHECK: arith.extui %[[CODES]] : vector<4xi8> to vector<4xi32>
-// CHECK: arith.uitofp
+// CHECK: %[[BIAS:.*]] = arith.constant dense<6.64613997E+35> : vector<4xf32>
+// CHECK: arith.mulf %{{.*}}, %[[BIAS]] : vector<4xf32>
 // CHECK: %[[IS:.*]] = arith.cmpi eq
 // CHECK: %[[NAN:.*]] = arith.constant dense<2143289344> : vector<4xi32>
 // CHECK: arith.select %[[IS]], %[[NAN]], %{{.*}} : vector<4xi1>, vector<4xi32>
