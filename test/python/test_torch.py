@@ -40,7 +40,7 @@ def make(*shape, dtype=torch.float32, last=False):
 
 def get_counters():
     """How many kernels the process has compiled or loaded."""
-    counters = (ctypes.c_uint64 * 5)(40)  # tesseraCounters; the size is in the lower half of the first number.
+    counters = (ctypes.c_uint64 * 7)(56)  # tesseraCounters; the size is in the lower half of the first number.
     _library.check(_library.get_api().tesseraGetCounters(counters))
     return counters[1], counters[2]
 
