@@ -152,6 +152,14 @@ TEST(Epilogue, ReciprocalsOfOverflowMayVanish) {
   EXPECT_FALSE(compare(expected, {ElementType::F32, &found}).passed());
 }
 
+// Sums that are coarser than the epilogue's arithmetic stay so behind it.
+TEST(Epilogue, KeepsRoundoffOfCoarseSums) {
+  Expected expected = makeExpected();
+  expected.unitRoundoff = 0x1p-13;
+  applyEpilogue({.alpha = 0.5}, ElementType::F32, expected);
+  EXPECT_EQ(expected.unitRoundoff, 0x1p-13);
+}
+
 // An exact integer sum gets only the tolerance of the epilogue's arithmetic.
 TEST(Epilogue, IntegerSumsThenFloatArithmetic) {
   Expected expected = makeExpected();
