@@ -141,6 +141,17 @@ TEST_F(GenericKernel, IsNoConvolutionUnasked) {
   EXPECT_EQ(engine->getCounters().generic, 0u);
 }
 
+// The general convolution serves what it does faster than a compilation.
+TEST_F(GenericKernel, ServesSmallConvolutionsByGeneral) {
+  ConvProblem conv;
+  conv.inChannels = conv.outChannels = 64;
+  conv.in = {32, 32};
+  EXPECT_TRUE(isServedGenerically(conv, "general-b4r1t256s1"));
+  conv.batch = 4096; // 3.4e10 operations.
+  EXPECT_FALSE(isServedGenerically(conv, "general-b4r1t256s1"));
+  EXPECT_TRUE(isServedGenerically(conv, "igemm-m128n64k32-w2x2-b2-mfma32"));
+}
+
 // If the family has no kernel, every problem gets its own.
 TEST_F(GenericKernel, FallsBackToOwnKernel) {
   compiler->refusesUnknownSizes = true;
