@@ -217,7 +217,10 @@ static bool overlapsLast(TileProgram &program, dnn::TileDim dim,
 /// shared the filter instead. Of backward weights both are images, which more
 /// or fewer tiles read.
 static bool hasRowsFirst(TileProgram &program, TmaWalk walk) {
-  // A workgroup's statistics are of the same columns in all of its tiles.
+  // A workgroup's statistics are of the same columns in all of its tiles. Of
+  // unknown sizes the images are the larger operand.
+  if (program.hasUnknownSizes())
+    return false;
   if (program.store.getStatistics() && !dnn::hasPartOfTile(program.store))
     return false;
   ArrayRef<int64_t> counts = program.tiles.getCounts();
@@ -307,7 +310,7 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
   if (failed(checkRowTensors(program, /*storesRows=*/!result)))
     return failure();
   ArrayRef<int64_t> counts = program.tiles.getCounts();
-  const int64_t tiles = counts[0] * counts[1] * counts[2];
+  const OpenNumber tiles = program.countTilesM() * (counts[0] * counts[2]);
   const int64_t resident = *program.tiles.getPersistent() * shape->blocksPerSm;
   const int64_t splits = program.pipeline.getSplits().value_or(1);
   const StreamedReads streamed = chooseStreamedReads(program, order);
@@ -317,9 +320,12 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
     (*halo)->setStreamed(streamed.a);
   if (*sliding)
     (*sliding)->setStreamed(slidesB(program) ? streamed.b : streamed.a);
-  const int64_t steps = llvm::divideCeilSigned(a->getSteps(), splits);
+  const int64_t allSteps = a->getSteps();
+  const int64_t steps = llvm::divideCeilSigned(allSteps, splits);
   StepWalk walk(program.loadM, program.loadN, steps);
-  const int64_t cluster = shape->cluster, workgroups = tiles * cluster;
+  const int64_t cluster = shape->cluster;
+  const int64_t workgroups =
+      tiles.isKnown() ? int64_t(tiles) * cluster : resident;
   const int64_t lastShares = countLastShares(program, *shape, walk, order);
   if (lastShares > 0) {
     using Last = TmaOperand::LastSteps;
@@ -330,7 +336,7 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
       (*halo)->setLastSteps(last);
   }
   if (failed(checkStages(program, *shape, steps)) ||
-      failed(checkSplits(program, splits, a->getSteps(), walk)) ||
+      failed(checkSplits(program, splits, allSteps, walk)) ||
       failed(checkCluster(program, cluster, steps, workgroups, resident, walk)))
     return failure();
   return HopperPlan{
@@ -345,7 +351,7 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
       splits,
       lastShares,
       std::move(walk),
-      tiles / shape->countSharers(),
+      shape->multicast ? OpenNumber(tiles / shape->countSharers()) : tiles,
       std::min(workgroups, resident - resident % shape->countSharers()),
       counts[0] == 1 && counts[2] == 1,
       hasRowsFirst(program, order),

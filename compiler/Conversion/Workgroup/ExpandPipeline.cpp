@@ -30,6 +30,8 @@ struct ExpandPipeline : tessera::impl::ExpandPipelineBase<ExpandPipeline> {
                               : b.getI64IntegerAttr(shape.getClusterSize());
     auto frame = wg::ProgramOp::create(
         b, program.tiles.getLoc(), b.getI64IntegerAttr(plan->workgroups),
+        plan->tiles.isKnown() ? StringAttr()
+                              : b.getStringAttr(plan->tiles.toExpr().toText()),
         b.getI64IntegerAttr(shape.blocksPerSm), cluster);
     const Location loc = frame.getLoc();
     Block *body = b.createBlock(&frame.getBody(), {},
