@@ -611,7 +611,8 @@ Status tessera::checkOpenTma(const ConvProblem &sample,
   if (sample.direction == Direction::BackwardWeights)
     return notSupported("needs known sizes for backward weights on NVIDIA's "
                         "chips");
-  if (sample.dataType != DataType::F16 && sample.dataType != DataType::BF16)
+  if (sample.dataType != DataType::F16 && sample.dataType != DataType::BF16 &&
+      sample.dataType != DataType::F32)
     return notSupported("needs known sizes for " +
                         std::string(getName(sample.dataType)) +
                         " on NVIDIA's chips");
