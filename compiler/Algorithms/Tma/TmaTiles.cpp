@@ -608,15 +608,14 @@ std::vector<Candidate> tessera::getTmaCandidates(const ConvProblem &problem,
 
 Status tessera::checkOpenTma(const ConvProblem &sample,
                              const GpuTarget &target) {
-  if (sample.direction == Direction::BackwardWeights)
-    return notSupported("needs known sizes for backward weights on NVIDIA's "
-                        "chips");
   if (sample.dataType != DataType::F16 && sample.dataType != DataType::BF16 &&
       sample.dataType != DataType::F32)
     return notSupported("needs known sizes for " +
                         std::string(getName(sample.dataType)) +
                         " on NVIDIA's chips");
-  if (!fitsTma(sample, target))
+  if (sample.direction == Direction::BackwardWeights
+          ? getOpenTmaCandidates(sample, target).empty()
+          : !fitsTma(sample, target))
     return notSupported("needs known sizes where TMA does not copy");
   return Status::ok();
 }
@@ -625,6 +624,14 @@ std::vector<Candidate> tessera::getOpenTmaCandidates(const ConvProblem &sample,
                                                      const GpuTarget &target) {
   const TmaRates &rates = getTmaRates(sample);
   std::vector<Candidate> candidates;
+  if (sample.direction == Direction::BackwardWeights) {
+    candidates = getTmaWeightCandidates(sample, target);
+    std::erase_if(candidates, [](const Candidate &candidate) {
+      const GemmTile tile = *parseGemmTile(candidate.tile);
+      return tile.halo > 0 || tile.cluster > 1 || tile.multicast != 0;
+    });
+    return candidates;
+  }
   for (const TmaShape &shape : getShapes(sample, getGemm(sample), target))
     if (fitsStagedRows(sample, shape.getStoredColumns()))
       candidates.push_back(

@@ -25,10 +25,10 @@ std::vector<Candidate> getTmaCandidates(const ConvProblem &problem,
                                         const TmaRates &rates);
 
 /// Whether a problem of unknown sizes, of which `sample` has some, is copied by
-/// TMA: images of f16 and bf16, forward and backward data.
+/// TMA: images of 16 or 32 bits.
 Status checkOpenTma(const ConvProblem &sample, const GpuTarget &target);
-/// Its candidates: tiles that depend on no size, whole reductions without halos
-/// and clusters.
+/// Its candidates: tiles that depend on no size, without halos and clusters;
+/// those of backward weights have as many splits as suit the sample.
 std::vector<Candidate> getOpenTmaCandidates(const ConvProblem &sample,
                                             const GpuTarget &target);
 

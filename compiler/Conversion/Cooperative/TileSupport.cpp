@@ -55,21 +55,20 @@ LogicalResult tessera::checkPipelineSupport(TileProgram &program,
 }
 
 /// Of unknown sizes the runtime checks what follows from them, and each
-/// workgroup has one tile, but for copies by TMA. There reductions have a
-/// length.
+/// workgroup has one tile, but for copies by TMA.
 LogicalResult tessera::checkUnknownSizes(TileProgram &program) {
   dnn::PipelineOp pipeline = program.pipeline;
   if (!program.hasUnknownSizes())
     return success();
   if (program.isTma()) {
-    if (!ShapedType::isDynamicShape(pipeline.getReduce()) &&
-        !pipeline.getSplits() && !pipeline.getHalo() &&
-        !pipeline.getCluster() && !pipeline.getMulticast() &&
-        !program.store.getStatistics())
+    const bool isWhole = !pipeline.getSplits() ||
+                         ShapedType::isDynamicShape(pipeline.getReduce());
+    if (isWhole && !pipeline.getHalo() && !pipeline.getCluster() &&
+        !pipeline.getMulticast() && !program.store.getStatistics())
       return success();
     return pipeline.emitOpError(
-        "has tensors of unknown sizes, which copies by tma take in reductions "
-        "of known length, without splits, halo, clusters or statistics");
+        "has tensors of unknown sizes, which copies by tma take without halo, "
+        "clusters, statistics and splits of a known length");
   }
   if (pipeline.getCopy() != dnn::CopyKind::Registers ||
       pipeline.getBuffers() != 2 || pipeline.getHalo() ||

@@ -19,7 +19,7 @@ struct HopperPlan {
   std::optional<SlidingHalo> sliding;
   std::optional<ResultMap> result; ///< None if it is stored row by row.
   int64_t groups;
-  int64_t steps; ///< Of the reduction of one tile, or of its part.
+  OpenNumber steps; ///< Of the reduction of one tile, or of its part.
   int64_t splits;
   /// The instructions that multiply in the last step of a tap, if that ends
   /// with the last channel; else 0.
