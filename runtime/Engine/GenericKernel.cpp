@@ -48,7 +48,13 @@ ErrorOr<Kernel> tessera::bindSizes(const Kernel &kernel,
   const auto lookup = [&](KernelArg tensor, int64_t dim) {
     return member.getTensorSize(tensor, dim);
   };
-  Kernel bound = kernel;
+  // A process may meet any number of sizes.
+  Kernel bound{.codeObject = {},
+               .launches = kernel.launches,
+               .workspaceBytes = kernel.workspaceBytes,
+               .resources = kernel.resources,
+               .tile = kernel.tile,
+               .stageTimes = kernel.stageTimes};
   for (LaunchRecipe &launch : bound.launches)
     if (Status status = bindLaunch(launch, lookup); !status.isOk())
       return status;
