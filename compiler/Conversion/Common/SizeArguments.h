@@ -36,6 +36,8 @@ public:
   /// `value`, an index, as an expression; nothing if it is made of anything but
   /// constants and sizes of the function's arguments.
   std::optional<SizeExpr> getExpr(mlir::Value value) const;
+  /// An index that is `size`, of which getExpr() is that again.
+  mlir::Value writeExpr(mlir::OpBuilder &b, const SizeExpr &size) const;
   /// The size of each dimension of an argument of the function, and its
   /// strides.
   llvm::SmallVector<SizeExpr> getSizes(mlir::BlockArgument argument) const;
