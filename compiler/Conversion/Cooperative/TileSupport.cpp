@@ -234,8 +234,7 @@ static void stageResults(TileProgram &program, int64_t bytes) {
 }
 
 /// Chunks and LDS of a main loop.
-LogicalResult tessera::checkMainLoop(TileProgram &program,
-                                     const GpuTarget &target) {
+LogicalResult tessera::checkMainLoop(TileProgram &program) {
   int64_t elementBytes = ViewAccess(program.viewM).getElementBytes();
   int64_t rowBytes = program.step * elementBytes;
   int64_t chunks = rowBytes / kChunkBytes;
@@ -259,7 +258,7 @@ LogicalResult tessera::checkMainLoop(TileProgram &program,
 static LogicalResult checkResources(TileProgram &program,
                                     const GpuTarget &target) {
   dnn::PipelineOp pipeline = program.pipeline;
-  if (failed(checkMainLoop(program, target)))
+  if (failed(checkMainLoop(program)))
     return failure();
   const int64_t rowBytes =
       program.step * ViewAccess(program.viewM).getElementBytes();

@@ -26,8 +26,7 @@ mlir::LogicalResult checkProducts(TileProgram &program,
                                   const GpuTarget &target);
 /// Fails after an error unless threads can share out the chunks of a step; and
 /// unless addresses of all tiles fit descriptors.
-mlir::LogicalResult checkMainLoop(TileProgram &program,
-                                  const GpuTarget &target);
+mlir::LogicalResult checkMainLoop(TileProgram &program);
 mlir::LogicalResult checkAllReach(TileProgram &program);
 /// Fails after an error unless direct copies, which bring whole chunks and know
 /// no division, can bring the tiles, if they have to.

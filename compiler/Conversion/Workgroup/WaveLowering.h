@@ -95,7 +95,7 @@ private:
   llvm::DenseMap<mlir::Value, Lists> values;
   llvm::DenseMap<mlir::Operation *, std::unique_ptr<TileCopy>> copies;
   llvm::DenseMap<mlir::Operation *, mlir::Value> taps; ///< Of each tile.
-  /// Of each buffer the copy that writes it, and those that a group has.
+  /// The last copies that were located, of each operand.
   TileCopy *copyM = nullptr, *copyN = nullptr;
 };
 

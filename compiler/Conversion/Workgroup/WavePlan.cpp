@@ -182,15 +182,18 @@ static LogicalResult findWalk(WavePlan &plan) {
   auto tile = cast<wg::TileOp>(parts.opM);
   ViewAccess access(parts.viewM), other(parts.viewN);
   const unsigned dims = access.getNumColumnDims();
+  const OpenNumber elements = access.getSpace(2).getExtent();
+  const OpenNumber others = other.getSpace(2).getExtent();
+  // Unknown sizes of both are other ones, of which the runtime knows.
   if (other.getNumColumnDims() != dims ||
-      !(access.getSpace(2).getExtent() == other.getSpace(2).getExtent()))
+      (elements.isKnown() && others.isKnown() && !(elements == others)))
     return parts.opN->emitOpError("walks another reduction than A");
   using Kind = ReductionWalk::Kind;
   ReductionWalk &walk = parts.walk;
   const unsigned taps = static_cast<unsigned>(tile.getTaps().value_or(0));
   walk.kind = tile.getTaps() ? Kind::Nested : Kind::Flat;
   walk.innerDims = dims - taps;
-  walk.elements = access.getSpace(2).getExtent();
+  walk.elements = elements;
   walk.outer = 1;
   walk.inner = access.getSpace(2, taps, dims - taps).getExtent();
   if (taps > 0)
@@ -309,7 +312,7 @@ FailureOr<WavePlan> tessera::readWavePlan(func::FuncOp function,
   if (failed(checkOps(program)) || failed(findBuffers(plan)) ||
       failed(findProducts(plan)) || failed(findTiles(plan)) ||
       failed(findCopies(plan)) || failed(checkProducts(parts, target)) ||
-      failed(findWalk(plan)) || failed(checkMainLoop(parts, target)) ||
+      failed(findWalk(plan)) || failed(checkMainLoop(parts)) ||
       failed(checkAllReach(parts)) || failed(checkDirectCopy(parts, target)) ||
       failed(checkLayouts(plan, target)) || failed(checkCapacity(plan, target)))
     return failure();
