@@ -39,22 +39,20 @@ static LogicalResult checkArguments(Operation *op, Block &block,
   return success();
 }
 
-/// A number, or `?` and the size that it is.
-static ParseResult
-parseWorkgroups(OpAsmParser &parser, IntegerAttr &workgroups,
-                std::optional<OpAsmParser::UnresolvedOperand> &count) {
+/// A number, or `?`, which is 0: as many as there are tiles.
+static ParseResult parseWorkgroups(OpAsmParser &parser,
+                                   IntegerAttr &workgroups) {
   Builder &b = parser.getBuilder();
   if (failed(parser.parseOptionalQuestion()))
     return parser.parseAttribute(workgroups, b.getI64Type());
   workgroups = b.getI64IntegerAttr(0);
-  return failure(parser.parseLParen() || parser.parseOperand(count.emplace()) ||
-                 parser.parseRParen());
+  return success();
 }
 
-static void printWorkgroups(OpAsmPrinter &printer, ProgramOp program,
-                            IntegerAttr workgroups, Value count) {
-  if (count)
-    printer << "?(" << count << ")";
+static void printWorkgroups(OpAsmPrinter &printer, Operation * /*op*/,
+                            IntegerAttr workgroups) {
+  if (workgroups.getInt() == 0)
+    printer << "?";
   else
     printer << workgroups.getInt();
 }
@@ -79,12 +77,16 @@ static void printFurtherBuffer(OpAsmPrinter &printer, Operation * /*op*/,
 }
 
 LogicalResult ProgramOp::verify() {
-  if ((getWorkgroups() < 1) != (getCount() != Value()) ||
-      getResident().value_or(1) < 1 || getCluster().value_or(2) < 2)
+  const bool areAsTiles = getWorkgroups() == 0 && getTiles() && getWaves();
+  if ((getWorkgroups() < 1 && !areAsTiles) || getResident().value_or(1) < 1 ||
+      getCluster().value_or(2) < 2)
     return emitOpError("needs workgroups, and two or more in a cluster");
   if (auto waves = getWaves();
       waves && (waves->size() != 2 || (*waves)[0] < 1 || (*waves)[1] < 1))
     return emitOpError("needs waves along both sides of the tile");
+  if (getTiles() && getCluster())
+    return emitOpError("launches as many workgroups as there are tiles, which "
+                       "are in no cluster");
   if (getWorkgroups() % getCluster().value_or(1) != 0)
     return emitOpError() << "has " << getWorkgroups() << " workgroups in "
                          << "clusters of " << *getCluster();

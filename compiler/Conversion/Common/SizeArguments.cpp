@@ -53,33 +53,6 @@ std::optional<SizeExpr> SizeArguments::getExpr(Value value) const {
   return SizeExpr::combine(*lhs, symbol, *rhs);
 }
 
-Value SizeArguments::writeExpr(OpBuilder &b, const SizeExpr &size) const {
-  func::FuncOp own = function;
-  const Location loc = own.getLoc();
-  SmallVector<Value> stack;
-  for (StringRef word : llvm::split(size.toText(), '.')) {
-    int64_t number = 0;
-    if (!word.getAsInteger(10, number)) {
-      stack.push_back(arith::ConstantIndexOp::create(b, loc, number));
-    } else if (word.size() == 1) {
-      Value rhs = stack.pop_back_val(), lhs = stack.pop_back_val();
-      stack.push_back(
-          word == "+"   ? arith::AddIOp::create(b, loc, lhs, rhs).getResult()
-          : word == "*" ? arith::MulIOp::create(b, loc, lhs, rhs).getResult()
-          : word == "/" ? arith::DivUIOp::create(b, loc, lhs, rhs).getResult()
-                        : arith::CeilDivUIOp::create(b, loc, lhs, rhs));
-    } else {
-      const auto [name, dim] = word.rsplit('d');
-      const std::optional<KernelArg> tensor = parseKernelArg(name);
-      for (BlockArgument argument : own.getArguments())
-        if (getKind(function, argument) == tensor &&
-            !dim.getAsInteger(10, number))
-          stack.push_back(memref::DimOp::create(b, loc, argument, number));
-    }
-  }
-  return stack.front();
-}
-
 bool SizeArguments::areUnknown() const {
   func::FuncOp own = function;
   return llvm::any_of(own.getFunctionType().getInputs(), [](Type type) {

@@ -28,8 +28,10 @@ struct ExpandPipeline : tessera::impl::ExpandPipelineBase<ExpandPipeline> {
                               : b.getI64IntegerAttr(shape.getClusterSize());
     auto frame = wg::ProgramOp::create(
         b, program.tiles.getLoc(), b.getI64IntegerAttr(plan->workgroups),
-        Value(), b.getI64IntegerAttr(shape.blocksPerSm), cluster,
-        DenseI64ArrayAttr());
+        program.hasUnknownSizes()
+            ? b.getStringAttr(plan->tiles.toExpr().toText())
+            : StringAttr(),
+        b.getI64IntegerAttr(shape.blocksPerSm), cluster, DenseI64ArrayAttr());
     const Location loc = frame.getLoc();
     Block *body = b.createBlock(&frame.getBody(), {},
                                 {b.getI32Type(), b.getI32Type()}, {loc, loc});

@@ -21,40 +21,34 @@ WaveLowering::WaveLowering(WavePlan &plan, OpBuilder &b, gpu::GPUFuncOp kernel,
 // Values
 //===----------------------------------------------------------------------===//
 
-/// The size outside of the program that `value` is a cast of.
-std::optional<SizeExpr> WaveLowering::getSize(Value value) {
-  auto cast = value.getDefiningOp<arith::IndexCastOp>();
-  return cast ? frame.sizes.getExpr(cast.getIn()) : std::nullopt;
+/// The number that a wg.size is.
+static std::optional<OpenNumber> findSize(Value value) {
+  auto size = value.getDefiningOp<wg::SizeOp>();
+  if (!size)
+    return std::nullopt;
+  return OpenNumber(*parseSizeExpr(size.getExpression()));
 }
 
 /// Sizes are computed by the runtime, where they are first needed.
 Value WaveLowering::get(Value source) {
-  if (auto size = getSize(source))
-    return e.constant(OpenNumber(*size));
+  if (std::optional<OpenNumber> size = findSize(source))
+    return e.constant(*size);
   return values[source].front().front();
 }
 
-LogicalResult WaveLowering::lowerArith(Operation *op) {
-  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
-    map(constant, e.constant(constant.getValue()));
-    return success();
-  }
-  if (auto cast = dyn_cast<arith::IndexCastOp>(op))
-    return getSize(cast) ? success()
-                         : op->emitOpError("is of no size of the kernel");
+/// Divisions by sizes become multiplications.
+void WaveLowering::clone(Operation *op) {
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    return map(constant, e.constant(constant.getValue()));
   if (isa<arith::DivUIOp, arith::RemUIOp>(op))
-    if (auto by = getSize(op->getOperand(1))) {
-      Value value = get(op->getOperand(0));
-      map(op->getResult(0), isa<arith::DivUIOp>(op)
-                                ? e.divu(value, OpenNumber(*by))
-                                : e.remu(value, OpenNumber(*by)));
-      return success();
-    }
+    if (std::optional<OpenNumber> by = findSize(op->getOperand(1)))
+      return map(op->getResult(0), isa<arith::DivUIOp>(op)
+                                       ? e.divu(get(op->getOperand(0)), *by)
+                                       : e.remu(get(op->getOperand(0)), *by));
   IRMapping mapping;
   for (Value operand : op->getOperands())
     mapping.map(operand, get(operand));
   map(op->getResult(0), e.b.clone(*op, mapping)->getResult(0));
-  return success();
 }
 
 LogicalResult WaveLowering::lowerLoop(scf::ForOp loop) {
@@ -368,8 +362,6 @@ LogicalResult WaveLowering::lowerStep(wg::StepOp step) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult WaveLowering::lower(Operation *op) {
-  if (isa<arith::ArithDialect>(op->getDialect()))
-    return lowerArith(op);
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return lowerLoop(loop);
   if (auto step = dyn_cast<wg::StepOp>(op))
@@ -418,6 +410,8 @@ LogicalResult WaveLowering::lower(Operation *op) {
     frame.emitDealtStore(*mma, getAll(store.getAcc()).front());
   } else if (isa<wg::FlushOp>(op)) {
     e.device.waitForDirectGroups(e, 0, 0);
+  } else if (isa<arith::ArithDialect>(op->getDialect())) {
+    clone(op);
   }
   return success();
 }
@@ -447,11 +441,8 @@ LogicalResult tessera::lowerWaveProgram(func::FuncOp function,
   if (failed(plan) || failed(checkSlots(program)))
     return failure();
   TileLaunch launch{static_cast<int64_t>(program.getWorkgroups()), {}, {}};
-  if (Value count = program.getCount()) {
-    launch.openWorkgroups = SizeArguments(function).getExpr(count);
-    if (!launch.openWorkgroups)
-      return program.emitOpError("has workgroups of no size of the kernel");
-  }
+  if (std::optional<StringRef> tiles = program.getTiles())
+    launch.openWorkgroups = *parseSizeExpr(*tiles);
   SmallVector<Type> lds;
   TileProgram &parts = plan->parts;
   for (int64_t slot = 0; slot < parts.buffers; ++slot)

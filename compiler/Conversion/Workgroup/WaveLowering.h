@@ -60,7 +60,7 @@ private:
   llvm::LogicalResult lowerLoop(mlir::scf::ForOp loop);
   llvm::LogicalResult lowerStep(wg::StepOp step);
   llvm::LogicalResult findStep(wg::StepOp step, WaveStep &parts);
-  llvm::LogicalResult lowerArith(mlir::Operation *op);
+  void clone(mlir::Operation *op);
   void lowerTile(wg::TileOp tile);
   void lowerLoad(wg::LoadOp load);
   void lowerFetch(wg::FetchOp fetch);
@@ -77,7 +77,6 @@ private:
     return frame.lds[2 * slot + (isOfM(buffer) ? 0 : 1)];
   }
   mlir::Value readFragment(wg::LoadOp load, int64_t index);
-  std::optional<SizeExpr> getSize(mlir::Value value);
 
   mlir::Value get(mlir::Value source);
   const Lists &getAll(mlir::Value source) { return values[source]; }

@@ -30,15 +30,23 @@ std::pair<wg::Layout, int64_t> tessera::getLayout(const TileFactor &factor) {
 
 /// Beside the ops of waves a program has loops and arithmetic.
 static LogicalResult checkOps(wg::ProgramOp program) {
+  if (program.getTiles() && !parseSizeExpr(*program.getTiles()))
+    return program.emitOpError("needs an expression of sizes for its tiles, "
+                               "which looks like 'xd1.xd2.*.64.^'");
   WalkResult result = program.getBody().walk<WalkOrder::PreOrder>(
       [&](Operation *op) -> WalkResult {
         const bool isOfWaves =
-            isa<wg::AllocOp, wg::TileOp, wg::TapOp, wg::HasTapOp, wg::FetchOp,
-                wg::PutOp, wg::FillOp, wg::CommitOp, wg::BarrierOp, wg::LoadOp,
-                wg::MmaOp, wg::ZeroOp, wg::StepOp, wg::ResultOp, wg::StoreOp,
-                wg::FlushOp, wg::YieldOp, scf::ForOp, scf::YieldOp>(op);
+            isa<wg::SizeOp, wg::AllocOp, wg::TileOp, wg::TapOp, wg::HasTapOp,
+                wg::FetchOp, wg::PutOp, wg::FillOp, wg::CommitOp, wg::BarrierOp,
+                wg::LoadOp, wg::MmaOp, wg::ZeroOp, wg::StepOp, wg::ResultOp,
+                wg::StoreOp, wg::FlushOp, wg::YieldOp, scf::ForOp,
+                scf::YieldOp>(op);
         if (!isOfWaves && !isa<arith::ArithDialect>(op->getDialect()))
           return op->emitOpError("is no op of a program of waves");
+        if (auto size = dyn_cast<wg::SizeOp>(op);
+            size && !parseSizeExpr(size.getExpression()))
+          return op->emitOpError("needs an expression of sizes, which looks "
+                                 "like 'xd1.xd2.*.64.^'");
         if (isa<wg::MmaOp>(op) && !op->getParentOfType<wg::StepOp>())
           return op->emitOpError("needs to be in a wg.step");
         return isa<wg::StoreOp>(op) ? WalkResult::skip()

@@ -13,7 +13,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/Workgroup/WaveProgram.h"
-#include "compiler/Conversion/Common/SizeArguments.h"
 #include "compiler/Conversion/Cooperative/PlaneCopy.h"
 #include "compiler/Conversion/Workgroup/ProgramWriter.h"
 
@@ -50,7 +49,6 @@ private:
     Value group, row, column;
   };
 
-  Value get(const OpenNumber &number);
   Position locate(Value id);
   Value allocate(const TileFactor &factor);
   Value allocateTable(const ViewAccess &access);
@@ -81,7 +79,7 @@ private:
 
   Emitter e;
   TileProgram &program;
-  const SizeArguments sizes;
+  ProgramSizes sizes;
   wg::ProgramOp frame;
   ViewAccess accessM, accessN;
   TileFactor m, n;
@@ -96,14 +94,15 @@ private:
 WaveWriter::WaveWriter(TileProgram &program, OpBuilder &b, wg::ProgramOp frame,
                        const DeviceOps &device)
     : e(b, program.function.getLoc(), &frame.getBody().front(), device),
-      program(program), sizes(program.function), frame(frame),
-      accessM(program.viewM), accessN(program.viewN),
+      program(program), sizes(program.function, &frame.getBody().front()),
+      frame(frame), accessM(program.viewM), accessN(program.viewN),
       m(chooseFactor(program, device.getTarget(), accessM, program.rowsM)),
       n(chooseFactor(program, device.getTarget(), accessN, program.rowsN)),
       stepBytes(program.step * accessM.getElementBytes()),
       parts(TileMma::countChunkReads(program.instruction, m.lds)),
       acc(wg::AccType::get(b.getContext(), program.rowsM, program.rowsN,
                            !program.lanesAlongN)) {
+  e.sizes = &sizes;
   auto getFragment = [&](int64_t rows, int64_t waves) {
     return wg::FragmentType::get(b.getContext(), rows / waves,
                                  program.step / parts, accessM.getElementType(),
@@ -129,24 +128,8 @@ void WaveWriter::State::unflatten(ValueRange values) {
 }
 
 //===----------------------------------------------------------------------===//
-// Numbers, places and shared memory
+// Positions and shared memory
 //===----------------------------------------------------------------------===//
-
-/// An i32; unknown sizes are outside of the program.
-Value WaveWriter::get(const OpenNumber &number) {
-  if (number.isKnown())
-    return e.constant(int64_t(number));
-  auto write = [&](const SizeExpr &size) -> Value {
-    OpBuilder outside(frame);
-    return arith::IndexCastOp::create(e.b, e.loc, e.b.getI32Type(),
-                                      sizes.writeExpr(outside, size));
-  };
-  const auto [added, subtracted] = number.toExprs();
-  Value sum = write(added);
-  if (subtracted == SizeExpr())
-    return sum;
-  return arith::SubIOp::create(e.b, e.loc, sum, write(subtracted));
-}
 
 /// Columns fastest.
 WaveWriter::Position WaveWriter::locate(Value id) {
@@ -155,14 +138,8 @@ WaveWriter::Position WaveWriter::locate(Value id) {
   const bool isOneGroup = counts[0] == 1;
   Value column = e.remu(id, counts[2]);
   Value rest = e.divu(id, counts[2]);
-  Value row = rest, group = e.constant(0);
-  if (countM.isKnown()) {
-    row = e.remu(rest, int64_t(countM));
-    group = isOneGroup ? group : e.divu(rest, int64_t(countM));
-  } else if (!isOneGroup) {
-    row = arith::RemUIOp::create(e.b, e.loc, rest, get(countM));
-    group = arith::DivUIOp::create(e.b, e.loc, rest, get(countM));
-  }
+  Value row = isOneGroup && !countM.isKnown() ? rest : e.remu(rest, countM);
+  Value group = isOneGroup ? e.constant(0) : e.divu(rest, countM);
   return {group, e.mul(row, program.rowsM), e.mul(column, program.rowsN)};
 }
 
@@ -221,9 +198,8 @@ Value WaveWriter::findFirst(const Position &at) {
   if (!splits)
     return {};
   const int64_t groups = program.tiles.getCounts()[0] / int64_t(*splits);
-  return arith::MulIOp::create(
-      e.b, e.loc, e.divu(at.group, groups),
-      get(program.walk.inner * accessM.getElementBytes()));
+  return e.mul(e.divu(at.group, groups),
+               program.walk.inner * accessM.getElementBytes());
 }
 
 //===----------------------------------------------------------------------===//
@@ -384,7 +360,7 @@ WaveWriter::State WaveWriter::emitFlatLoop(State state, const Sides &tiles) {
   if (bytes.isKnown())
     bytes = llvm::alignTo(bytes, ahead);
   return emitInnerLoop(std::move(state), tiles, addFirst(e.constant(ahead)),
-                       addFirst(get(bytes + ahead)));
+                       addFirst(e.constant(bytes + ahead)));
 }
 
 /// The first `taps` taps x channels. The copies are an iteration ahead, so tap
@@ -410,7 +386,7 @@ WaveWriter::State WaveWriter::emitNestedLoop(State state, const Sides &tiles,
   Value isFirst =
       arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq, tap, none);
   Value isTap = e.ult(tap, walk.outer);
-  Value count = e.select(isFirst, get(bytes - turn), get(bytes));
+  Value count = e.select(isFirst, e.constant(bytes - turn), e.constant(bytes));
   auto hasTap = [&](const ViewAccess &access, Value tile) -> Value {
     if (!TileCopy::mayLackTaps(access, walk))
       return {};
@@ -512,11 +488,10 @@ void tessera::writeWaveProgram(TileProgram &program, const DeviceOps &device) {
   OpBuilder b(program.tiles);
   const Location loc = program.tiles.getLoc();
   const bool isOpen = program.hasUnknownSizes();
-  Value count = isOpen ? SizeArguments(program.function)
-                             .writeExpr(b, program.countOpenTiles())
-                       : Value();
   auto frame = wg::ProgramOp::create(
-      b, loc, b.getI64IntegerAttr(isOpen ? 0 : program.getWorkgroups()), count,
+      b, loc, b.getI64IntegerAttr(isOpen ? 0 : program.getWorkgroups()),
+      isOpen ? b.getStringAttr(program.countOpenTiles().toText())
+             : StringAttr(),
       IntegerAttr(), IntegerAttr(), b.getDenseI64ArrayAttr(program.waves));
   b.createBlock(&frame.getBody(), {}, {b.getI32Type(), b.getI32Type()},
                 {loc, loc});
