@@ -195,20 +195,19 @@ Value ExtraTensor::load(int64_t j, int64_t i) {
 //===----------------------------------------------------------------------===//
 
 /// A view at the lane's places: those of the store and of its extras are alike.
-static StoreView makeStoreView(Emitter &e, dnn::TileStoreOp store, Value view,
-                               const TileMma &mma,
+static StoreView makeStoreView(Emitter &e, const StoredViews &views,
+                               dnn::ViewOp view, const TileMma &mma,
                                const EpilogueInputs &inputs) {
   bool alongN = mma.hasLanesAlongN();
-  const ViewAccess stored(store.getView().getDefiningOp<dnn::ViewOp>());
-  ArrayRef<int64_t> tile = store.getValue().getType().getShape();
+  const ViewAccess stored(views.result);
   Value pFirst = mma.emitFirstOfP(), qFirst = mma.emitFirstOfQ();
   auto makeSide = [&](bool isN, Value first) {
-    return isN ? StoreSide{2, stored.getSpace(2).getExtent(), tile[1], first,
-                           inputs.column0}
-               : StoreSide{1, stored.getSpace(1).getExtent(), tile[0], first,
+    return isN ? StoreSide{2, stored.getSpace(2).getExtent(), views.columns,
+                           first, inputs.column0}
+               : StoreSide{1, stored.getSpace(1).getExtent(), views.rows, first,
                            inputs.row0};
   };
-  ViewAccess access(view.getDefiningOp<dnn::ViewOp>());
+  ViewAccess access(view);
   GlobalBuffer buffer = inputs.getBuffer(access);
   return StoreView(e, std::move(access), std::move(buffer),
                    makeSide(alongN, pFirst), makeSide(!alongN, qFirst));
@@ -221,20 +220,19 @@ static Value getElement(Emitter &e, Value accumulator, int64_t i) {
   return vector::ExtractOp::create(e.b, e.loc, accumulator, i);
 }
 
-void tessera::emitEpilogue(Emitter &e, dnn::TileStoreOp store,
+void tessera::emitEpilogue(Emitter &e, const StoredViews &stored,
                            const TileMma &mma, const EpilogueInputs &inputs) {
   const MatrixInstruction &row = mma.getInstruction();
-  StoreView result = makeStoreView(e, store, store.getView(), mma, inputs);
+  StoreView result = makeStoreView(e, stored, stored.result, mma, inputs);
   std::vector<ExtraTensor> extras;
-  for (Value extra : store.getExtras())
-    extras.emplace_back(e, makeStoreView(e, store, extra, mma, inputs), mma);
-  IRMapping scalars = mapEpilogueScalars(e, store.getEpilogue(),
-                                         mma.getSumsType(), inputs.getScalar);
+  for (dnn::ViewOp extra : stored.extras)
+    extras.emplace_back(e, makeStoreView(e, stored, extra, mma, inputs), mma);
+  IRMapping scalars = mapEpilogueScalars(e, stored.epilogue, mma.getSumsType(),
+                                         inputs.getScalar);
 
-  const bool isAtomic = store.getAtomic();
-  int64_t width = isAtomic     ? 1
-                  : inputs.put ? row.accVector
-                               : result.getWidth(row.accVector);
+  int64_t width = stored.isAtomic ? 1
+                  : inputs.put    ? row.accVector
+                                  : result.getWidth(row.accVector);
   SmallVector<StorePlace> placesQ;
   for (int64_t i = 0; i < mma.getPlacesOfQ(); ++i)
     placesQ.push_back(result.locateQ(mma.getPlaceOfQ(i)));
@@ -246,13 +244,13 @@ void tessera::emitEpilogue(Emitter &e, dnn::TileStoreOp store,
       SmallVector<Value> values = {mma.takeSums(inputs.accumulators, j, i)};
       for (ExtraTensor &extra : extras)
         values.push_back(extra.get(j, i));
-      Value value = applyEpilogue(e, store.getEpilogue(), values, scalars);
+      Value value = applyEpilogue(e, stored.epilogue, values, scalars);
       value = roundTo(e, result.getAccess().getElementType(), value);
       for (auto [n, place] : llvm::enumerate(placesP))
         if (inputs.put)
           inputs.put(packForStore(e, value, n * width, width),
                      mma.getPosition(j, n * width), i);
-        else if (isAtomic)
+        else if (stored.isAtomic)
           result.atomicAdd(getElement(e, value, n), place, placesQ[i]);
         else
           result.store(packForStore(e, value, n * width, width), place,

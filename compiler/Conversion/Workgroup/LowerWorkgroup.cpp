@@ -2,6 +2,7 @@
 
 #include "compiler/Conversion/Common/KernelFunction.h"
 #include "compiler/Conversion/Passes.h"
+#include "compiler/Conversion/Workgroup/WaveProgram.h"
 #include "compiler/Conversion/Workgroup/WorkgroupLowering.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -301,6 +302,8 @@ struct LowerWorkgroup : tessera::impl::LowerWorkgroupBase<LowerWorkgroup> {
 
   LogicalResult lower(func::FuncOp function, wg::ProgramOp program,
                       const DeviceOps &device) {
+    if (program.getWaves())
+      return lowerWaveProgram(function, program, device);
     FailureOr<WorkgroupPlan> plan =
         readWorkgroupPlan(function, program, device.getTarget());
     if (failed(plan) || failed(checkStages(*plan)))

@@ -21,6 +21,9 @@
 
 namespace tessera {
 
+/// Moves the epilogue of a tile program to `store`.
+void moveEpilogue(Emitter &e, dnn::TileStoreOp from, wg::StoreOp store);
+
 class ProgramWriter {
 public:
   /// What it is written from, and to: at `b`, for a workgroup of that number.

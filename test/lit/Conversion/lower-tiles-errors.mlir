@@ -1,4 +1,4 @@
-// RUN: dnn-opt %s --dnn-lower-tiles -split-input-file -verify-diagnostics
+// RUN: dnn-opt %s --dnn-expand-pipeline --dnn-lower-workgroup --dnn-lower-tiles -split-input-file -verify-diagnostics
 
 // The chip must be one of the table.
 // expected-error@+1 {{needs the attribute 'dnn.target' naming one of}}
