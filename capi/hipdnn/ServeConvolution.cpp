@@ -73,7 +73,8 @@ static Status setTypes(ConvProblem &p, const Tensor &x, const Tensor &w,
       return type->getStatus();
   const bool isByte = *xType == DataType::I8 && *wType == DataType::I8 &&
                       p.direction == Direction::Forward &&
-                      (*yType == DataType::I32 || *yType == DataType::F32);
+                      (*yType == DataType::I32 || *yType == DataType::F32 ||
+                       *yType == DataType::I8);
   const bool isFloat = *xType == *wType && *xType == *yType &&
                        *xType != DataType::I8 && *xType != DataType::I32;
   if (!isByte && !isFloat)
