@@ -264,11 +264,12 @@ TEST_P(ConvolutionBackward, Int8IsBadParm) {
                   .ends_with("int8 is a type of forward convolutions only"));
 }
 
-// Scaling is refused in 2-D. In 3-D it works, also after a Find of the default
+// Scaling works in two dimensions and three, also after a Find of the default
 // case.
-TEST_P(ConvolutionBackward, ScalesInThreeDimensions) {
-  EXPECT_EQ(execute(1, 0, nullptr, &kHalf, &kZero), miopenStatusNotImplemented);
-  EXPECT_EQ(execute(1, 0, nullptr, &kOne, &kHalf), miopenStatusNotImplemented);
+TEST_P(ConvolutionBackward, Scales) {
+  EXPECT_EQ(execute(1, 0, nullptr, &kHalf, &kZero), miopenStatusSuccess);
+  EXPECT_EQ(engine->problems.back().getConv()->epilogue,
+            Epilogue{.alpha = true});
   const int zeros[] = {0, 0, 0}, ones[] = {1, 1, 1};
   const int xLengths[] = {2, 4, 3, 8, 9}, wLengths[] = {6, 4, 2, 3, 5},
             yLengths[] = {2, 6, 2, 6, 5};
