@@ -226,7 +226,7 @@ ApiResult capi::findAlgorithm(const ConvolutionCall &call,
   return Status::ok();
 }
 
-static Status checkAlgorithm(Direction direction, int algorithm) {
+Status capi::checkAlgorithm(Direction direction, int algorithm) {
   switch (algorithm) {
   case miopenConvolutionAlgoGEMM:
   case miopenConvolutionAlgoDirect:

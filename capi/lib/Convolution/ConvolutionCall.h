@@ -33,6 +33,9 @@ struct ConvolutionData {
   size_t workspaceBytes;
 };
 
+/// InvalidArgument for a number that is no algorithm of the direction.
+Status checkAlgorithm(Direction direction, int algorithm);
+
 /// Gets the kernel, loaded on the device: from memory, from the database, or
 /// compiled. A hit in memory allocates nothing on the host.
 ErrorOr<const LoadedKernel *> prepareKernel(const ConvolutionCall &call);

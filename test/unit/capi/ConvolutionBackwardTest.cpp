@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#define MIOPEN_BETA_API 1
 #include "test/unit/capi/Descriptors.h"
 #include "test/unit/capi/FakeEngine.h"
 
@@ -286,6 +287,29 @@ TEST_P(ConvolutionBackward, Scales) {
             (Epilogue{.alpha = true, .beta = true}));
   EXPECT_EQ(engine->launches.back().args.alpha, 0.5);
   EXPECT_EQ(engine->launches.back().args.beta, 1);
+}
+
+// No case of alpha and beta needs more than the workspace; what does not fit is
+// refused.
+TEST_P(ConvolutionBackward, ScaledWeightsNeedNoBuffer) {
+  size_t bytes = 1;
+  for (miopenAlphaBetaCase_t scaling : {DEFAULT, SCALE, BILINEAR}) {
+    EXPECT_EQ(miopenConvolutionABBackwardWeightsGetWorkSpaceSize(scaling, x, y,
+                                                                 conv, &bytes),
+              miopenStatusSuccess);
+    EXPECT_EQ(bytes, 0u);
+  }
+  EXPECT_EQ(miopenConvolutionABBackwardWeightsGetWorkSpaceSize(ERROR_STATE, x,
+                                                               y, conv, &bytes),
+            miopenStatusBadParm);
+  EXPECT_EQ(miopenConvolutionABBackwardWeightsGetWorkSpaceSize(
+                SCALE, x, nullptr, conv, &bytes),
+            miopenStatusBadParm);
+  const int lengths[] = {2, 4, 3};
+  ASSERT_EQ(miopenSetTensorDescriptor(x, miopenHalf, 3, lengths, nullptr), 0);
+  EXPECT_EQ(miopenConvolutionABBackwardWeightsGetWorkSpaceSize(SCALE, x, y,
+                                                               conv, &bytes),
+            miopenStatusBadParm);
 }
 
 // In transposed mode x and dy are swapped, and so is their memory.
