@@ -118,6 +118,10 @@ struct ConvProblem {
     return dataType == DataType::F32 && mathType == MathType::Tf32;
   }
 
+  /// Whether it is large enough that products in tf32 may take less time than
+  /// exact ones: 2^20 multiply-adds, which take less than a launch.
+  bool gainsByRounding() const { return getFlops() >= 2.0 * (1 << 20); }
+
   /// Whether Winograd's transforms could compute it, and so `forbidsWinograd`
   /// means anything.
   bool hasWinogradForm() const;

@@ -322,6 +322,8 @@ capi::makeConvProblem(Direction direction,
   setLayouts(operands, problem);
   if (Status status = problem.verify(); !status.isOk())
     return status;
+  if (!problem.gainsByRounding())
+    problem.mathType = MathType::Exact;
   return problem.canonicalize();
 }
 

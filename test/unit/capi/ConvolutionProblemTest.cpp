@@ -84,15 +84,28 @@ TEST(ConvolutionProblem, TranslatesEveryNumber) {
   EXPECT_TRUE(problem->verify().isOk());
 }
 
-// f32 is multiplied exactly unless the client asks for MIOpen's default. The
-// attribute has no effect on other types.
+/// A 1x1 convolution of 64 to 64 channels on a row, in f32.
+static void setPointwise(Operands &o, int pixels) {
+  set(o.x, miopenTensorNHWC, {1, 64, 1, pixels}, miopenFloat);
+  set(o.w, miopenTensorNHWC, {64, 64, 1, 1}, miopenFloat);
+  set(o.y, miopenTensorNHWC, {1, 64, 1, pixels}, miopenFloat);
+}
+
+// f32 is multiplied exactly unless the client asks for MIOpen's default, and
+// what has less than 2^20 products is exact even then. The attribute has no
+// effect on other types.
 TEST(ConvolutionProblem, MathTypeAllowsTf32) {
   Operands o;
-  setConv3x3(o, miopenTensorNHWC, miopenTensorNHWC, miopenTensorNHWC);
+  ASSERT_EQ(miopenInitConvolutionDescriptor(o.conv, miopenConvolution, 0, 0, 1,
+                                            1, 1, 1),
+            0);
+  setPointwise(o, 256);
   EXPECT_FALSE(o.make()->allowsTf32());
   const auto math = MIOPEN_CONVOLUTION_ATTRIB_MATH_TYPE;
   ASSERT_EQ(miopenSetConvolutionAttribute(o.conv, math, miopenMathDefault), 0);
   EXPECT_TRUE(o.make()->allowsTf32());
+  setPointwise(o, 255);
+  EXPECT_FALSE(o.make()->allowsTf32());
   setConv3x3(o, miopenTensorNHWC, miopenTensorNHWC, miopenTensorNHWC,
              miopenHalf);
   EXPECT_EQ(o.make()->mathType, MathType::Exact);
