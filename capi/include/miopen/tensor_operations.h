@@ -247,10 +247,10 @@ MIOPEN_EXPORT miopenStatus_t miopenGetGetitemWorkspaceSize(
  * Adds the gradient of indexing a tensor with index tensors to dx.
  *
  * With y[a, p, b] = x[a, i1[p], i2[p], ..., b], where the indexed dimensions
- * follow one another, dx[a, j1, j2, ..., b] grows by the sum of dy[a, p, b] over
- * the p with i1[p] = j1, i2[p] = j2, and so on. A negative index counts from the
- * end. One that is outside leads nowhere, and its error becomes -1. Sums are
- * rounded once, and are the same in every run.
+ * follow one another, dx[a, j1, j2, ..., b] grows by the sum of dy[a, p, b]
+ * over the p with i1[p] = j1, i2[p] = j2, and so on. A negative index counts
+ * from the end. One that is outside leads nowhere, and its error becomes -1.
+ * Sums are rounded once, and are the same in every run.
  *
  * @param[in]     handle     Supplies the device and the stream.
  * @param[in]     workspace  Not used; may be NULL.
@@ -272,18 +272,17 @@ MIOPEN_EXPORT miopenStatus_t miopenGetGetitemWorkspaceSize(
  * @param[in]     dimCount   Equals `indexCount`.
  * @param[in]     dims       The indexed dimensions, which follow one another.
  * @param[in]     sliceCount Number of slices of other dimensions of dx.
- * @param[in]     slices     Four numbers for each: dimension, begin (0), end and
- *                           step.
+ * @param[in]     slices     Four numbers for each: dimension, begin (0), end
+ * and step.
  * @param[in]     offset     0.
  *
  * @retval miopenStatusSuccess         The kernels are on the stream.
  * @retval miopenStatusBadParm         A pointer is NULL, or tensors, dimensions
  *                                     or slices do not fit each other.
  * @retval miopenStatusNotImplemented  Another data type, more index tensors or
- *                                     such with more dimensions, dimensions that
- *                                     do not follow one another, an offset, a
- *                                     slice that does not begin at 0 or is of an
- *                                     indexed dimension.
+ *                                     such with more dimensions, dimensions
+ * that do not follow one another, an offset, a slice that does not begin at 0
+ * or is of an indexed dimension.
  * @retval miopenStatusAllocFailed     Host or device memory ran out.
  * @retval miopenStatusInternalError   The compiler, the driver or the device
  *                                     failed.

@@ -11,8 +11,8 @@
 #ifndef TESSERA_CAPI_LIB_CONVOLUTION_CONVOLUTIONCALL_H
 #define TESSERA_CAPI_LIB_CONVOLUTION_CONVOLUTIONCALL_H
 
-#include "capi/lib/Convolution/ConvolutionProblem.h"
 #include "capi/lib/Common/ErrorGuard.h"
+#include "capi/lib/Convolution/ConvolutionProblem.h"
 #include "capi/lib/Handle/HandleState.h"
 
 namespace tessera::capi {

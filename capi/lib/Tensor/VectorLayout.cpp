@@ -78,12 +78,14 @@ static Status copy(miopenHandle &handle, const miopenTensorDescriptor &tensor,
   RowWiseCall call(handle, RowWiseKind::TransformTensor, 0, lengths);
   call.add(RowRole::Input, "x", type, isBack ? plain : blocked, from)
       .add(RowRole::Output, "y", type, isBack ? blocked : plain, to);
-  const ApiResult result = call.run();
-  if (result.getStatus() == miopenStatusSuccess)
-    return Status::ok();
-  return result.getStatus() == miopenStatusNotImplemented
-             ? notSupported(result.getMessage())
-             : internalError(result.getMessage());
+  const ErrorOr<const LoadedKernel *> kernel = call.prepare();
+  if (!kernel)
+    return kernel.getStatus();
+  const ErrorOr<void *> scratch =
+      handle.getScratch((*kernel)->getKernel().workspaceBytes);
+  if (!scratch)
+    return scratch.getStatus();
+  return handle.launch(**kernel, call.getArgs(*scratch));
 }
 
 Status capi::copyToChannelsLast(miopenHandle &handle,
