@@ -227,6 +227,9 @@ static LogicalResult checkArguments(Operation *op, Block &block,
 LogicalResult ProgramOp::verify() {
   if (getWorkgroups() < 1 || getResident() < 1 || getCluster().value_or(2) < 2)
     return emitOpError("needs workgroups, and two or more in a cluster");
+  if (getTiles() && getCluster())
+    return emitOpError("launches as many workgroups as there are tiles, which "
+                       "are in no cluster");
   if (getWorkgroups() % getCluster().value_or(1) != 0)
     return emitOpError() << "has " << getWorkgroups() << " workgroups in "
                          << "clusters of " << *getCluster();

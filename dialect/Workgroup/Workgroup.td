@@ -135,7 +135,8 @@ def ProgramOp : Wg_Op<"program", [SingleBlock, NoTerminator]> {
     `workgroups` are launched, of which `resident` share a multiprocessor. The
     arguments are the workgroup's number and its rank; with `cluster`, so many
     workgroups are a cluster, which has one number, and the rank is that in it.
-    Shared memory, stages and then roles, which run at the same time.
+    With `of` and an expression of sizes (`wg.size`), the number of tiles, no more
+    than that are launched. Shared memory, stages and then roles, which run at the same time.
 
     Example:
     ```mlir
@@ -156,14 +157,31 @@ def ProgramOp : Wg_Op<"program", [SingleBlock, NoTerminator]> {
     }
     ```
   }];
-  let arguments = (ins I64Attr:$workgroups, I64Attr:$resident,
-                       OptionalAttr<I64Attr>:$cluster);
+  let arguments = (ins I64Attr:$workgroups, OptionalAttr<StrAttr>:$tiles,
+                       I64Attr:$resident, OptionalAttr<I64Attr>:$cluster);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    `workgroups` $workgroups `resident` $resident (`cluster` $cluster^)?
+    `workgroups` $workgroups (`of` $tiles^)? `resident` $resident (`cluster` $cluster^)?
     attr-dict-with-keyword $body
   }];
   let hasVerifier = 1;
+}
+
+def SizeOp : Wg_Op<"size", [Pure]> {
+  let summary = "A number made of unknown sizes of the kernel's tensors";
+  let description = [{
+    The expression is postfix (`runtime/Base/SizeExpr.h`): `xd1` is dimension 1 of
+    the memref of tensor x, and what follows is ceil(x0 * x1 / 128). The launch
+    computes it. A division by it becomes a multiplication.
+
+    Example:
+    ```mlir
+    %tiles = wg.size "xd0.xd1.*.128.^"
+    ```
+  }];
+  let arguments = (ins StrAttr:$expression);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$expression attr-dict";
 }
 
 def AllocOp : Wg_Op<"alloc", [HasParent<"ProgramOp">]> {

@@ -7,6 +7,12 @@ using namespace tessera;
 /// Puts the sizes into one launch. Kernels number their points in 31 bits.
 static Status bindLaunch(LaunchRecipe &launch, const SizeExpr::Lookup &lookup) {
   constexpr int64_t kMostPoints = INT32_MAX;
+  for (TensorMap &map : launch.maps) {
+    ErrorOr<TensorMap> bound = map.bind(lookup);
+    if (!bound)
+      return bound.getStatus();
+    map = std::move(*bound);
+  }
   for (LaunchArg &arg : launch.args) {
     if (!isOfSizes(arg.kind))
       continue;

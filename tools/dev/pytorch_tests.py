@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs PyTorch's own tests with tessera.torch under them, and tells which of them end otherwise than without.
 
-  pytorch_tests.py FILE... [-k EXPRESSION] [--seconds 600] [--out FILE] [--together]
+  pytorch_tests.py FILE... [-k EXPRESSION] [--seconds 600] [--out FILE] [--together] [--rows]
 
 FILEs are tests of PyTorch's source tree (test/nn/test_convolution.py, test/nn/test_pooling.py, test/test_nn.py), which
 its wheel does not have. pytest runs them twice, each time in a process of its own: on PyTorch's kernels, then with
@@ -46,7 +46,7 @@ def run_here(options, result):
 
     if options.here == "ours":
         import tessera.torch
-        tessera.torch.enable()
+        tessera.torch.enable(rows=options.rows)
     arguments = ["-q", "--no-header", "-p", "no:cacheprovider", "--tb=short", *map(str, options.files)]
     pytest.main(arguments + (["-k", options.keyword] if options.keyword else []), plugins=[Recorder()])
     if options.here == "ours":
@@ -76,6 +76,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=600, help="for each of the two runs")
     parser.add_argument("--out", type=pathlib.Path)
     parser.add_argument("--together", action="store_true", help="both at once, if a GPU's memory serves both")
+    parser.add_argument("--rows", action="store_true", help="softmax, layer and group normalisation as well")
     parser.add_argument("--here", choices=("pytorch", "ours"), help=argparse.SUPPRESS)
     parser.add_argument("--result", type=pathlib.Path, help=argparse.SUPPRESS)
     options = parser.parse_args()

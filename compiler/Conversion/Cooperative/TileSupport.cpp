@@ -55,11 +55,21 @@ LogicalResult tessera::checkPipelineSupport(TileProgram &program,
 }
 
 /// Of unknown sizes the runtime checks what follows from them, and each
-/// workgroup has one tile.
+/// workgroup has one tile, but for copies by TMA.
 LogicalResult tessera::checkUnknownSizes(TileProgram &program) {
   dnn::PipelineOp pipeline = program.pipeline;
   if (!program.hasUnknownSizes())
     return success();
+  if (program.isTma()) {
+    const bool isWhole = !pipeline.getSplits() ||
+                         ShapedType::isDynamicShape(pipeline.getReduce());
+    if (isWhole && !pipeline.getHalo() && !pipeline.getCluster() &&
+        !pipeline.getMulticast() && !program.store.getStatistics())
+      return success();
+    return pipeline.emitOpError(
+        "has tensors of unknown sizes, which copies by tma take without halo, "
+        "clusters, statistics and splits of a known length");
+  }
   if (pipeline.getCopy() != dnn::CopyKind::Registers ||
       pipeline.getBuffers() != 2 || pipeline.getHalo() ||
       program.tiles.getPersistent() || program.tiles.getRun())

@@ -30,6 +30,9 @@ struct ExpandPipeline : tessera::impl::ExpandPipelineBase<ExpandPipeline> {
                               : b.getI64IntegerAttr(shape.getClusterSize());
     auto frame = wg::ProgramOp::create(
         b, program.tiles.getLoc(), b.getI64IntegerAttr(plan->workgroups),
+        program.hasUnknownSizes()
+            ? b.getStringAttr(plan->tiles.toExpr().toText())
+            : StringAttr(),
         b.getI64IntegerAttr(shape.blocksPerSm), cluster);
     const Location loc = frame.getLoc();
     Block *body = b.createBlock(&frame.getBody(), {},

@@ -9,12 +9,15 @@ using namespace mlir;
 using namespace tessera;
 
 ProgramWriter::ProgramWriter(const Context &context)
-    : e(context.b, context.program.function.getLoc(), context.b.getBlock(),
+    : sizes(context.program.function, context.b.getBlock()),
+      e(context.b, context.program.function.getLoc(), context.b.getBlock(),
         context.device),
       program(context.program), plan(context.plan), shape(plan.shape),
       workgroup(context.workgroup), rank(context.rank),
       acc(wg::AccType::get(context.b.getContext(), shape.getRows(),
-                           shape.getColumns(), shape.isSwapped)) {}
+                           shape.getColumns(), shape.isSwapped)) {
+  e.sizes = &sizes;
+}
 
 //===----------------------------------------------------------------------===//
 // What steps are written of
@@ -55,7 +58,8 @@ void ProgramWriter::emitPreparers(StringRef name,
 }
 
 /// Each workgroup of a cluster that shares out steps has one tile.
-void ProgramWriter::forEachTile(Value first, int64_t stride, Body body) {
+void ProgramWriter::forEachTile(Value first, const OpenNumber &stride,
+                                Body body) {
   if (shape.cluster > 1)
     return body(first);
   auto loop = scf::ForOp::create(e.b, e.loc, first, e.constant(plan.tiles),
@@ -201,7 +205,7 @@ void ProgramWriter::emitConsumer() {
                                  e.constant(number));
   };
   Value first = workgroup;
-  const int64_t stride = plan.countWalkers();
+  const OpenNumber stride = plan.countWalkers();
   if (shape.takesTurns())
     emitIf(e, isConsumer(shape.consumers - 1), [&] {
       wg::OrderArriveOp::create(e.b, e.loc, consumer, shape.consumers);
@@ -211,7 +215,7 @@ void ProgramWriter::emitConsumer() {
     emitIf(e, isConsumer(1), [&] { skipTile(workgroup); });
     first = e.add(first, e.mul(consumer, stride));
   }
-  forEachTile(first, shape.isPingPong ? 2 * stride : stride, [&](Value tile) {
+  forEachTile(first, shape.isPingPong ? stride * 2 : stride, [&](Value tile) {
     emitTile(tile);
     if (shape.isPingPong)
       skipTile(e.add(tile, stride));

@@ -1,5 +1,15 @@
 // RUN: dnn-opt %s -split-input-file -verify-diagnostics
 
+func.func @tiles_in_clusters() {
+  // expected-error@+1 {{which are in no cluster}}
+  wg.program workgroups 132 of "xd0.128.^" resident 1 cluster 2 {
+  ^bb0(%id: i32, %rank: i32):
+  }
+  return
+}
+
+// -----
+
 func.func @workgroups() {
   // expected-error@+1 {{has 131 workgroups in clusters of 2}}
   wg.program workgroups 131 resident 1 cluster 2 {

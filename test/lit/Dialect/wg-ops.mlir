@@ -25,6 +25,20 @@ func.func @frame() {
   return
 }
 
+// Numbers of tiles that the launch computes of the tensors' sizes.
+// CHECK-LABEL: func.func @sizes
+// CHECK: wg.program workgroups 132 of "xd0.xd1.*.128.^" resident 1 {
+// CHECK: wg.size "xd0.xd1.*.128.^"
+func.func @sizes() {
+  wg.program workgroups 132 of "xd0.xd1.*.128.^" resident 1 {
+  ^bb0(%id: i32, %rank: i32):
+    // EXAMPLE: wg.size
+    %tiles = wg.size "xd0.xd1.*.128.^"
+    // EXAMPLE-END
+  }
+  return
+}
+
 // Stages that are filled once, by one of two threads of a warpgroup.
 // CHECK-LABEL: func.func @stays
 // CHECK: wg.stages %{{.*}} full 1 : !wg.buffer<9x64x64xbf16, row_major 128>
