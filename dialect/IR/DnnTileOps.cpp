@@ -195,6 +195,9 @@ LogicalResult TileStoreOp::verify() {
     return success();
   }
   Block &body = getEpilogue().front();
+  // Sums of bytes are converted to f32 before.
+  if (element.isInteger())
+    element = Float32Type::get(getContext());
   SmallVector<Type> expected = {element};
   expected.append(getExtras().size(), Float32Type::get(getContext()));
   if (!getEpilogue().hasOneBlock() ||

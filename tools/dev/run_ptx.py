@@ -41,7 +41,9 @@ from ptx.sizes import bind_launch
 # sums); and all elements together, as a fraction of the norm. f32 that is split
 # without its lowest terms is off by 7e-6 of the norm, truncated tf32 by more
 # than 6e-4.
-TOLERANCES = {"bf16": (2 ** -8, 2 ** -20, 4e-3),
+TOLERANCES = {"i8": (0, 0, 1e-9),
+              "i32": (0, 0, 1e-9),
+              "bf16": (2 ** -8, 2 ** -20, 4e-3),
               "f16": (2 ** -11, 2 ** -20, 5e-4),
               "f32": (2 ** -23, 2 ** -20, 1e-6),
               "tf32": (0, 2 ** -10, 6e-4),

@@ -261,7 +261,7 @@ Status ImplicitGemm::check(const Problem &problem,
                              conv->dataType))
     return notSupported(std::string(target.name) + " multiplies no " +
                         std::string(tessera::getName(conv->dataType)));
-  if (!hasF32Sums(conv->dataType) && !conv->epilogue.leavesSums())
+  if (conv->dataType == DataType::F64 && !conv->epilogue.leavesSums())
     return notSupported("epilogues of " +
                         std::string(tessera::getName(conv->dataType)) +
                         " are not compiled");

@@ -2,6 +2,8 @@
 
 #include "compiler/Conversion/Cooperative/Epilogue.h"
 
+#include "compiler/Target/Saturate.h"
+
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -101,6 +103,8 @@ static Value roundTo(Emitter &e, Type element, Value value) {
   Type from = getElementTypeOrSelf(value.getType());
   if (from == element)
     return value;
+  if (element.isInteger(8))
+    return saturateToInt8(e.b, e.loc, value);
   Type type = element;
   if (auto vector = dyn_cast<VectorType>(value.getType()))
     type = vector.clone(element);
@@ -109,12 +113,20 @@ static Value roundTo(Emitter &e, Type element, Value value) {
   return arith::TruncFOp::create(e.b, e.loc, type, value);
 }
 
+/// What an epilogue takes: sums of bytes as f32.
+static Value toFloats(Emitter &e, Value sums) {
+  const bool isInteger = getElementTypeOrSelf(sums.getType()).isInteger();
+  return isInteger ? roundTo(e, e.b.getF32Type(), sums) : sums;
+}
+
 /// The `width` elements that a load gave as integers, as f32s.
 static SmallVector<Value> unpackLoaded(Emitter &e, Value loaded, Type element,
                                        int64_t width) {
   SmallVector<Value> values;
   if (width == 1) {
-    values.push_back(arith::BitcastOp::create(e.b, e.loc, element, loaded));
+    if (loaded.getType() != element)
+      loaded = arith::BitcastOp::create(e.b, e.loc, element, loaded);
+    values.push_back(loaded);
   } else {
     if (!isa<VectorType>(loaded.getType()))
       loaded = vector::BroadcastOp::create(
@@ -241,7 +253,10 @@ void tessera::emitEpilogue(Emitter &e, const StoredViews &stored,
     for (int64_t first = 0; first < row.getColumnRegs(); first += width)
       placesP.push_back(result.locateP(mma.getPosition(j, first)));
     for (int64_t i = 0; i < mma.getPlacesOfQ(); ++i) {
-      SmallVector<Value> values = {mma.takeSums(inputs.accumulators, j, i)};
+      Value sums = mma.takeSums(inputs.accumulators, j, i);
+      if (!store.getEpilogue().empty())
+        sums = toFloats(e, sums);
+      SmallVector<Value> values = {sums};
       for (ExtraTensor &extra : extras)
         values.push_back(extra.get(j, i));
       Value value = applyEpilogue(e, stored.epilogue, values, scalars);

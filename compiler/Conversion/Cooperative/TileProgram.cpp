@@ -146,10 +146,10 @@ static LogicalResult checkEpilogue(TileProgram &program) {
                              "kernel");
   for (Value extra : store.getExtras()) {
     Type element = cast<dnn::ViewType>(extra.getType()).getElementType();
-    if (!hasF32Sums(element))
+    if (!hasF32Sums(element) && !element.isSignlessInteger(8))
       return store.emitOpError()
-             << "needs further tensors of f16, bf16, f32 or 8-bit floats, but "
-                "has "
+             << "needs further tensors of f16, bf16, f32, i8 or 8-bit floats, "
+                "but has "
              << element;
   }
   return success();

@@ -88,12 +88,13 @@ static LogicalResult checkStore(TileProgram &program, const GpuTarget &target) {
   return success();
 }
 
-/// Sums of bytes are i32 and may be stored as such or as f32; sums of doubles
-/// are doubles; all others are f32, stored as such or as the factors are, and
-/// those of floats of 8 and 16 bits as any of these, too.
+/// Sums of bytes are i32 and may be stored as such, as f32 or as bytes; sums of
+/// doubles are doubles; all others are f32, stored as such or as the factors
+/// are, and those of floats of 8 and 16 bits as any of these, too.
 static bool isSumOf(Type element, Type sum, Type result) {
   if (element.isInteger())
-    return sum.isSignlessInteger(32) && (result == sum || result.isF32());
+    return sum.isSignlessInteger(32) &&
+           (result == sum || result.isF32() || result == element);
   if (element.isF64())
     return sum == element && result == element;
   return sum.isF32() && (result == sum || result == element ||
