@@ -254,7 +254,7 @@ void tessera::emitEpilogue(Emitter &e, const StoredViews &stored,
       placesP.push_back(result.locateP(mma.getPosition(j, first)));
     for (int64_t i = 0; i < mma.getPlacesOfQ(); ++i) {
       Value sums = mma.takeSums(inputs.accumulators, j, i);
-      if (!store.getEpilogue().empty())
+      if (!stored.epilogue.empty())
         sums = toFloats(e, sums);
       SmallVector<Value> values = {sums};
       for (ExtraTensor &extra : extras)
