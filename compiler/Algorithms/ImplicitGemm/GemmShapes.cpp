@@ -165,6 +165,8 @@ static double getMatrixPeak(const GpuTarget &target, DataType type) {
     halfPeak = target.hasWgmma ? 1400 : 1024;
     return isByte ? 2 * halfPeak : halfPeak;
   }
+  if (type == DataType::F64 && unit == MatrixUnit::MfmaCdna4)
+    return 64;
   if (isWide)
     return 128;
   bool hasFastBytes =

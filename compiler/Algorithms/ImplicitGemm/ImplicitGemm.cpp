@@ -417,7 +417,7 @@ LogicalResult tessera::buildImplicitGemm(Operation *primitive,
   if (!conv)
     return primitive->emitOpError("is no convolution");
   Type element = conv.getElementType();
-  if (!hasF32Sums(element) && !conv.getEpilogue().empty())
+  if (element.isInteger() && !conv.getEpilogue().empty())
     return conv.emitOpError()
            << "is of " << element << ", for which igemm has no epilogue";
   ErrorOr<GemmTile> tile = parseGemmTile(config);

@@ -261,7 +261,7 @@ Status ImplicitGemm::check(const Problem &problem,
                              conv->dataType))
     return notSupported(std::string(target.name) + " multiplies no " +
                         std::string(tessera::getName(conv->dataType)));
-  if (!hasF32Sums(conv->dataType) && !conv->epilogue.leavesSums())
+  if (conv->dataType == DataType::I8 && !conv->epilogue.leavesSums())
     return notSupported("epilogues of " +
                         std::string(tessera::getName(conv->dataType)) +
                         " are not compiled");
@@ -301,9 +301,6 @@ std::vector<Candidate> tessera::getGemmCandidates(const ConvProblem &conv,
         (shape.isDirect && !canCopyDirectly(conv, size, shape, target)))
       continue;
     for (int splits : getSplits(conv, choice, target)) {
-      // The workspace of the splits is f32.
-      if (splits > 1 && conv.dataType == DataType::F64)
-        break;
       tile.splits = choice.splits = splits;
       candidates.push_back(
           {tile.toConfig(),

@@ -50,7 +50,7 @@ Value tessera::applyEpilogue(Emitter &e, Region &region, ValueRange values,
   return mapping.lookup(body.getTerminator()->getOperand(0));
 }
 
-/// A double is truncated before.
+/// A double is truncated before, unless sums are doubles.
 IRMapping
 tessera::mapEpilogueScalars(Emitter &e, Region &region, Type accumulator,
                             llvm::function_ref<Value(Value)> getScalar) {
@@ -67,7 +67,7 @@ tessera::mapEpilogueScalars(Emitter &e, Region &region, Type accumulator,
   region.walk([&](Operation *op) {
     for (Value operand : op->getOperands())
       if (operand.getParentRegion() != &region)
-        map(operand.getType().isF64() ? op->getResult(0) : operand);
+        map(isa<arith::TruncFOp>(op) ? op->getResult(0) : operand);
   });
   return mapping;
 }
@@ -109,11 +109,12 @@ static Value roundTo(Emitter &e, Type element, Value value) {
   return arith::TruncFOp::create(e.b, e.loc, type, value);
 }
 
-/// The `width` elements that a load gave as integers, as f32s.
+/// The `width` elements that a load gave as integers, as `compute`, the type of
+/// sums.
 static SmallVector<Value> unpackLoaded(Emitter &e, Value loaded, Type element,
-                                       int64_t width) {
+                                       int64_t width, Type compute) {
   SmallVector<Value> values;
-  if (width == 1) {
+  if (width == 1 && !isa<VectorType>(loaded.getType())) {
     values.push_back(arith::BitcastOp::create(e.b, e.loc, element, loaded));
   } else {
     if (!isa<VectorType>(loaded.getType()))
@@ -124,12 +125,11 @@ static SmallVector<Value> unpackLoaded(Emitter &e, Value loaded, Type element,
     for (int64_t i = 0; i < width; ++i)
       values.push_back(vector::ExtractOp::create(e.b, e.loc, loaded, i));
   }
-  Type f32 = e.b.getF32Type();
   for (Value &value : values) {
     if (element.isInteger())
-      value = arith::SIToFPOp::create(e.b, e.loc, f32, value);
-    else if (!element.isF32())
-      value = arith::ExtFOp::create(e.b, e.loc, f32, value);
+      value = arith::SIToFPOp::create(e.b, e.loc, compute, value);
+    else if (element != compute)
+      value = arith::ExtFOp::create(e.b, e.loc, compute, value);
   }
   return values;
 }
@@ -172,6 +172,7 @@ Value ExtraTensor::load(int64_t j, int64_t i) {
   StorePlace placeQ = view.locateQ(view.dependsOnQ() ? mma.getPlaceOfQ(i) : 0,
                                    /*isAnywhere=*/true);
   SmallVector<Value> elements;
+  Type compute = getElementTypeOrSelf(accumulator);
   int64_t width = view.dependsOnP() ? view.getWidth(row.accVector) : 1;
   for (int64_t first = 0; first < row.getColumnRegs(); first += width) {
     if (first > 0 && !view.dependsOnP()) {
@@ -180,13 +181,13 @@ Value ExtraTensor::load(int64_t j, int64_t i) {
     }
     StorePlace placeP =
         view.locateP(mma.getPosition(j, first), /*isAnywhere=*/true);
-    llvm::append_range(
-        elements,
-        unpackLoaded(e, view.load(placeP, placeQ, width), element, width));
+    llvm::append_range(elements,
+                       unpackLoaded(e, view.load(placeP, placeQ, width),
+                                    element, width, compute));
   }
   if (!isa<VectorType>(accumulator))
     return elements.front();
-  auto type = VectorType::get(row.getColumnRegs(), e.b.getF32Type());
+  auto type = VectorType::get(row.getColumnRegs(), compute);
   return vector::FromElementsOp::create(e.b, e.loc, type, elements);
 }
 
@@ -271,6 +272,7 @@ Value tessera::loadNeighbours(Emitter &e, const StoreView &view, int64_t offset,
                                    /*isAnywhere=*/true);
   const int64_t width = view.dependsOnP() ? view.getWidth(count) : 1;
   SmallVector<Value> elements;
+  Type f32 = e.b.getF32Type();
   for (int64_t first = 0; first < count; first += width) {
     if (first > 0 && !view.dependsOnP()) {
       elements.push_back(elements.front());
@@ -279,9 +281,10 @@ Value tessera::loadNeighbours(Emitter &e, const StoreView &view, int64_t offset,
     StorePlace placeP = view.locateP(first, /*isAnywhere=*/true);
     llvm::append_range(elements,
                        unpackLoaded(e, view.load(placeP, placeQ, width),
-                                    view.getAccess().getElementType(), width));
+                                    view.getAccess().getElementType(), width,
+                                    f32));
   }
-  auto type = VectorType::get(count, e.b.getF32Type());
+  auto type = VectorType::get(count, f32);
   return vector::FromElementsOp::create(e.b, e.loc, type, elements);
 }
 

@@ -76,6 +76,28 @@ TEST(ChooseTile, SplitsInsteadOfLoadingAgain) {
   EXPECT_GE(chosen->m * chosen->n, 64 * 64);
 }
 
+// f64 is multiplied by the matrix unit in every direction, split where that is
+// needed to fill the chip, and with an epilogue.
+TEST(ChooseTile, MultipliesDoublesByMatrixInstructions) {
+  for (std::string_view chip : {"gfx90a", "gfx942", "gfx950"})
+    for (Direction direction : {Direction::Forward, Direction::BackwardData,
+                                Direction::BackwardWeights})
+      for (Layout layout : {Layout::NHWC, Layout::NCHW})
+        for (bool hasEpilogue : {false, true}) {
+          ConvProblem p = makeLayer();
+          p.dataType = DataType::F64;
+          p.direction = direction;
+          p.xLayout = p.wLayout = p.yLayout = layout;
+          p.batch = 16;
+          p.in = {14, 14};
+          p.epilogue.bias = hasEpilogue;
+          auto tile = chooseTile(p, *findTarget(chip));
+          ASSERT_TRUE(tile);
+          EXPECT_NE(tile->toText().find("-mfma16"), std::string::npos)
+              << chip << ", " << p.toNetworkConfig() << ": " << tile->toText();
+        }
+}
+
 // Where a layer has enough tiles, narrow loads and a transposition do not keep
 // it from the tile with the best main loop.
 TEST(ChooseTile, TakesLargeTilesForGradients) {
