@@ -279,10 +279,9 @@ Value tessera::loadNeighbours(Emitter &e, const StoreView &view, int64_t offset,
       continue;
     }
     StorePlace placeP = view.locateP(first, /*isAnywhere=*/true);
-    llvm::append_range(elements,
-                       unpackLoaded(e, view.load(placeP, placeQ, width),
-                                    view.getAccess().getElementType(), width,
-                                    f32));
+    llvm::append_range(
+        elements, unpackLoaded(e, view.load(placeP, placeQ, width),
+                               view.getAccess().getElementType(), width, f32));
   }
   auto type = VectorType::get(count, f32);
   return vector::FromElementsOp::create(e.b, e.loc, type, elements);
