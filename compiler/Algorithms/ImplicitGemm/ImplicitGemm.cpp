@@ -57,7 +57,7 @@ static WeightsReduction getReduction(dnn::ConvOp conv, const ConvGeometry &g,
                      hasPlanes(conv.getX(), conv.getXLayout()) &&
                      hasPlanes(conv.getY(), conv.getYLayout()) &&
                      !g.isPointwise() && g.inChannels % tile.n == 0 &&
-                     walksPlanes(g.dims);
+                     walksPlanes(g.dims, tile.k);
   return {tile.k, tile.splits, tile.isTma, getHaloChannels(g, tile), walks};
 }
 

@@ -774,7 +774,8 @@ TEST(ChooseTile, WalksPlanesWithoutTaps) {
 }
 
 // On gfx942, where a line of L1 is a step of 128 bytes, planes have steps of
-// lines, and nothing else does.
+// lines, and nothing else does, nor do planes shorter than a step, which are
+// not walked in such.
 TEST(ChooseTile, HasStepsOfLinesForPlanes) {
   ConvProblem p = makeChannelsFirst(Direction::BackwardWeights);
   const GpuTarget &target = *findTarget("gfx942");
@@ -782,6 +783,13 @@ TEST(ChooseTile, HasStepsOfLinesForPlanes) {
   EXPECT_EQ(getStep(), 64);
   p.xLayout = p.wLayout = p.yLayout = Layout::NHWC;
   EXPECT_EQ(getStep(), 32);
+  p = makeChannelsFirst(Direction::BackwardWeights);
+  p.inChannels = p.outChannels = 512;
+  p.in = {7, 7};
+  auto tile = chooseTile(p, *findTarget("gfx90a"));
+  ASSERT_TRUE(tile);
+  EXPECT_EQ(tile->algorithm, "igemm");
+  EXPECT_EQ(parseGemmTile(*tile)->k, 32);
 }
 
 // Misaligned tensors are accessed element by element, and with long blocks the
