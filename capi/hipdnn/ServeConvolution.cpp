@@ -73,7 +73,8 @@ static Status setTypes(ConvProblem &p, const Tensor &x, const Tensor &w,
       return type->getStatus();
   const bool isByte = *xType == DataType::I8 && *wType == DataType::I8 &&
                       p.direction == Direction::Forward &&
-                      (*yType == DataType::I32 || *yType == DataType::F32);
+                      (*yType == DataType::I32 || *yType == DataType::F32 ||
+                       *yType == DataType::I8);
   const bool isFloat = *xType == *wType && *xType == *yType &&
                        *xType != DataType::I8 && *xType != DataType::I32;
   if (!isByte && !isFloat)
@@ -167,12 +168,18 @@ static bool addTerm(const Planner &planner, Chain &chain, int other) {
   return true;
 }
 
-/// Terms must have the type of what is stored, and a tensor its strides.
+/// Terms must have the type of what is stored, or of bytes a bias f32, and a
+/// tensor its strides.
 static bool fits(const Planner &planner, const Chain &chain) {
   const Tensor &result = planner.getTensor(chain.result);
-  for (int term : {chain.bias, chain.residual})
-    if (term >= 0 && planner.getTensor(term).typeCode != result.typeCode)
-      return false;
+  const ErrorOr<DataType> type = result.getType();
+  const bool isByte = type && *type == DataType::I8;
+  const auto biasCode = isByte ? kFloatCode : result.typeCode;
+  if (chain.bias >= 0 && planner.getTensor(chain.bias).typeCode != biasCode)
+    return false;
+  if (chain.residual >= 0 &&
+      planner.getTensor(chain.residual).typeCode != result.typeCode)
+    return false;
   return chain.residual < 0 ||
          (planner.getTensor(chain.residual).lengths == result.lengths &&
           planner.getTensor(chain.residual).strides == result.strides);

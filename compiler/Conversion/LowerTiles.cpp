@@ -8,7 +8,6 @@
 #include "compiler/Conversion/Ampere/LowerAmpere.h"
 #include "compiler/Conversion/Common/KernelFunction.h"
 #include "compiler/Conversion/Cooperative/HaloTiles.h"
-#include "compiler/Conversion/Cooperative/MainLoop.h"
 #include "compiler/Conversion/Cooperative/PlaneHaloLoop.h"
 #include "compiler/Conversion/Cooperative/WindowLoop.h"
 #include "compiler/Conversion/Passes.h"
@@ -29,101 +28,15 @@ namespace tessera {
 using namespace mlir;
 using namespace tessera;
 
-namespace {
-/// The copies of both factors for the tile that a frame has entered.
-struct Copies {
-  std::unique_ptr<TileCopy> m, n;
-
-  Copies(TileFrame &f, const TileFactor &factorM, const TileFactor &factorN)
-      : m(createCopy(f, factorM, f.row0)),
-        n(createCopy(f, factorN, f.column0)) {}
-};
-} // namespace
-
-/// Where the split of this workgroup begins, in bytes of the walk; null if it
-/// has all of the reduction. Splits are runs of groups.
-static Value emitFirstPosition(TileFrame &f) {
-  const std::optional<uint64_t> splits = f.program.pipeline.getSplits();
-  if (!splits)
-    return {};
-  const int64_t groups = f.program.tiles.getCounts()[0] / int64_t(*splits);
-  return f.e.mul(f.e.divu(f.group, groups),
-                 f.program.walk.inner * f.accessM.getElementBytes());
-}
-
-static MainLoop makeLoop(TileFrame &f, Copies &copies, TileMma &mma) {
-  LdsBuffers buffers;
-  dnn::PipelineOp pipeline = f.program.pipeline;
-  for (uint64_t i = 0; i < pipeline.getBuffers(); ++i) {
-    buffers.m.push_back(f.lds[2 * i]);
-    buffers.n.push_back(f.lds[2 * i + 1]);
-  }
-  return MainLoop(f.e, *copies.m, *copies.n, mma, f.program.walk,
-                  pipeline.getStep() * f.accessM.getElementBytes(),
-                  std::move(buffers),
-                  pipeline.getSchedule() == dnn::ScheduleKind::Pinned,
-                  emitFirstPosition(f));
-}
-
-/// The tiles of a workgroup one after the other, the next one's first turn
-/// brought while the last one of a tile is multiplied. Behind the last tile
-/// that is its own again.
-static void emitTilesInTurn(TileFrame &f, const TileFactor &m,
-                            const TileFactor &n, TileMma &mma) {
-  Emitter &e = f.e;
-  Value count = e.constant(f.program.countTiles());
-  Value workgroups = e.constant(f.program.getWorkgroups());
-  f.enterTile(f.block);
-  Copies first(f, m, n);
-  MainLoop::Values fragments = makeLoop(f, first, mma).emitFirstTurn();
-  auto loop =
-      scf::ForOp::create(e.b, e.loc, f.block, count, workgroups, fragments);
-  {
-    OpBuilder::InsertionGuard guard(e.b);
-    e.b.setInsertionPointToStart(loop.getBody());
-    fragments.assign(loop.getRegionIterArgs().begin(),
-                     loop.getRegionIterArgs().end());
-    Value tile = loop.getInductionVar();
-    f.enterTile(tile);
-    Copies copies(f, m, n);
-    std::optional<Copies> next;
-    auto makeNext = [&] {
-      f.enterTile(f.emitNextTile(tile));
-      return makeLoop(f, next.emplace(f, m, n), mma);
-    };
-    MainLoop::Values sums =
-        makeLoop(f, copies, mma).emitTile(fragments, makeNext);
-    f.enterTile(tile);
-    f.emitDealtStore(mma, sums);
-    scf::YieldOp::create(e.b, e.loc, fragments);
-  }
-  e.device.waitForDirectGroups(e, 0, 0);
-}
-
-/// The main loop of a pipeline.
-static void emitPipelined(TileFrame &f) {
+/// A pipeline whose taps share pixels.
+static void emitHalo(TileFrame &f) {
   TileProgram &program = f.program;
-  ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
-  TileFactor m = chooseFactor(f, f.accessM, acc[0]);
-  TileFactor n = chooseFactor(f, f.accessN, acc[1]);
+  TileFactor m = chooseFactor(program, f.target, f.accessM, program.rowsM);
+  TileFactor n = chooseFactor(program, f.target, f.accessN, program.rowsN);
   if (program.hasHalo())
-    return emitHaloTiles(f, m, n);
-  if (program.hasPlaneHalo())
-    return emitPlaneHaloTile(f, m, n);
-  auto makeMma = [&] {
-    bool isPAlongN = program.mma.getLanes() == dnn::TileDim::N;
-    return f.makeMma(m.lds, n.lds, makeSource(f, m, !isPAlongN),
-                     makeSource(f, n, isPAlongN));
-  };
-  if (program.tiles.getPersistent()) {
-    TileMma mma = makeMma();
-    return emitTilesInTurn(f, m, n, mma);
-  }
-  Copies copies(f, m, n);
-  if (program.walk.plane > 0)
-    f.e.device.emitLdsBarrier(f.e); // Their tables are complete behind it.
-  TileMma mma = makeMma();
-  f.emitDealtStore(mma, makeLoop(f, copies, mma).emit());
+    emitHaloTiles(f, m, n);
+  else
+    emitPlaneHaloTile(f, m, n);
 }
 
 /// Loads this thread's share of the windows of the frame's tile.
@@ -172,13 +85,12 @@ static void emitWhole(TileFrame &f) {
   stageResident(f.e, f.accessN, program.resident,
                 f.getBuffer(f.accessN, f.column0), place, bufferN);
   f.e.device.emitLdsBarrier(f.e);
-  ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
   auto getLds = [&](int64_t rows) {
     return LdsTile{rows, program.resident.step, program.resident.elementBytes,
                    f.target.ldsBanks};
   };
   TileMma mma = f.makeMma(
-      getLds(acc[0]), getLds(acc[1]),
+      getLds(program.rowsM), getLds(program.rowsN),
       [&](const FragmentPlace &place) {
         return readWindow(f.e, program.window, place);
       },
@@ -193,10 +105,13 @@ static void emitWhole(TileFrame &f) {
 static void emitBody(OpBuilder &b, TileProgram &program,
                      gpu::GPUFuncOp function, const DeviceOps &device) {
   TileFrame frame(b, program, function, device);
+  if (!program.tiles.getPersistent())
+    frame.enterTile(frame.block);
+  frame.findThreads(getLdsTypes(program));
   if (program.isWhole())
     emitWhole(frame);
   else
-    emitPipelined(frame);
+    emitHalo(frame);
   gpu::ReturnOp::create(b, function.getLoc());
 }
 
@@ -226,7 +141,15 @@ struct LowerTiles : tessera::impl::LowerTilesBase<LowerTiles> {
       function.erase();
       return success();
     }
-    gpu::GPUFuncOp kernel = createTileFunction(program, device);
+    if (!program.isWhole() && !program.pipeline.getHalo())
+      return program.pipeline.emitOpError(
+          "is a main loop, which dnn-expand-pipeline lowers");
+    TileLaunch launch{program.getWorkgroups(), {}, {}};
+    if (program.isWhole() && program.tiles.getPersistent())
+      launch.perUnit = llvm::divideCeil(*program.tiles.getPersistent(),
+                                        device.getTarget().computeUnits);
+    gpu::GPUFuncOp kernel =
+        createTileFunction(program, getLdsTypes(program), launch, device);
     OpBuilder b = OpBuilder::atBlockBegin(&kernel.getBody().front());
     emitBody(b, program, kernel, device);
     function.erase();

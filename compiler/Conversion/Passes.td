@@ -12,14 +12,37 @@ def LowerTiles : Pass<"dnn-lower-tiles", "::mlir::ModuleOp"> {
     in a `gpu.module` named `kernels`, with lanes, addresses, LDS buffers, matrix
     instructions and the software pipeline, which depend on the tables of the
     chip in `dnn.target`. The launch of the kernel is described by its attributes
-    `known_block_size` and `known_grid_size`.
+    `known_block_size` and `known_grid_size`. This is for pipelines whose taps share
+    pixels, or that have the whole reduction in one buffer.
 
     Pre-condition:  the module names a known chip in `dnn.target`; every
-                    `dnn.kernel` function is a tile program that does not copy
-                    by TMA.
+                    `dnn.kernel` function is a tile program that
+                    `dnn-expand-pipeline` leaves as it is.
     Post-condition: no dnn op is left.
 
-    Example:
+    See test/lit/Conversion/lower-tiles-window.test for an example.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+    "::mlir::LLVM::LLVMDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::math::MathDialect"];
+}
+
+def ExpandPipeline : Pass<"dnn-expand-pipeline", "::mlir::ModuleOp"> {
+  let summary = "Turn pipelines into programs of a workgroup";
+  let description = [{
+    Writes out what a workgroup does (docs/design/0035-workgroup-level.md). With `copy
+    tma` its roles: producers copy the steps of all their tiles into stages, as far as
+    there are empty ones; the consumers multiply, release stages and store. With
+    `copy registers` or `copy direct_to_lds` what all waves do: copies that run ahead,
+    steps, and barriers between them. Pipelines with a halo, with one buffer or with
+    `copy cp_async` stay, for `dnn-lower-tiles`.
+
+    Pre-condition:  the module names a known chip in `dnn.target`.
+    Post-condition: such a tile program is a `wg.program`; others are unchanged.
+
+    See test/lit/Conversion/expand-pipeline.mlir for an example of roles. Of waves:
     ```mlir
     // Before
     func.func @add(%x: memref<64x64xf16>, %w: memref<64x64xf16>, %y: memref<64x64xf32>) attributes {dnn.kernel} {
@@ -45,66 +68,52 @@ def LowerTiles : Pass<"dnn-lower-tiles", "::mlir::ModuleOp"> {
       return
     }
     // After
-    gpu.func @add(%arg0: !llvm.ptr<1> {llvm.noalias}, %arg1: !llvm.ptr<1> {llvm.noalias},
-        %arg2: !llvm.ptr<1> {llvm.noalias}) workgroup(%arg3 : memref<2048xf16,
-        #gpu.address_space<workgroup>> {llvm.align = 16 : i64}, %arg4 : memref<2048xf16,
-        #gpu.address_space<workgroup>> {llvm.align = 16 : i64}, %arg5 : memref<2048xf16,
-        #gpu.address_space<workgroup>> {llvm.align = 16 : i64}, %arg6 : memref<2048xf16,
-        #gpu.address_space<workgroup>> {llvm.align = 16 : i64}) kernel attributes
-        {known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    wg.program workgroups 1 waves [2, 2] {
       ...
-      %5 = rocdl.make.buffer.rsrc %arg0, %c0_i16, %c8192_i64, %c159744_i32 : <1> to <8>
+      %3 = wg.alloc : <2x64x32xf16, chunks 32>
+      %4 = wg.alloc : <2x64x32xf16, chunks 32>
+      %5 = wg.tile %0[%c0_i32, %c0_i32] to %3 taps 0 : <1x64x64xf16> -> <64x32xf16>,
+          <2x64x32xf16, chunks 32>
       ...
-      %85:5 = scf.for %arg7 = %c0_i32 to %c2_i32 step %c1_i32 iter_args(%arg8 = %cst,
-          %arg9 = %81, %arg10 = %82, %arg11 = %83, %arg12 = %84) -> (vector<16xf32>,
-          vector<4xi32>, vector<4xi32>, vector<8xf16>, vector<8xf16>)  : i32 {
+      %7 = wg.zero : <64x64>
+      %8 = wg.tap %5[%c0_i32] : <64x32xf16>
+      ...
+      %10 = wg.fetch %8[%c0_i32] : <64x32xf16> -> <64x32xf16>
+      ...
+      wg.put %10 to %3[0] : <64x32xf16> -> <2x64x32xf16, chunks 32>
+      ...
+      %12 = wg.fetch %8[%c64_i32] : <64x32xf16> -> <64x32xf16>
+      ...
+      wg.barrier
+      %14 = wg.load %3 at [0, 0] : <2x64x32xf16, chunks 32> -> <32x16xf16>
+      ...
+      %16:5 = scf.for %arg5 = %c0_i32 to %c2_i32 step %c1_i32 iter_args(%arg6 = %7, %arg7 = %12,
+          %arg8 = %13, %arg9 = %14, %arg10 = %15) -> (!wg.acc<64x64>, !wg.pieces<64x32xf16>,
+          !wg.pieces<64x32xf16>, !wg.fragment<32x16xf16>, !wg.fragment<32x16xf16>)  : i32 {
         ...
-        %166:5 = scf.for %arg13 = %164 to %165 step %c128_i32 iter_args(%arg14 = %arg8,
-            %arg15 = %arg9, %arg16 = %arg10, %arg17 = %arg11, %arg18 = %arg12)
-            -> (vector<16xf32>, vector<4xi32>, vector<4xi32>, vector<8xf16>, vector<8xf16>)
-            : i32 {
-          amdgpu.memory_counter_wait ds(0)
-          ...
-          %167 = vector.load %arg4[%72] : memref<2048xf16, #gpu.address_space<workgroup>>,
-              vector<8xf16>
-          ...
-          amdgpu.memory_counter_wait load(0)
-          ...
-          vector.store %169, %arg5[%14] : memref<2048xf16, #gpu.address_space<workgroup>>,
-              vector<8xf16>
-          ...
-          %172 = amdgpu.mfma 32x32x8 %170 * %171 + %arg14 blgp =  none : vector<4xf16>,
-              vector<4xf16>, vector<16xf32>
-          %173 = rocdl.raw.ptr.buffer.load %5, %157, %arg13, %c0_i32 : vector<4xi32>
-          ...
-          amdgpu.lds_barrier
-          ...
-          scf.yield %207, %194, %196, %201, %200 : vector<16xf32>, vector<4xi32>, vector<4xi32>,
-              vector<8xf16>, vector<8xf16>
+        %26:5 = scf.for %arg11 = %24 to %25 step %c128_i32 iter_args(%arg12 = %arg6,
+            %arg13 = %arg7, %arg14 = %arg8, %arg15 = %arg9, %arg16 = %arg10) -> (!wg.acc<64x64>,
+            !wg.pieces<64x32xf16>, !wg.pieces<64x32xf16>, !wg.fragment<32x16xf16>,
+            !wg.fragment<32x16xf16>)  : i32 {
+          %27:5 = wg.step pinned {
+            %30 = wg.load %3 at [0, 16] : <2x64x32xf16, chunks 32> -> <32x16xf16>
+            ...
+            wg.put %arg13 to %3[1] : <64x32xf16> -> <2x64x32xf16, chunks 32>
+            ...
+            %32 = wg.fetch %18[%arg11] : <64x32xf16> -> <64x32xf16>
+            ...
+            %34 = wg.mma %arg15, %arg16 add %arg12 {instruction = "mfma32"}
+                : !wg.fragment<32x16xf16>, !wg.fragment<32x16xf16> -> <64x64>
+            %35 = wg.mma %30, %31 add %34 {instruction = "mfma32"} : !wg.fragment<32x16xf16>,
+                !wg.fragment<32x16xf16> -> <64x64>
+            wg.barrier
+            %36 = wg.load %3 at [1, 0] : <2x64x32xf16, chunks 32> -> <32x16xf16>
+            ...
+            wg.yield %35, %32, %33, %36, %37 : !wg.acc<64x64>, !wg.pieces<64x32xf16>,
+                !wg.pieces<64x32xf16>, !wg.fragment<32x16xf16>, !wg.fragment<32x16xf16>
       ...
-      rocdl.raw.ptr.buffer.atomic.fadd %124, %91, %125, %c0_i32, %c0_i32 : f32
+      wg.store %16#0 to %17 : <64x64>
     ```
-    See test/lit/Conversion/lower-hopper.mlir for `copy tma`.
-  }];
-  let dependentDialects = [
-    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
-    "::mlir::LLVM::LLVMDialect", "::mlir::scf::SCFDialect",
-    "::mlir::vector::VectorDialect", "::mlir::memref::MemRefDialect",
-    "::mlir::math::MathDialect"];
-}
-
-def ExpandPipeline : Pass<"dnn-expand-pipeline", "::mlir::ModuleOp"> {
-  let summary = "Turn pipelines that copy by TMA into programs of a workgroup";
-  let description = [{
-    Writes out which role of a workgroup does what: producers copy the steps of all
-    their tiles into stages, as far as there are empty ones; the consumers
-    multiply, release stages and store (docs/design/0035-workgroup-level.md). This
-    is for pipelines with `copy tma`; `dnn-lower-tiles` has the others.
-
-    Pre-condition:  the module names a known chip in `dnn.target`.
-    Post-condition: such a tile program is a `wg.program`; others are unchanged.
-
-    See test/lit/Conversion/expand-pipeline.mlir for an example.
   }];
   let dependentDialects = ["::tessera::wg::WgDialect",
                            "::mlir::arith::ArithDialect",
@@ -114,25 +123,34 @@ def ExpandPipeline : Pass<"dnn-expand-pipeline", "::mlir::ModuleOp"> {
 def LowerWorkgroup : Pass<"dnn-lower-workgroup", "::mlir::ModuleOp"> {
   let summary = "Lower programs of a workgroup to GPU functions";
   let description = [{
-    Replaces each function with a `wg.program` by a `gpu.func` kernel with tensor
-    maps and wgmma (docs/design/0006-hopper.md). It takes tensor maps before its
-    other arguments: `dnn.tensor_maps` lists their texts, and `dnn.shared_bytes` is
-    the number of bytes of dynamic shared memory that its launch requests. A program
-    is checked first: whether its roles read stages that are full, fill those that
-    are empty, and arrive as often as these count.
+    Replaces each function with a `wg.program` by a `gpu.func` kernel.
 
-    Pre-condition:  the module names a chip with TMA and wgmma in `dnn.target`, or,
-                    for products into tensor memory, tcgen05;
-                    a program copies two operands, to the same stages or to
-                    stages of their own, and multiplies them.
+    With roles it has tensor maps and wgmma (docs/design/0006-hopper.md). It takes
+    tensor maps before its other arguments: `dnn.tensor_maps` lists their texts, and
+    `dnn.shared_bytes` is the number of bytes of dynamic shared memory that its launch
+    requests. A program is checked first: whether its roles read stages that are full,
+    fill those that are empty, and arrive as often as these count.
+
+    Of waves (docs/design/0035-workgroup-level.md) it has lanes, addresses, LDS
+    buffers and matrix instructions, which depend on the tables of the chip. It is
+    checked whether a slot is read and written between two barriers, whether copies
+    are waited for, and whether the chip can do what is asked for.
+
+    Pre-condition:  the module names a chip in `dnn.target`. A program with roles
+                    copies two operands, to the same stages or to stages of their
+                    own, and multiplies them; the chip has TMA and wgmma, or, for
+                    products into tensor memory, tcgen05. A program of waves has two
+                    operands, and steps in the form of WaveLowering.h.
     Post-condition: no op of the `wg` dialect is left.
 
-    See test/lit/Conversion/lower-workgroup.mlir for an example.
+    See test/lit/Conversion/lower-workgroup.mlir and lower-workgroup-waves.mlir for
+    examples.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
     "::mlir::LLVM::LLVMDialect", "::mlir::scf::SCFDialect",
-    "::mlir::vector::VectorDialect"];
+    "::mlir::vector::VectorDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::math::MathDialect"];
 }
 
 def LowerMath : Pass<"dnn-lower-math", "::mlir::ModuleOp"> {

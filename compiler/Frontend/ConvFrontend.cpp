@@ -125,8 +125,8 @@ static SmallVector<Type> getArgTypes(Builder &builder, const ConvProblem &p,
     if (isScalar(arg))
       types.push_back(builder.getF64Type());
     else if (arg == KernelArg::Bias)
-      types.push_back(
-          MemRefType::get({channels}, result.type.getElementType()));
+      types.push_back(MemRefType::get(
+          {channels}, getElementType(builder, p.getBiasType())));
     else if (arg == KernelArg::Residual)
       types.push_back(result.type);
     else if (arg == KernelArg::Mean || arg == KernelArg::Variance)

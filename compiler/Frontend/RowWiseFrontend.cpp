@@ -46,6 +46,10 @@ static ErrorOr<RowWiseFormulas> getFormulas(const RowWiseProblem &problem) {
   case RowWiseKind::KthStep:
   case RowWiseKind::KthFind:
     return getKthValueFormulas(problem);
+  case RowWiseKind::Number:
+  case RowWiseKind::GetitemBackward:
+  case RowWiseKind::GetitemError:
+    return getGetitemFormulas(problem);
   case RowWiseKind::LrnSum:
   case RowWiseKind::LrnForward:
   case RowWiseKind::LrnBackwardSum:

@@ -130,9 +130,6 @@ Status Compilation::tile() {
 }
 
 Status Compilation::expand() {
-  // Only chips with TMA have programs to expand.
-  if (!options.target->hasTma)
-    return Status::ok();
   mlir::PassManager passes(&context.getMlir());
   passes.addPass(createExpandPipeline());
   passes.addPass(createVerifyStage({std::string(getName(Stage::Workgroup))}));

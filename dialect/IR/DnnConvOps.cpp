@@ -213,12 +213,12 @@ static LogicalResult verifyTypes(ConvOp op) {
     return op.emitOpError()
            << "needs elements of f32 to allow tf32, but has " << type;
   const bool isWider =
-      isI8 ? written.isInteger(32) || written.isF32()
+      isI8 ? written.isInteger(32) || written.isF32() || written.isInteger(8)
            : isF8 && (written.isF16() || written.isBF16() || written.isF32());
   if (!isWider && (isI8 || written != type)) /*conv_c19*/
     return op.emitOpError()
            << "needs " << result.name << " of type "
-           << (isI8 ? "i32 or f32"
+           << (isI8 ? "i32, f32 or i8"
                     : "of " + inputs[0].name + " and " + inputs[1].name)
            << (isF8 ? ", f16, bf16 or f32" : "") << ", but " << inputs[0].name
            << " has " << type << " and " << result.name << " has " << written;
@@ -351,11 +351,16 @@ static LogicalResult verifyExtra(ConvOp op, unsigned index) {
            << "needs the shape of the result, or one value for each of its "
            << channels << " channels, in " << name << ", but has " << type;
   auto element = dyn_cast<FloatType>(type.getElementType());
-  if (!element || element.getWidth() >
-                      op.getComputeType().getIntOrFloatBitWidth()) /*conv_c21*/
+  const bool isFloat =
+      element &&
+      element.getWidth() <= op.getComputeType().getIntOrFloatBitWidth();
+  const bool isByte = type.getElementType().isSignlessInteger(8) &&
+                      result.getElementType() == type.getElementType();
+  if (!isFloat && !isByte) /*conv_c21*/
     return op.emitOpError()
            << "needs floats of at most the width of " << op.getComputeType()
-           << " in " << name << ", but has " << type;
+           << (result.getElementType().isInteger(8) ? ", or i8," : "") << " in "
+           << name << ", but has " << type;
   return success();
 }
 

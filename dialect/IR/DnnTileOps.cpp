@@ -195,6 +195,9 @@ LogicalResult TileStoreOp::verify() {
     return success();
   }
   Block &body = getEpilogue().front();
+  // Sums of bytes are converted to f32 before.
+  if (element.isInteger())
+    element = Float32Type::get(getContext());
   SmallVector<Type> expected = {element};
   Type extra = element.isF64() ? element : Float32Type::get(getContext());
   expected.append(getExtras().size(), extra);

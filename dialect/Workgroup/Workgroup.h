@@ -8,6 +8,7 @@
 #define TESSERA_DIALECT_WORKGROUP_WORKGROUP_H
 
 #include "dialect/IR/Dnn.h"
+#include "dialect/Workgroup/Layout.h"
 
 #include "dialect/Workgroup/WorkgroupDialect.h.inc"
 
@@ -28,6 +29,9 @@ ProgramOp findProgram(mlir::Operation *function);
 /// itself; and its stages, null if it is of none.
 mlir::Value getWhole(mlir::Value operand);
 StagesOp findStages(mlir::Value operand);
+
+/// The op that located a box of threads, or that of which it is a tap.
+TileOp findTile(mlir::Value box);
 
 } // namespace tessera::wg
 

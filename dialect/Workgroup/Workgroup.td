@@ -46,14 +46,26 @@ def Wg_BufferType : TypeDef<WgDialect, "Buffer"> {
     it has twice the space: f32 become terms of bf16 there (`wg.prepare`). With
     `mirror` a copy of the first slot is behind the last, so that columns can be read
     through the end of the slots to their begin (`wg.slide`).
+
+    Other layouts are those that threads write and read, in 16-byte chunks of rows
+    (compiler/Conversion/Cooperative/LdsTile.h): `<2x256x32xf16, chunks 32>` is
+    swizzled for LDS of 32 banks, `blocks 4` for threads that transpose 4 rows on
+    their way, `pairs` for those that take two rows of which either may be missing,
+    `matrices` for ldmatrix. `lines` are columns, as memory has them, which are
+    transposed when they are read. `plain` is no tile but so many elements.
   }];
   let parameters = (ins "int64_t":$slots, "int64_t":$rows, "int64_t":$columns,
-                        "::mlir::Type":$elementType, "bool":$columnMajor,
-                        "int64_t":$swizzle,
+                        "::mlir::Type":$elementType,
+                        "::tessera::wg::Layout":$layout, "int64_t":$swizzle,
                         "bool":$isSplit, "bool":$isMirrored);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
+    bool getColumnMajor() const { return getLayout() == Layout::ColumnMajor; }
+    /// Whether TMA and wgmma have this layout, or threads.
+    bool isOfTma() const {
+      return getLayout() == Layout::RowMajor || getColumnMajor();
+    }
     /// Of a slot, up to the next one; and of all of them.
     int64_t getSlotBytes() const;
     /// Rows of it.
@@ -77,12 +89,25 @@ def Wg_BoxType : TypeDef<WgDialect, "Box"> {
   let hasCustomAssemblyFormat = 1;
 }
 
+def Wg_PiecesType : TypeDef<WgDialect, "Pieces"> {
+  let mnemonic = "pieces";
+  let summary = "A tile on its way, in the registers of the workgroup";
+  let description = [{
+    `!wg.pieces<256x32xf16>`: each thread has some pieces of it, which `wg.fetch` has
+    loaded from memory, and `wg.put` will write to shared memory.
+  }];
+  let parameters = (ins "int64_t":$rows, "int64_t":$columns,
+                        "::mlir::Type":$elementType);
+  let hasCustomAssemblyFormat = 1;
+}
+
 def Wg_FragmentType : TypeDef<WgDialect, "Fragment"> {
   let mnemonic = "fragment";
-  let summary = "A tile of A in the registers of a warpgroup";
+  let summary = "A tile of an operand in the registers of a wave or a warpgroup";
   let description = [{
-    `!wg.fragment<64x32xf32>`: 64 rows and 32 columns as wgmma takes them. With
-    `split` each f32 is its terms of bf16 (docs/design/0027-splits-in-registers.md).
+    `!wg.fragment<64x32xf32>`: 64 rows and 32 columns as wgmma takes them, or
+    as the matrix instruction of the product does. With `split` each f32 is its terms
+    of bf16 (docs/design/0027-splits-in-registers.md).
   }];
   let parameters = (ins "int64_t":$rows, "int64_t":$columns,
                         "::mlir::Type":$elementType, "bool":$isSplit);
@@ -91,10 +116,11 @@ def Wg_FragmentType : TypeDef<WgDialect, "Fragment"> {
 
 def Wg_AccType : TypeDef<WgDialect, "Acc"> {
   let mnemonic = "acc";
-  let summary = "Accumulators of a warpgroup";
+  let summary = "Accumulators of a warpgroup, or of all waves";
   let description = [{
     `!wg.acc<64x128>`: f32 of 64 rows and 128 columns of the result, in registers
-    as wgmma leaves them. With `lanes m` rows of the instruction are columns of the
+    as wgmma leaves them; or of the tile of a workgroup, in those of all its waves, as
+    their matrix instruction does, whose sums may be i32 or f64. With `lanes m` rows of the instruction are columns of the
     result (docs/design/0016-swapped-operands.md).
   }];
   let parameters = (ins "int64_t":$rows, "int64_t":$columns,
@@ -132,10 +158,13 @@ def Wg_ResultType : TypeDef<WgDialect, "Result"> {
 def ProgramOp : Wg_Op<"program", [SingleBlock, NoTerminator]> {
   let summary = "What each workgroup runs";
   let description = [{
-    `workgroups` are launched, of which `resident` share a multiprocessor. The
-    arguments are the workgroup's number and its rank; with `cluster`, so many
-    workgroups are a cluster, which has one number, and the rank is that in it.
-    Shared memory, stages and then roles, which run at the same time.
+    `workgroups` are launched, of which `resident` share a multiprocessor if that is
+    known. The arguments are the workgroup's number and its rank; with `cluster`, so
+    many workgroups are a cluster, which has one number, and the rank is that in it.
+    With `of` and an expression of sizes (`wg.size`), the number of tiles, no more
+    than that are launched, or, of `?` workgroups, as many. Shared memory, stages and
+    then roles, which run at the same time. Or, with `waves` = [along m, along n], so
+    many waves share each tile, and run what stands in the program itself.
 
     Example:
     ```mlir
@@ -156,14 +185,34 @@ def ProgramOp : Wg_Op<"program", [SingleBlock, NoTerminator]> {
     }
     ```
   }];
-  let arguments = (ins I64Attr:$workgroups, I64Attr:$resident,
-                       OptionalAttr<I64Attr>:$cluster);
+  let arguments = (ins I64Attr:$workgroups, OptionalAttr<StrAttr>:$tiles,
+                       OptionalAttr<I64Attr>:$resident,
+                       OptionalAttr<I64Attr>:$cluster,
+                       OptionalAttr<DenseI64ArrayAttr>:$waves);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    `workgroups` $workgroups `resident` $resident (`cluster` $cluster^)?
+    `workgroups` custom<Workgroups>($workgroups) (`of` $tiles^)?
+    (`resident` $resident^)? (`cluster` $cluster^)? (`waves` $waves^)?
     attr-dict-with-keyword $body
   }];
   let hasVerifier = 1;
+}
+
+def SizeOp : Wg_Op<"size", [Pure]> {
+  let summary = "A number made of unknown sizes of the kernel's tensors";
+  let description = [{
+    The expression is postfix (`runtime/Base/SizeExpr.h`): `xd1` is dimension 1 of
+    the memref of tensor x, and what follows is ceil(x0 * x1 / 128). The launch
+    computes it. A division by it becomes a multiplication.
+
+    Example:
+    ```mlir
+    %tiles = wg.size "xd0.xd1.*.128.^"
+    ```
+  }];
+  let arguments = (ins StrAttr:$expression);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$expression attr-dict";
 }
 
 def AllocOp : Wg_Op<"alloc", [HasParent<"ProgramOp">]> {
@@ -449,15 +498,213 @@ def LoadOp : Wg_Op<"load"> {
     A value for `wg.mma` while that stage is current. To a type with `split` each f32
     is split on its way.
 
-    Example:
+    In a program of waves each has its share of the rows, `at` = [slot, first column].
+
+    Example, of waves:
+    ```mlir
+    %a1 = wg.load %sx at [1, 16] : <2x64x32xf16, chunks 32> -> <32x16xf16>
+    ```
+    Of a stage:
     ```mlir
     %fa = wg.load %mine : <4x64x32xf32, row_major 128> -> <64x32xf32, split>
     ```
   }];
-  let arguments = (ins Wg_BufferType:$buffer);
+  let arguments = (ins Wg_BufferType:$buffer,
+                       OptionalAttr<DenseI64ArrayAttr>:$at);
   let results = (outs Wg_FragmentType:$result);
-  let assemblyFormat =
-    "$buffer attr-dict `:` type($buffer) `->` type($result)";
+  let assemblyFormat = [{
+    $buffer (`at` $at^)? attr-dict `:` type($buffer) `->` type($result)
+  }];
+  let builders = [
+    OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$buffer), [{
+      build($_builder, $_state, result, buffer, ::mlir::DenseI64ArrayAttr());
+    }]>];
+  let hasVerifier = 1;
+  let extraClassDeclaration = "::llvm::LogicalResult verifyOfWaves();";
+}
+
+//===----------------------------------------------------------------------===//
+// Copies and steps of waves
+//===----------------------------------------------------------------------===//
+
+def TileOp : Wg_Op<"tile"> {
+  let summary = "Locate a tile of an operand for the threads that copy it";
+  let description = [{
+    What does not change from step to step of the tile at `row` of `group`, which goes
+    to slots of the buffer. The first `taps` dimensions of the reduction are taps, each
+    of which `wg.tap` locates, and the others are walked. Without `taps` all are, and
+    each access computes its own address (compiler/Conversion/Cooperative/TileCopy.h). With
+    `pixels` a tap is a chunk of a plane of pixels, and the table says which of them
+    each has, complete behind the next barrier
+    (compiler/Conversion/Cooperative/PlaneCopy.h).
+
+    Example:
+    ```mlir
+    %tx = wg.tile %a[%c0, %m] to %sx taps 2
+        : <1x800x576xf16> -> <64x32xf16>, <2x64x32xf16, chunks 32>
+    ```
+  }];
+  let arguments = (ins Dnn_ViewType:$view, I32:$group, I32:$row,
+                       Wg_BufferType:$buffer, OptionalAttr<I64Attr>:$taps,
+                       UnitAttr:$pixels, Optional<Wg_BufferType>:$table);
+  let results = (outs Wg_BoxType:$result);
+  let assemblyFormat = [{
+    $view `[` $group `,` $row `]` `to` $buffer (`taps` $taps^)?
+    (`pixels` $pixels^)? (`table` $table^)? attr-dict
+    `:` type($view) `->` type($result) `,` type($buffer) ``
+    custom<FurtherBuffer>(type($table))
+  }];
+  let hasVerifier = 1;
+}
+
+def TapOp : Wg_Op<"tap", [AllTypesMatch<["box", "result"]>]> {
+  let summary = "Locate a tap of a tile";
+  let description = [{
+    Loads from it are zeros if it is behind the last tap. A tile has one tap at a
+    time, the last one that was located.
+
+    Example:
+    ```mlir
+    %x0 = wg.tap %tx[%c0] : <64x32xf16>
+    ```
+  }];
+  let arguments = (ins Wg_BoxType:$box, I32:$tap);
+  let results = (outs Wg_BoxType:$result);
+  let assemblyFormat = "$box `[` $tap `]` attr-dict `:` type($box)";
+  let hasVerifier = 1;
+}
+
+def HasTapOp : Wg_Op<"has_tap", [Pure]> {
+  let summary = "Whether a tap has anything for the rows of a tile";
+  let description = [{
+    Example:
+    ```mlir
+    %exists = wg.has_tap %tx[%id] : <64x32xf16>
+    ```
+  }];
+  let arguments = (ins Wg_BoxType:$box, I32:$tap);
+  let results = (outs I1:$result);
+  let assemblyFormat = "$box `[` $tap `]` attr-dict `:` type($box)";
+}
+
+def FetchOp : Wg_Op<"fetch"> {
+  let summary = "Load the tile of a step into registers";
+  let description = [{
+    `at` bytes from the begin of what is walked.
+
+    Example:
+    ```mlir
+    %px = wg.fetch %x0[%c0] : <64x32xf16> -> <64x32xf16>
+    ```
+  }];
+  let arguments = (ins Wg_BoxType:$box, I32:$at);
+  let results = (outs Wg_PiecesType:$result);
+  let assemblyFormat = "$box `[` $at `]` attr-dict `:` type($box) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def PutOp : Wg_Op<"put"> {
+  let summary = "Write a tile from registers to a slot";
+  let description = [{
+    Example:
+    ```mlir
+    wg.put %px to %sx[0] : <64x32xf16> -> <2x64x32xf16, chunks 32>
+    ```
+  }];
+  let arguments = (ins Wg_PiecesType:$pieces, Wg_BufferType:$buffer,
+                       I64Attr:$slot);
+  let assemblyFormat = [{
+    $pieces `to` $buffer `[` $slot `]` attr-dict `:` type($pieces) `->` type($buffer)
+  }];
+  let hasVerifier = 1;
+}
+
+def FillOp : Wg_Op<"fill"> {
+  let summary = "Copy the tile of a step directly to a slot";
+  let description = [{
+    It is there behind a barrier that waits for its group.
+
+    Example:
+    ```mlir
+    wg.fill %xt[%k] to %sx[0] : <128x64xf16> -> <2x128x64xf16, chunks 64>
+    ```
+  }];
+  let arguments = (ins Wg_BoxType:$box, I32:$at, Wg_BufferType:$buffer,
+                       I64Attr:$slot);
+  let assemblyFormat = [{
+    $box `[` $at `]` `to` $buffer `[` $slot `]` attr-dict
+    `:` type($box) `->` type($buffer)
+  }];
+  let hasVerifier = 1;
+}
+
+def CommitOp : Wg_Op<"commit"> {
+  let summary = "What has been copied directly until here is a group";
+  let description = [{
+    Example:
+    ```mlir
+    wg.commit
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def BarrierOp : Wg_Op<"barrier"> {
+  let summary = "Wait for all waves, and for what they have done to shared memory";
+  let description = [{
+    With `ahead` also for all groups of direct copies but so many.
+
+    Example, of direct copies:
+    ```mlir
+    wg.barrier ahead 0
+    ```
+    Of copies through registers:
+    ```mlir
+    wg.barrier
+    ```
+  }];
+  let arguments = (ins OptionalAttr<I64Attr>:$ahead);
+  let assemblyFormat = "(`ahead` $ahead^)? attr-dict";
+}
+
+def StepOp : Wg_Op<"step", [SingleBlock]> {
+  let summary = "Ops that overlap: copies spread over products";
+  let description = [{
+    The products run in their order, and what they need is there. Between the
+    instructions of the products are the others' instructions, those in front of
+    the barrier and those behind it, in the order of
+    compiler/Conversion/Cooperative/StepBody.h. `pinned` keeps that order, and has one
+    wait for each product's fragments; else it is a proposal to LLVM.
+
+    Example:
+    ```mlir
+    %s:5 = wg.step pinned {
+      %a1 = wg.load %sx at [0, 16] : <2x64x32xf16, chunks 32> -> <32x16xf16>
+      %b1 = wg.load %sw at [0, 16] : <2x64x32xf16, chunks 32> -> <32x16xf16>
+      wg.put %vx to %sx[1] : <64x32xf16> -> <2x64x32xf16, chunks 32>
+      wg.put %vw to %sw[1] : <64x32xf16> -> <2x64x32xf16, chunks 32>
+      %nx = wg.fetch %xt[%c0] : <64x32xf16> -> <64x32xf16>
+      %nw = wg.fetch %wt[%c0] : <64x32xf16> -> <64x32xf16>
+      %d1 = wg.mma %a0, %b0 add %d0 {instruction = "mfma32"}
+          : !wg.fragment<32x16xf16>, !wg.fragment<32x16xf16> -> <64x64>
+      %d2 = wg.mma %a1, %b1 add %d1 {instruction = "mfma32"}
+          : !wg.fragment<32x16xf16>, !wg.fragment<32x16xf16> -> <64x64>
+      wg.barrier
+      %a2 = wg.load %sx at [1, 0] : <2x64x32xf16, chunks 32> -> <32x16xf16>
+      %b2 = wg.load %sw at [1, 0] : <2x64x32xf16, chunks 32> -> <32x16xf16>
+      wg.yield %d2, %nx, %nw, %a2, %b2
+          : !wg.acc<64x64>, !wg.pieces<64x32xf16>, !wg.pieces<64x32xf16>,
+            !wg.fragment<32x16xf16>, !wg.fragment<32x16xf16>
+    } -> !wg.acc<64x64>, !wg.pieces<64x32xf16>, !wg.pieces<64x32xf16>,
+         !wg.fragment<32x16xf16>, !wg.fragment<32x16xf16>
+    ```
+  }];
+  let arguments = (ins UnitAttr:$pinned);
+  let regions = (region SizedRegion<1>:$body);
+  let results = (outs Variadic<AnyType>:$values);
+  let assemblyFormat = [{
+    (`pinned` $pinned^)? $body (`->` type($values)^)? attr-dict
+  }];
   let hasVerifier = 1;
 }
 
@@ -545,7 +792,15 @@ def MmaOp : Wg_Op<"mma"> {
     registers: then b is of stages that warps make ready. Of operands that are
     `split` six products of terms are issued, the small ones first.
 
-    Example:
+    Waves multiply fragments, by the matrix `instruction`, and add them to
+    accumulators that are there.
+
+    Example, of waves:
+    ```mlir
+    %d2 = wg.mma %a1, %b1 add %d1 {instruction = "mfma32"}
+        : !wg.fragment<32x16xf16>, !wg.fragment<32x16xf16> -> <64x64>
+    ```
+    Of a stage:
     ```mlir
     %e = wg.mma %mine, %sb add %c
        : <4x64x64xbf16, row_major 128>, <4x128x64xbf16, row_major 128> -> <64x128>
@@ -557,12 +812,19 @@ def MmaOp : Wg_Op<"mma"> {
     ```
   }];
   let arguments = (ins AnyTypeOf<[Wg_BufferType, Wg_FragmentType]>:$a,
-                       Wg_BufferType:$b,
+                       AnyTypeOf<[Wg_BufferType, Wg_FragmentType]>:$b,
                        Optional<Wg_AccType>:$acc,
-                       OptionalAttr<DenseI64ArrayAttr>:$shares);
+                       OptionalAttr<DenseI64ArrayAttr>:$shares,
+                       OptionalAttr<StrAttr>:$instruction);
   let results = (outs Wg_AccType:$result);
+  let builders = [
+    OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$a, "::mlir::Value":$b,
+                   "::mlir::Value":$acc, "::mlir::DenseI64ArrayAttr":$shares), [{
+      build($_builder, $_state, result, a, b, acc, shares, ::mlir::StringAttr());
+    }]>];
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
+  let extraClassDeclaration = "::llvm::LogicalResult verifyOfWaves();";
 }
 
 def MmaSumsOp : Wg_Op<"mma_sums"> {
@@ -649,7 +911,7 @@ def OrderArriveOp : Wg_Op<"order_arrive"> {
 // Results
 //===----------------------------------------------------------------------===//
 
-def ResultOp : Wg_Op<"result"> {
+def ResultOp : Wg_Op<"result", [AttrSizedOperandSegments]> {
   let summary = "Prepare to store a tile's results";
   let description = [{
     `row` and `column` are the first of what the warpgroup stores. A warp stages
@@ -658,20 +920,29 @@ def ResultOp : Wg_Op<"result"> {
     TMA, or `by_rows`, with addresses and checks for each. What the first piece
     needs of `ins` (see dnn.tile_store) is under way from here.
 
-    Example:
+    Waves store from their registers, without staging; with `atomic` they add to what
+    is in memory.
+
+    Example, of waves:
+    ```mlir
+    %out = wg.result %d[%c0, %m, %c0] : <1x800x64xf16>
+    ```
+    Of warpgroups:
     ```mlir
     %out = wg.result %d[%g, %row, %column] via %st staged 128
          : <1x12544x256xbf16>, <24x16x64xbf16, row_major 128>
     ```
   }];
   let arguments = (ins Dnn_ViewType:$view, I32:$group, I32:$row, I32:$column,
-                       Wg_BufferType:$staging, I64Attr:$staged, UnitAttr:$byRows,
-                       Variadic<Dnn_ViewType>:$extras);
+                       Optional<Wg_BufferType>:$staging,
+                       OptionalAttr<I64Attr>:$staged, UnitAttr:$byRows,
+                       UnitAttr:$atomic, Variadic<Dnn_ViewType>:$extras);
   let results = (outs Wg_ResultType:$result);
   let assemblyFormat = [{
-    $view `[` $group `,` $row `,` $column `]` `via` $staging `staged` $staged
-    (`by_rows` $byRows^)? (`ins` `(` $extras^ `:` type($extras) `)`)?
-    attr-dict `:` type($view) `,` type($staging)
+    $view `[` $group `,` $row `,` $column `]` (`via` $staging^ `staged` $staged)?
+    (`by_rows` $byRows^)? (`atomic` $atomic^)?
+    (`ins` `(` $extras^ `:` type($extras) `)`)?
+    attr-dict `:` type($view) `` custom<FurtherBuffer>(type($staging))
   }];
   let hasVerifier = 1;
 }
@@ -745,13 +1016,13 @@ def FlushOp : Wg_Op<"flush"> {
 }
 
 def YieldOp : Wg_Op<"yield", [Pure, Terminator, ReturnLike,
-                              HasParent<"StoreOp">]> {
-  let summary = "The element that an epilogue stores";
+                              ParentOneOf<["StoreOp", "StepOp"]>]> {
+  let summary = "The element that an epilogue stores, or what a step leaves";
   let description = [{
-    Example: see `wg.store`.
+    Example: see `wg.store` and `wg.step`.
   }];
-  let arguments = (ins AnyType:$value);
-  let assemblyFormat = "$value attr-dict `:` type($value)";
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
 }
 
 #endif // TESSERA_DIALECT_WORKGROUP_WORKGROUP_TD

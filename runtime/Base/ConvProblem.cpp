@@ -153,9 +153,10 @@ static Status verifyTypes(const ConvProblem &p) {
     return Status::ok();
   if (p.direction != Direction::Forward)
     return invalidArgument("i8 is a type of forward convolutions only");
-  if (p.byteResult != DataType::I32 && p.byteResult != DataType::F32)
-    return invalidArgument("the result of a convolution of i8 is i32 or f32, "
-                           "not " +
+  if (p.byteResult != DataType::I32 && p.byteResult != DataType::F32 &&
+      p.byteResult != DataType::I8)
+    return invalidArgument("the result of a convolution of i8 is i32, f32 or "
+                           "i8, not " +
                            std::string(getName(p.byteResult)));
   if (p.byteResult == DataType::I32 && !p.epilogue.isEmpty())
     return invalidArgument("a result of i32 has no epilogue");

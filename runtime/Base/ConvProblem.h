@@ -64,8 +64,8 @@ struct ConvProblem {
   /// The type of all tensors, except that a convolution of bytes (i8, or a
   /// float of 8 bits) writes `byteResult`.
   DataType dataType = DataType::F32;
-  /// I32 or F32 for i8; F16, BF16, F32 or `dataType` for a float of 8 bits; not
-  /// used for others.
+  /// I32, F32 or I8 for i8; F16, BF16, F32 or `dataType` for a float of 8 bits;
+  /// not used for others.
   DataType byteResult = DataType::I32;
   /// Whether the operands are floats of 8 bits that a launch has widened to
   /// `dataType`. Only the compiler asks itself for such a problem, which has no
@@ -118,6 +118,10 @@ struct ConvProblem {
     return dataType == DataType::F32 && mathType == MathType::Tf32;
   }
 
+  /// Whether it is large enough that products in tf32 may take less time than
+  /// exact ones: 2^20 multiply-adds, which take less than a launch.
+  bool gainsByRounding() const { return getFlops() >= 2.0 * (1 << 20); }
+
   /// Whether Winograd's transforms could compute it, and so `forbidsWinograd`
   /// means anything.
   bool hasWinogradForm() const;
@@ -130,6 +134,13 @@ struct ConvProblem {
   /// Type of the tensor that is computed.
   DataType getResultType() const {
     return hasByteResult() ? byteResult : dataType;
+  }
+
+  /// Type of the epilogue's bias: that of the result, but for i8 f32, because
+  /// one of i8 would be too coarse in the units of a scaled result.
+  DataType getBiasType() const {
+    const DataType result = getResultType();
+    return result == DataType::I8 ? DataType::F32 : result;
   }
 
   TensorLengths getInputLengths() const;

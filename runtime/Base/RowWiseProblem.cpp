@@ -35,6 +35,7 @@ int64_t RowWiseProblem::getSpan(int tensor) const {
 
 bool tessera::numbersElements(const RowWiseProblem &problem) {
   switch (problem.op) {
+  case RowWiseKind::Number:
   case RowWiseKind::Dropout:
   case RowWiseKind::KthFind:
   case RowWiseKind::MultiMargin:

@@ -43,6 +43,9 @@ public:
   friend SizeExpr operator+(const SizeExpr &lhs, const SizeExpr &rhs) {
     return combine(lhs, '+', rhs);
   }
+  friend SizeExpr minimum(const SizeExpr &lhs, const SizeExpr &rhs) {
+    return combine(lhs, '-', combine(lhs, '-', rhs));
+  }
   friend SizeExpr ceilDiv(const SizeExpr &lhs, const SizeExpr &rhs) {
     return combine(lhs, '^', rhs);
   }

@@ -3,7 +3,9 @@
 // From sm_90 on a kernel asks the chip's tensor memory accelerator for whole
 // tiles. A descriptor of 128 bytes describes the tile; only the driver can
 // encode it, once the tensor's address is known. The compiler therefore states
-// here what the driver will be asked for, and the launch encodes it.
+// here what the driver will be asked for, and the launch encodes it. Sizes,
+// strides and corners may be expressions of a problem's sizes, of which the
+// runtime makes numbers (docs/design/0038-sizes-as-arguments.md).
 //
 // Source: CUDA driver API, "Tensor Map Object Management" (cuTensorMapEncode*);
 // PTX ISA 8.6, section "Tensor copies" (im2col mode, swizzling).
@@ -16,11 +18,13 @@
 #include "runtime/Base/ErrorOr.h"
 #include "runtime/Base/KernelArg.h"
 #include "runtime/Base/ProblemTypes.h"
+#include "runtime/Base/SizeExpr.h"
 
 #include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tessera {
 
@@ -57,10 +61,29 @@ struct TensorMap {
   std::array<int32_t, kMaxSpatial> lower{};
   std::array<int32_t, kMaxSpatial> upper{};
 
+  /// The lists of numbers, in the order of the text.
+  enum class List : uint8_t { Sizes, Strides, Box, Steps, Lower, Upper };
+  /// A number that depends on unknown sizes: what is added less what is
+  /// subtracted. That index of the list has 0.
+  struct OpenEntry {
+    List list;
+    uint32_t index;
+    SizeExpr added, subtracted;
+
+    friend bool operator==(const OpenEntry &, const OpenEntry &) = default;
+  };
+  /// In the order of the text.
+  std::vector<OpenEntry> open;
+
+  /// The same map for a problem: nothing of it is open any more. NotSupported
+  /// if a number is beyond what a map can say.
+  ErrorOr<TensorMap> bind(const SizeExpr::Lookup &lookup) const;
+
   /// Prints
   /// "x:f16:im2col:256,14,14,64:512,7168,100352:64,128:1,1,1,1:-1,-1:-1,-1"
   /// without blanks: sizes, strides, box, steps, lower and upper corner. With
-  /// an offset, "workspace+4096:..".
+  /// an offset, "workspace+4096:..". A number that is open is "xd1", or, with
+  /// what is subtracted, "yd1.2.*~xd1".
   std::string toText() const;
 
   /// Bytes of the innermost dimension of a box of matrix operands. The swizzle

@@ -2,9 +2,11 @@
 
 #include "runtime/Db/Sqlite.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include <sqlite3.h>
 
@@ -15,7 +17,39 @@ struct SqliteDatabase::Connection {
   bool damaged = false;
   bool busy = false;
 
-  ~Connection() { sqlite3_close_v2(handle); }
+  /// Statements that nobody runs, kept because preparing one takes longer than
+  /// a lookup with it.
+  std::vector<sqlite3_stmt *> idle;
+
+  ~Connection() {
+    for (sqlite3_stmt *statement : idle)
+      sqlite3_finalize(statement);
+    sqlite3_close_v2(handle);
+  }
+
+  /// The idle statement with that text; null if there is none.
+  sqlite3_stmt *take(std::string_view sql) {
+    const auto found = std::ranges::find_if(idle, [&](sqlite3_stmt *statement) {
+      return sql == sqlite3_sql(statement);
+    });
+    if (found == idle.end())
+      return nullptr;
+    sqlite3_stmt *statement = *found;
+    idle.erase(found);
+    return statement;
+  }
+
+  /// A reset statement holds no lock.
+  void giveBack(sqlite3_stmt *statement) {
+    constexpr size_t kMostIdle = 8;
+    sqlite3_reset(statement);
+    sqlite3_clear_bindings(statement);
+    idle.push_back(statement);
+    if (idle.size() <= kMostIdle)
+      return;
+    sqlite3_finalize(idle.front());
+    idle.erase(idle.begin());
+  }
 
   /// Returns ok, or what SQLite says about its last call.
   Status check(int result) {
@@ -128,6 +162,8 @@ ErrorOr<int64_t> SqliteDatabase::queryInt(const std::string &sql) {
 }
 
 ErrorOr<SqliteStatement> SqliteDatabase::prepare(std::string_view sql) {
+  if (sqlite3_stmt *idle = connection->take(sql))
+    return SqliteStatement(*connection, idle);
   sqlite3_stmt *statement = nullptr;
   int result =
       sqlite3_prepare_v2(connection->handle, sql.data(),
@@ -143,8 +179,8 @@ bool SqliteDatabase::takeBusy() {
   return std::exchange(connection->busy, false);
 }
 
-void SqliteStatement::Finalizer::operator()(sqlite3_stmt *statement) const {
-  sqlite3_finalize(statement);
+void SqliteStatement::GiveBack::operator()(sqlite3_stmt *statement) const {
+  connection->giveBack(statement);
 }
 
 // Binding fails only for a parameter that the statement lacks or for lack of

@@ -65,7 +65,8 @@ public:
     return status;
   }
 
-  /// The statement must not outlive the database.
+  /// The statement must not outlive the database, which keeps some for the next
+  /// call with the same text.
   ErrorOr<SqliteStatement> prepare(std::string_view sql);
 
   /// True once SQLite has found that the file is not a database.
@@ -114,15 +115,16 @@ public:
 
 private:
   friend class SqliteDatabase;
-  struct Finalizer {
+  struct GiveBack {
+    SqliteDatabase::Connection *connection;
     void operator()(sqlite3_stmt *statement) const;
   };
   SqliteStatement(SqliteDatabase::Connection &connection,
                   sqlite3_stmt *statement)
-      : connection(&connection), statement(statement) {}
+      : connection(&connection), statement(statement, {&connection}) {}
 
   SqliteDatabase::Connection *connection;
-  std::unique_ptr<sqlite3_stmt, Finalizer> statement;
+  std::unique_ptr<sqlite3_stmt, GiveBack> statement;
 };
 
 } // namespace tessera

@@ -174,7 +174,7 @@ static Status parseResultType(const FlagValues &flags, ConvProblem &problem) {
                ? invalidArgument("flag '--result_type' is one of convint8 and "
                                  "of floats of 8 bits only")
                : Status::ok();
-  std::vector<DataType> types = {DataType::I32, DataType::F32};
+  std::vector<DataType> types = {DataType::I32, DataType::F32, DataType::I8};
   if (isFloat8(problem.dataType))
     types = {problem.dataType, DataType::F16, DataType::BF16, DataType::F32};
   problem.byteResult = types.front();

@@ -48,6 +48,10 @@ static std::string_view getLogName(RowWiseKind op) {
   case RowWiseKind::KthStep:
   case RowWiseKind::KthFind:
     return "LogCmdKthvalue";
+  case RowWiseKind::Number:
+  case RowWiseKind::GetitemBackward:
+  case RowWiseKind::GetitemError:
+    return "LogCmdGetitem";
   case RowWiseKind::Reduce:
   case RowWiseKind::Moments:
     return "LogCmdRedux";

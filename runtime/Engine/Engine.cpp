@@ -246,6 +246,7 @@ EngineImpl::makeGeneric(int device, const Problem &problem) {
       std::move(*bound), shared->module, shared->functions, shared->origin,
       &problem);
   kernel->isGeneric = true;
+  kernel->family = shared;
   return kernel;
 }
 

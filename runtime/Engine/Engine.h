@@ -28,6 +28,11 @@ class LoadedKernel {
 public:
   virtual ~LoadedKernel() = default;
   virtual const Kernel &getKernel() const = 0;
+  /// Its machine code. The problems of a family share it, so that getKernel()
+  /// has none where a kernel for unknown sizes serves.
+  virtual const std::vector<char> &getCodeObject() const {
+    return getKernel().codeObject;
+  }
 
   /// Where the kernel came from when this process first needed it.
   enum class Origin { Compiled, Database };

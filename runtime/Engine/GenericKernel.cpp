@@ -7,6 +7,12 @@ using namespace tessera;
 /// Puts the sizes into one launch. Kernels number their points in 31 bits.
 static Status bindLaunch(LaunchRecipe &launch, const SizeExpr::Lookup &lookup) {
   constexpr int64_t kMostPoints = INT32_MAX;
+  for (TensorMap &map : launch.maps) {
+    ErrorOr<TensorMap> bound = map.bind(lookup);
+    if (!bound)
+      return bound.getStatus();
+    map = std::move(*bound);
+  }
   for (LaunchArg &arg : launch.args) {
     if (!isOfSizes(arg.kind))
       continue;
@@ -42,7 +48,13 @@ ErrorOr<Kernel> tessera::bindSizes(const Kernel &kernel,
   const auto lookup = [&](KernelArg tensor, int64_t dim) {
     return member.getTensorSize(tensor, dim);
   };
-  Kernel bound = kernel;
+  // A process may meet any number of sizes.
+  Kernel bound{.codeObject = {},
+               .launches = kernel.launches,
+               .workspaceBytes = kernel.workspaceBytes,
+               .resources = kernel.resources,
+               .tile = kernel.tile,
+               .stageTimes = kernel.stageTimes};
   for (LaunchRecipe &launch : bound.launches)
     if (Status status = bindLaunch(launch, lookup); !status.isOk())
       return status;

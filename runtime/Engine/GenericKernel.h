@@ -20,8 +20,9 @@
 namespace tessera {
 
 /// The kernel for `member`, in the form of the family (Family::member), of one
-/// for the family: no argument depends on sizes any more. NotSupported if the
-/// problem is too large for it.
+/// for the family: no argument depends on sizes any more. It has no code
+/// object, which the family shares. NotSupported if the problem is too large
+/// for it.
 ErrorOr<Kernel> bindSizes(const Kernel &kernel, const Problem &member);
 
 /// Whether the problem is better off with a kernel for unknown sizes that has

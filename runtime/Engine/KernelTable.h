@@ -30,6 +30,9 @@ struct LoadedKernelImpl final : LoadedKernel {
 
   const Kernel &getKernel() const override { return kernel; }
   Origin getOrigin() const override { return origin; }
+  const std::vector<char> &getCodeObject() const override {
+    return family ? family->kernel.codeObject : kernel.codeObject;
+  }
 
   Kernel kernel;
   /// Shared by the problems of a family.
@@ -44,6 +47,8 @@ struct LoadedKernelImpl final : LoadedKernel {
   /// it is counted in `isGeneric` kernels only.
   mutable std::atomic<uint32_t> uses = 0;
   bool isGeneric = false;
+  /// If it is, the kernel that serves, which the table keeps.
+  const LoadedKernelImpl *family = nullptr;
 };
 
 /// Owns the kernels of a process, by problem and device. Every method may be

@@ -40,7 +40,7 @@ static Footprint getFootprint(const ConvProblem &p, Purpose purpose) {
                       getBytes(getTypeOf(p, Direction::Forward),
                                p.getOutputStrides(), p.getOutputLengths());
   if (p.epilogue.bias)
-    footprint.tensors += Bytes(result.c) * getByteSize(resultType);
+    footprint.tensors += Bytes(result.c) * getByteSize(p.getBiasType());
   if (p.epilogue.residual)
     footprint.tensors += footprint.results;
   if (p.epilogue.statistics)

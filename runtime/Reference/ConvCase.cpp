@@ -19,7 +19,8 @@ static int64_t getResultSpan(const ConvProblem &problem) {
 
 ConvCase::ConvCase(const ConvProblem &problem, DataKind kind, uint64_t seed)
     : problem(problem), kind(kind), type(getReferenceType(problem.dataType)),
-      resultType(getReferenceType(problem.getResultType())) {
+      resultType(getReferenceType(problem.getResultType())),
+      biasType(getReferenceType(problem.getBiasType())) {
   uint64_t next = 5 * seed;
   auto make = [&](ElementType element, int64_t count) {
     return makeData(element, count, kind, next++);
@@ -30,7 +31,7 @@ ConvCase::ConvCase(const ConvProblem &problem, DataKind kind, uint64_t seed)
   y = make(type,
            getSpan(problem.getOutputStrides(), problem.getOutputLengths()));
   if (problem.epilogue.bias)
-    bias = make(resultType, problem.getResultLengths().c);
+    bias = make(biasType, problem.getResultLengths().c);
   if (problem.epilogue.residual)
     residual = make(resultType, getResultSpan(problem));
   old = problem.epilogue.beta ? make(resultType, getResultSpan(problem))
@@ -51,8 +52,8 @@ void ConvCase::moveMeans() {
   const int64_t channels =
       problem.epilogue.bias ? problem.getResultLengths().c : 0;
   for (int64_t i = 0; i < channels; ++i) {
-    const double value = loadElement(resultType, bias.data(), i);
-    storeElement(resultType, bias.data(), i,
+    const double value = loadElement(biasType, bias.data(), i);
+    storeElement(biasType, bias.data(), i,
                  value + (i % 2 == 0 ? kDistance : -kDistance));
   }
 }
@@ -153,7 +154,7 @@ reference::Epilogue ConvCase::getEpilogue() const {
   if (problem.epilogue.beta)
     epilogue.old = viewResult(old);
   if (problem.epilogue.bias)
-    epilogue.bias = TensorView{resultType, bias.data(), {.channel = 1}};
+    epilogue.bias = TensorView{biasType, bias.data(), {.channel = 1}};
   if (problem.epilogue.residual)
     epilogue.residual = viewResult(residual);
   epilogue.activation = getReferenceActivation(problem.epilogue.activation);

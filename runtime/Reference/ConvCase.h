@@ -88,7 +88,8 @@ private:
   ConvProblem problem;
   reference::DataKind kind;
   reference::ElementType type;       ///< of the operands
-  reference::ElementType resultType; ///< of result, bias and residual
+  reference::ElementType resultType; ///< of result and residual
+  reference::ElementType biasType;
   std::vector<char> old; ///< The result's content before the kernel.
   bool hasShortSums = false;
 };

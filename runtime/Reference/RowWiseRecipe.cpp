@@ -465,6 +465,45 @@ static std::vector<RowWiseRecipe> makeKthValue() {
            .types = {DataType::F32}}};
 }
 
+/// Indices and the numbers that they are compared with are drawn from the same
+/// few, and so are the lengths that negative indices count from.
+static std::vector<RowWiseRecipe> makeGetitem() {
+  const Tensor row{.role = RowOutput, .extent = RowExtent::Row};
+  const Tensor old{.extent = RowExtent::Row};
+  const Tensor index{
+      .extent = RowExtent::Element, .types = Index, .least = -4.5, .most = 4.5};
+  const Tensor number{
+      .extent = RowExtent::Row, .types = Index, .least = 0, .most = 3.5};
+  Tensor error = row, oldError = old;
+  error.types = oldError.types = Index;
+  std::vector<RowWiseRecipe> recipes{
+      {.op = RowWiseKind::Number,
+       .modes = {0},
+       .tensors = {{.role = Output, .types = Index}},
+       .scalars = {},
+       .types = {DataType::F32}},
+      {.op = RowWiseKind::GetitemError,
+       .reduces = true,
+       .modes = {0},
+       .tensors = {{.types = Index, .least = -9, .most = 9}, oldError, error},
+       .scalars = {{1, 9}},
+       .types = {DataType::F32}}};
+  for (uint32_t count = 1; count <= 3; ++count) {
+    RowWiseRecipe recipe{.op = RowWiseKind::GetitemBackward,
+                         .reduces = true,
+                         .modes = {count},
+                         .tensors = {{}},
+                         .scalars = {}};
+    for (uint32_t i = 0; i < count; ++i) {
+      recipe.tensors.insert(recipe.tensors.end(), {index, number});
+      recipe.scalars.push_back({1, 4});
+    }
+    recipe.tensors.insert(recipe.tensors.end(), {old, row});
+    recipes.push_back(recipe);
+  }
+  return recipes;
+}
+
 /// A step of a recurrent network. The inputs are bounded as gates are.
 static RowWiseRecipe makeGates(RowWiseKind op, std::vector<uint32_t> modes,
                                size_t inputs, size_t outputs) {
@@ -492,7 +531,7 @@ std::span<const RowWiseRecipe> tessera::getRowRecipes() {
     std::vector<RowWiseRecipe> all;
     for (auto make :
          {makeActivation, makeTensorOperations, makeAdam, makeGlu, makePRelu,
-          makeRope, makeRnn, makeSoftmax, makeReduce, makeKthValue,
+          makeRope, makeRnn, makeSoftmax, makeReduce, makeKthValue, makeGetitem,
           makeBatchNormInference, makeBatchNormTraining, makeBatchNormBackward,
           makeLrn, makeCtc, makeMargin, makeNorm})
       std::ranges::move(make(), std::back_inserter(all));

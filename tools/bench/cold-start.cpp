@@ -15,6 +15,7 @@
 
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -49,8 +50,9 @@ of its compile workers, and how many kernels it compiled.
   --max-cold MS   limit of the first process
   --max-warm MS   limit of the second
   --each          also the median, the 99th percentile and the longest of the
-                  times of a kernel, and how many are for unknown sizes; the
-                  second process may then compile
+                  times of a kernel, the same of its thread's processor time,
+                  which other processes do not lengthen, and how many are for
+                  unknown sizes; the second process may then compile
 
 The device does nothing and calls itself gfx942, unless TESSERA_DEVICE says
 otherwise. Exits with 1 if a kernel cannot be made, if the second process
@@ -135,11 +137,26 @@ static std::vector<std::string> readConfigs(const Options &options) {
   return configs;
 }
 
+namespace {
+/// Of each kernel: how long its call took, and how long its thread ran then.
+struct Times {
+  std::vector<double> wallMs, threadMs;
+};
+} // namespace
+
+static double getThreadMs() {
+  timespec time;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) * 1e3 +
+         static_cast<double>(time.tv_nsec) * 1e-6;
+}
+
 /// Prepares every kernel of the list and sets how long each took; returns the
 /// number of failures.
 static int prepareAll(const std::vector<std::string> &configs, int threads,
-                      std::vector<double> &timesMs) {
-  timesMs.assign(configs.size(), 0);
+                      Times &times) {
+  times.wallMs.assign(configs.size(), 0);
+  times.threadMs.assign(configs.size(), 0);
   std::atomic<size_t> next = 0;
   std::atomic<int> failures = 0;
   auto work = [&] {
@@ -151,12 +168,14 @@ static int prepareAll(const std::vector<std::string> &configs, int threads,
     for (size_t i = next++; i < configs.size(); i = next++) {
       tesseraKernelInfo info = {};
       info.structSize = sizeof info;
+      const double startMs = getThreadMs();
       const Clock::time_point start = Clock::now();
       failures += tesseraGetProblemKernelInfo(handle, configs[i].c_str(),
                                               &info) != miopenStatusSuccess;
-      timesMs[i] =
+      times.wallMs[i] =
           std::chrono::duration<double, std::milli>(Clock::now() - start)
               .count();
+      times.threadMs[i] = getThreadMs() - startMs;
     }
     (void)miopenDestroy(handle);
   };
@@ -168,17 +187,15 @@ static int prepareAll(const std::vector<std::string> &configs, int threads,
   return failures;
 }
 
-static void printTimes(std::vector<double> timesMs,
-                       const tesseraCounters &counters) {
+static void printTimes(const char *name, std::vector<double> timesMs) {
   std::ranges::sort(timesMs);
   auto getPercentile = [&](size_t percent) {
     return timesMs[std::min(timesMs.size() - 1,
                             timesMs.size() * percent / 100)];
   };
-  std::printf("each kernel: median %.3f ms, 99th percentile %.3f ms, longest "
-              "%.3f ms; %llu for unknown sizes\n",
-              getPercentile(50), getPercentile(99), timesMs.back(),
-              static_cast<unsigned long long>(counters.generic));
+  std::printf("each kernel, %s: median %.3f ms, 99th percentile %.3f ms, "
+              "longest %.3f ms\n",
+              name, getPercentile(50), getPercentile(99), timesMs.back());
 }
 
 static double getOwnCpuMs() {
@@ -215,8 +232,8 @@ static double getChildrenCpuMs() {
 
 static int runMeasured(const Options &options) {
   const std::vector<std::string> configs = readConfigs(options);
-  std::vector<double> timesMs;
-  const int failures = prepareAll(configs, options.threads, timesMs);
+  Times times;
+  const int failures = prepareAll(configs, options.threads, times);
   tesseraCounters counters = TESSERA_COUNTERS_INIT;
   (void)tesseraGetCounters(&counters);
   std::printf("%zu kernels, %llu compiled, %llu from the database; processor "
@@ -225,8 +242,12 @@ static int runMeasured(const Options &options) {
               static_cast<unsigned long long>(counters.compiled),
               static_cast<unsigned long long>(counters.fromDatabase),
               getOwnCpuMs(), getChildrenCpuMs());
-  if (options.timesEach && !timesMs.empty())
-    printTimes(timesMs, counters);
+  if (options.timesEach && !configs.empty()) {
+    printTimes("wall clock", times.wallMs);
+    printTimes("processor", times.threadMs);
+    std::printf("%llu kernels are for unknown sizes\n",
+                static_cast<unsigned long long>(counters.generic));
+  }
   const bool isWarm =
       getEnvText("COLD_START_IS_WARM").has_value() && !options.timesEach;
   return failures != 0 || (isWarm && counters.compiled != 0) ? 1 : 0;

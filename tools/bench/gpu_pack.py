@@ -35,7 +35,7 @@ def make_parser(doc):
 
 
 def read_argument(kind, attributes):
-    name = re.search(r'dnn\.arg = "(\w+)"', attributes)
+    name = re.search(r'dnn\.arg = "([^"]*)"', attributes)
     return {"kind": kind, "name": name[1]}
 
 
@@ -45,6 +45,7 @@ def read_launch(symbol, signature, attributes):
         match = re.search(pattern, attributes)
         return int(match[1]) if match else 0
     maps = re.search(r"tensor_maps = \[(.*?)\]", attributes)
+    workgroups = re.search(r'dnn\.workgroups = "(.*?)"', attributes)
     return {"symbol": symbol,
             "maps": re.findall(r'"([^"]*)"', maps[1]) if maps else [],
             "arguments": [read_argument(*argument) for argument in re.findall(
@@ -52,6 +53,7 @@ def read_launch(symbol, signature, attributes):
             "dependent": "dnn.dependent" in attributes,
             "shared": number(r"shared_bytes = (\d+)"),
             "threads": number(r"block_size = array<i32: (\d+)"),
+            "workgroups": workgroups[1] if workgroups else "",
             "grid": number(r"grid_size = array<i32: (\d+)")}
 
 

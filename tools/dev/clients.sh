@@ -18,6 +18,7 @@ clients=(
   "demo MIOpen_Demo/demo.cpp host"
   "verify_miopen ROCm-RDNA1/Verification/verify_miopen.cpp host"
   "conv_bench DeepBench/code/amd/conv_bench_rocm.cpp host -IDeepBench/code/kernels -std=c++11"
+  "rnn_bench DeepBench/code/amd/rnn_bench_rocm.cpp host -IDeepBench/code/kernels -std=c++11"
   "conv_segfault miopen-benchmark/conv_segfault.cpp host"
   "main miopen-benchmark/main.cpp kernel"
   "benchmark_wino miopen-benchmark/benchmark_wino.cpp kernel"
@@ -32,6 +33,7 @@ chips=(gfx90a gfx942 gfx1030 gfx1100)
 arguments() {
   case $1 in
   conv_bench) echo "${REPEATS:-1} float" ;;
+  rnn_bench) echo "${RNN_MODE:-inference}" ;;
   benchmark_wino) echo "W1 ${REPEATS:-1}" ;;
   esac
 }
@@ -39,7 +41,7 @@ expected() {
   case $1 in
   demo) echo '1 4 3 1 2 4 1 2 3 .*completed successfully' ;;
   verify_miopen) echo '-6 -6 -6 -6 -6 -6 -6 -6 -6' ;;
-  conv_bench) echo 'Totals' ;;
+  conv_bench | rnn_bench) echo 'Totals' ;;
   conv_segfault) echo 'HIP devices found: 1' ;;
   main) echo '\[\[0, 4.15\], \[4, 6\]\]' ;;
   benchmark_wino) echo 'KernelTime' ;;
@@ -108,7 +110,7 @@ run() {
     local sample=
     if [[ ${TESSERA_DEVICE:-} == emulated* ]]; then
       case $name in
-      conv_bench | benchmark_wino | layerwise | alexnet | resnet)
+      conv_bench | rnn_bench | benchmark_wino | layerwise | alexnet | resnet)
         sample=${TESSERA_EMULATOR_GROUPS:-1}
         ;;
       esac

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs PyTorch's own tests with tessera.torch under them, and tells which of them end otherwise than without.
 
-  pytorch_tests.py FILE... [-k EXPRESSION] [--seconds 600] [--out FILE]
+  pytorch_tests.py FILE... [-k EXPRESSION] [--seconds 600] [--out FILE] [--together] [--rows]
 
 FILEs are tests of PyTorch's source tree (test/nn/test_convolution.py, test/nn/test_pooling.py, test/test_nn.py), which
 its wheel does not have. pytest runs them twice, each time in a process of its own: on PyTorch's kernels, then with
@@ -14,6 +14,7 @@ PYTORCH_TESTING_DEVICE_ONLY_FOR=cpu or cuda leaves out the tests of other device
 
 import argparse
 import collections
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -45,7 +46,7 @@ def run_here(options, result):
 
     if options.here == "ours":
         import tessera.torch
-        tessera.torch.enable()
+        tessera.torch.enable(rows=options.rows)
     arguments = ["-q", "--no-header", "-p", "no:cacheprovider", "--tb=short", *map(str, options.files)]
     pytest.main(arguments + (["-k", options.keyword] if options.keyword else []), plugins=[Recorder()])
     if options.here == "ours":
@@ -74,13 +75,16 @@ def main():
     parser.add_argument("-k", dest="keyword", help="which tests, in pytest's words")
     parser.add_argument("--seconds", type=float, default=600, help="for each of the two runs")
     parser.add_argument("--out", type=pathlib.Path)
+    parser.add_argument("--together", action="store_true", help="both at once, if a GPU's memory serves both")
+    parser.add_argument("--rows", action="store_true", help="softmax, layer and group normalisation as well")
     parser.add_argument("--here", choices=("pytorch", "ours"), help=argparse.SUPPRESS)
     parser.add_argument("--result", type=pathlib.Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.here:
         run_here(options, options.result)
         return 0
-    theirs, ours = run("pytorch", options), run("ours", options)
+    with concurrent.futures.ThreadPoolExecutor(2 if options.together else 1) as pool:
+        theirs, ours = pool.map(lambda way: run(way, options), ("pytorch", "ours"))
     calls, fallbacks = ours.pop(CALLS, ["?", "?"])
     nothing = ["not run", ""]
     rows = [(test, *theirs.get(test, nothing), *ours.get(test, nothing)) for test in {**theirs, **ours}]

@@ -2,7 +2,7 @@
 """Runs the PTX of a convolution without a GPU and checks its result.
 
   run_ptx.py CONFIG [--tile TILE] [--target sm_90] [--dnn-opt PATH]
-             [--seed N] [--ptx FILE]
+             [--seed N] [--ptx FILE] [--sizes SIZES]
 
 dnn-opt compiles the problem of the network config CONFIG; all its launches run
 on random data, over memory of NaN. Each element of the result is compared with
@@ -10,7 +10,8 @@ a reference in f64. One line tells the tile and the error, as a fraction of the
 norm. Of epilogues, bias, residual and relu are computed; with "stats" the mean
 and the variance of what was stored are compared, too. Exits 1 if the result is wrong, or if a kernel does what a chip refuses:
 leaves a tensor, breaks an alignment, waits forever. FILE has PTX to run
-instead of the compiler's.
+instead of the compiler's. Where sizes of CONFIG are unknown ("n?c64h?w?"), its
+one kernel runs with each of SIZES, "n2h14w14,n1h5w9".
 
 All launches run twice, in two orders: asynchronous copies and products happen
 at once, and then as late as the waits of the program allow, with other threads
@@ -19,6 +20,7 @@ ahead, so that most missing waits are seen. A missing fence is not. Needs numpy.
 
 import argparse
 import pathlib
+import re
 import sys
 
 import numpy as np
@@ -32,13 +34,16 @@ from ptx.fault import Fault
 from ptx.machine import Machine
 from ptx.memory import GlobalMemory, TensorMap
 from ptx.program import read_program
+from ptx.sizes import bind_launch
 
 # By type: how far an element may be off, as a fraction of itself (the rounding
 # of the result) and of the sum of its products' magnitudes (of operands, of
 # sums); and all elements together, as a fraction of the norm. f32 that is split
 # without its lowest terms is off by 7e-6 of the norm, truncated tf32 by more
 # than 6e-4.
-TOLERANCES = {"bf16": (2 ** -8, 2 ** -20, 4e-3),
+TOLERANCES = {"i8": (0, 0, 1e-9),
+              "i32": (0, 0, 1e-9),
+              "bf16": (2 ** -8, 2 ** -20, 4e-3),
               "f16": (2 ** -11, 2 ** -20, 5e-4),
               "f32": (2 ** -23, 2 ** -20, 1e-6),
               "tf32": (0, 2 ** -10, 6e-4),
@@ -64,10 +69,12 @@ def run_tile(tile, convolution, is_late):
         tensor, _, offset = name.partition("+")
         return memory.addresses[tensor] + int(offset or 0)
     for launch in tile["launches"]:
+        launch = bind_launch(launch, convolution.shapes)
         maps = [TensorMap.parse(text, locate(text.split(":")[0]))
                 for text in launch["maps"]]
         machine = Machine(kernels[launch["symbol"]], memory,
-                          [locate(argument["name"])
+                          [argument["value"] if "value" in argument
+                           else locate(argument["name"])
                            for argument in launch["arguments"]],
                           maps, launch["shared"], is_late)
         for block in range(0, launch["grid"], machine.cluster):
@@ -98,6 +105,8 @@ def judge(result, convolution):
     of_element, of_sum, of_norm = TOLERANCES[convolution.kind]
     wanted = convolution.finish(convolution.compute())
     most = of_element * abs(wanted) + of_sum * convolution.compute(abs)
+    if convolution.kind == "f16":
+        most += 2 ** -25  # Half of what f16's smallest numbers lie apart.
     wrong = np.argwhere(~(abs(result - wanted) <= most))
     error = np.linalg.norm(result - wanted) / np.linalg.norm(wanted)
     if len(wrong):
@@ -108,25 +117,17 @@ def judge(result, convolution):
     return error, "" if error < of_norm else f"the norm's limit is {of_norm}"
 
 
-def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("config")
-    parser.add_argument("--tile", default="")
-    parser.add_argument("--target", default="sm_90")
-    parser.add_argument("--dnn-opt", default="build/dev/bin/dnn-opt")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--ptx", type=pathlib.Path)
-    options = parser.parse_args()
-    options.ptxas = ""
-    tile = gpu_pack.compile_tile(options, options.config, options.tile)
-    if not tile:
-        sys.exit(f"{options.config}: tile '{options.tile}' does not fit")
-    if options.ptx:
-        tile["ptx"] = options.ptx.read_text()
-    name = f"{options.config} {options.tile or 'own'}"
-    convolution = Convolution(options.config, options.seed)
-    np.seterr(all="ignore")
+def put_sizes(config, sizes):
+    """The problem of the family `config` that has `sizes`, as "n2h14w14"."""
+    for letter, size in re.findall(r"([a-z])(\d+)", sizes):
+        config = re.sub(rf"(-[^-]*?{letter})\?", rf"\g<1>{size}", config, count=1)
+    return config.removesuffix("-small")
+
+
+def run(tile, config, options):
+    """Runs a problem in both orders and prints the verdict; 0 if it is right."""
+    name = f"{config} {options.tile or 'own'}"
+    convolution = Convolution(config, options.seed)
     for is_late in (False, True):
         suffix = "; with late copies and products" if is_late else ""
         try:
@@ -142,6 +143,29 @@ def main():
             return 1
     print(f"right {name}: error {error:.1e}")
     return 0
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("config")
+    parser.add_argument("--tile", default="")
+    parser.add_argument("--target", default="sm_90")
+    parser.add_argument("--dnn-opt", default="build/dev/bin/dnn-opt")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--ptx", type=pathlib.Path)
+    parser.add_argument("--sizes", default="")
+    options = parser.parse_args()
+    options.ptxas = ""
+    tile = gpu_pack.compile_tile(options, options.config, options.tile)
+    if not tile:
+        sys.exit(f"{options.config}: tile '{options.tile}' does not fit")
+    if options.ptx:
+        tile["ptx"] = options.ptx.read_text()
+    np.seterr(all="ignore")
+    configs = [put_sizes(options.config, sizes)
+               for sizes in options.sizes.split(",")]
+    return max(run(tile, config, options) for config in configs)
 
 
 if __name__ == "__main__":

@@ -117,8 +117,8 @@ MIOPEN_EXPORT miopenStatus_t miopenFindConvolutionBackwardWeightsAlgorithm(
  *
  * @param[in]     handle         Supplies the device and the stream.
  * @param[in]     alpha          A float, or a double if the tensors are of
- *                               miopenDouble. Must be 1 unless the convolution
- *                               is 3-D.
+ *                               miopenDouble. Must be 1 if the result is of
+ *                               miopenInt32.
  * @param[in]     dyDesc         Gradient of the output: N, K, [[D,] H,] W; any
  *                               strides.
  * @param[in]     dy             Gradient of the output; device memory, read.
@@ -127,9 +127,8 @@ MIOPEN_EXPORT miopenStatus_t miopenFindConvolutionBackwardWeightsAlgorithm(
  * @param[in]     convDesc       The convolution.
  * @param[in]     algo           The algorithm that Find reported. Every
  *                               enumerator runs the same kernel.
- * @param[in]     beta           Has the type of `alpha`. Must be 0 unless the
- *                               convolution is 3-D; `dw` is not read if it is
- *                               0.
+ * @param[in]     beta           Has the type of `alpha`. Must be 0 if the
+ * result is of miopenInt32; `dw` is not read if it is 0.
  * @param[in]     dwDesc         Gradient of the filter: K, C / groups, [[Z,]
  *                               Y,] X; any strides.
  * @param[in,out] dw             Gradient of the filter; device memory, every

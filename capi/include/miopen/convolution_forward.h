@@ -136,8 +136,8 @@ MIOPEN_EXPORT miopenStatus_t miopenFindConvolutionForwardAlgorithm(
  *
  * @param[in]     handle         Supplies the device and the stream.
  * @param[in]     alpha          A float, or a double if the tensors are of
- *                               miopenDouble. Must be 1 unless the convolution
- *                               is 3-D.
+ *                               miopenDouble. Must be 1 if the result is of
+ *                               miopenInt32.
  * @param[in]     xDesc          Input: N, C, [[D,] H,] W; any strides.
  * @param[in]     x              Input; device memory, read.
  * @param[in]     wDesc          Filter: K, C / groups, [[Z,] Y,] X; any
@@ -146,8 +146,8 @@ MIOPEN_EXPORT miopenStatus_t miopenFindConvolutionForwardAlgorithm(
  * @param[in]     convDesc       The convolution.
  * @param[in]     algo           The algorithm that Find reported. Every
  *                               enumerator runs the same kernel.
- * @param[in]     beta           Has the type of `alpha`. Must be 0 unless the
- *                               convolution is 3-D; `y` is not read if it is 0.
+ * @param[in]     beta           Has the type of `alpha`. Must be 0 if the
+ * result is of miopenInt32; `y` is not read if it is 0.
  * @param[in]     yDesc          Output: N, K, [[D,] H,] W; any strides.
  * @param[in,out] y              Output; device memory, every element
  *                               overwritten.

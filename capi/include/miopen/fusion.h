@@ -190,14 +190,14 @@ MIOPEN_EXPORT miopenStatus_t miopenFusionPlanConvolutionGetAlgo(
     int *returnedAlgoCount, miopenConvFwdAlgorithm_t *returnedAlgos);
 
 /**
- * Chooses the algorithm for the convolution of a plan.
+ * Chooses the algorithm for the convolution of a plan. There is one kernel for
+ * each problem, which every algorithm stands for, so the choice has no effect.
  *
- * Not implemented: nothing is read or written.
- *
- * @param[in] fusePlanDesc  The plan.
+ * @param[in] fusePlanDesc  The plan; it may have no convolution yet.
  * @param[in] algo          The algorithm.
  *
- * @retval miopenStatusNotImplemented  Always.
+ * @retval miopenStatusSuccess  The plan runs the kernel of its problem.
+ * @retval miopenStatusBadParm  `fusePlanDesc` is NULL, or `algo` is unknown.
  *
  * @par Cost
  *   Host only; does not block.

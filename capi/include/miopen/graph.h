@@ -392,8 +392,7 @@ typedef enum {
 
 #ifdef MIOPEN_BETA_API
 
-/** Whether a result is scaled, and its old value added. Its only function is
- *  not implemented and does not read the value. */
+/** Whether a result is scaled, and its old value added. */
 typedef enum {
   DEFAULT = 0,
   SCALE = 1,
@@ -551,18 +550,21 @@ MIOPEN_EXPORT miopenStatus_t miopenBackendInitialize(
     miopenBackendDescriptorType_t descriptorType, size_t sizeInBytes);
 
 /**
- * Gets the size of the workspace of backward weights for a case of alpha and
- * beta. MIOpen exports this name and declares it in no public header.
- *
- * Not implemented: nothing is read or written.
+ * Gets how many bytes backward weights need beyond the workspace whose size
+ * miopenConvolutionBackwardWeightsGetWorkSpaceSize() gives, for a case of alpha
+ * and beta. MIOpen, which has such a buffer for some kernels, exports this name
+ * and declares it in no public header. Kernels here need none in any case.
  *
  * @param[in]  alpha_beta_case   The case.
  * @param[in]  inputTensorDesc   Describes x.
  * @param[in]  outputTensorDesc  Describes y.
  * @param[in]  convDesc          The convolution.
- * @param[out] buffer_size       Bytes.
+ * @param[out] buffer_size       Bytes: 0.
  *
- * @retval miopenStatusNotImplemented  Always.
+ * @retval miopenStatusSuccess  `*buffer_size` is set.
+ * @retval miopenStatusBadParm  A pointer is NULL, the case is unknown, or a
+ *                              tensor does not have the dimensions of the
+ *                              convolution.
  *
  * @par Cost
  *   Host only; does not block.

@@ -74,13 +74,13 @@ typedef enum {
   miopenTensorNHWC = 1,
   /** The images of a batch are contiguous. */
   miopenTensorCHWN = 2,
-  /** NCHW in vectors of 4 channels; not implemented. */
+  /** NCHW with blocks of 4 channels, which are contiguous. */
   miopenTensorNCHWc4 = 3,
-  /** NCHW in vectors of 8 channels; not implemented. */
+  /** NCHW with blocks of 8 channels, which are contiguous. */
   miopenTensorNCHWc8 = 4,
-  /** CHWN in vectors of 4 channels; not implemented. */
+  /** CHWN with blocks of 4 channels, which are contiguous. */
   miopenTensorCHWNc4 = 5,
-  /** CHWN in vectors of 8 channels; not implemented. */
+  /** CHWN with blocks of 8 channels, which are contiguous. */
   miopenTensorCHWNc8 = 6,
   /** NCHW with depth, for five dimensions. */
   miopenTensorNCDHW = 7,
@@ -138,10 +138,14 @@ MIOPEN_EXPORT miopenStatus_t miopenSet4dTensorDescriptor(
 /**
  * Describes a packed tensor in a given layout.
  *
+ * With blocks of channels (c4, c8) the descriptor has the lengths and strides
+ * that MIOpen gives it: C is divided by the block, and CHWNc4 and CHWNc8 have
+ * the order C, H, W, N. Convolutions and poolings take such tensors; other
+ * functions that compute answer miopenStatusNotImplemented.
+ *
  * @param[in,out] tensorDesc    The descriptor to set; unchanged on failure.
  * @param[in]     dataType      Data type of an element.
- * @param[in]     tensorLayout  NCHW, NHWC and CHWN take four lengths, NCDHW and
- *                              NDHWC five.
+ * @param[in]     tensorLayout  NCDHW and NDHWC take five lengths, others four.
  * @param[in]     lens          `num_lens` lengths, in the order N, C, [D,] H,
  *                              W, each at least 1.
  * @param[in]     num_lens      Number of lengths.
@@ -151,10 +155,9 @@ MIOPEN_EXPORT miopenStatus_t miopenSet4dTensorDescriptor(
  * @retval miopenStatusBadParm         `tensorDesc` is NULL, `dataType` or
  *                                     `tensorLayout` is unknown, the layout
  *                                     takes another number of lengths, a length
- *                                     is below 1, or the tensor spans 2^63
+ *                                     is below 1, a block of the layout does
+ *                                     not divide C, or the tensor spans 2^63
  *                                     bytes or more.
- * @retval miopenStatusNotImplemented  A layout with vectors of channels (c4,
- *                                     c8).
  * @retval miopenStatusAllocFailed     Host memory ran out.
  *
  * @par Cost

@@ -222,16 +222,16 @@ MIOPEN_EXPORT miopenStatus_t miopenCatForward(
     const miopenTensorDescriptor_t yDesc, void *y, const int32_t dim);
 
 /**
- * Gets the size of the workspace of miopenGetitemBackward().
- *
- * Not implemented: nothing is read or written.
+ * Gets the size of the workspace of miopenGetitemBackward(): 0, because the
+ * handle has the memory that it needs.
  *
  * @param[in]  handle       A handle.
  * @param[in]  indexCount   Number of index tensors.
  * @param[in]  indexDescs   `indexCount` descriptors of them.
  * @param[out] sizeInBytes  Bytes.
  *
- * @retval miopenStatusNotImplemented  Always.
+ * @retval miopenStatusSuccess  `*sizeInBytes` is set.
+ * @retval miopenStatusBadParm  A pointer or a descriptor is NULL.
  *
  * @par Cost
  *   Host only; does not block.
@@ -244,36 +244,57 @@ MIOPEN_EXPORT miopenStatus_t miopenGetGetitemWorkspaceSize(
     const miopenTensorDescriptor_t *indexDescs, size_t *sizeInBytes);
 
 /**
- * Computes the gradient of indexing a tensor with slices and index tensors.
+ * Adds the gradient of indexing a tensor with index tensors to dx.
  *
- * Not implemented: nothing is read or written.
+ * With y[a, p, b] = x[a, i1[p], i2[p], ..., b], where the indexed dimensions
+ * follow one another, dx[a, j1, j2, ..., b] grows by the sum of dy[a, p, b]
+ * over the p with i1[p] = j1, i2[p] = j2, and so on. A negative index counts
+ * from the end. One that is outside leads nowhere, and its error becomes -1.
+ * Sums are rounded once, and are the same in every run.
  *
- * @param[in]     handle              Supplies the device and the stream.
- * @param[in,out] workspace           Device memory.
- * @param[in]     workspaceSizeInBytes  Size of `workspace` in bytes.
- * @param[in]     dyDesc              Describes dy.
- * @param[in]     dy                  Gradient of the result; device memory.
- * @param[in]     indexCount          Number of index tensors.
- * @param[in]     indexDescs          `indexCount` descriptors of them.
- * @param[in]     indexs              `indexCount` pointers to them; device
- *                                    memory.
- * @param[in]     dxDesc              Describes dx.
- * @param[out]    dx                  Gradient of the tensor; device memory.
- * @param[in]     errorDesc           Describes `error`.
- * @param[out]    error               Index errors; device memory.
- * @param[in]     dimCount            Number of indexed dimensions.
- * @param[in]     dims                `dimCount` dimensions.
- * @param[in]     sliceCount          Number of slices.
- * @param[in]     slices              Bounds and steps of the slices.
- * @param[in]     offset              Elements before the first one.
+ * @param[in]     handle     Supplies the device and the stream.
+ * @param[in]     workspace  Not used; may be NULL.
+ * @param[in]     workspaceSizeInBytes  Not used.
+ * @param[in]     dyDesc     Half, bfloat16, float or double; where dx has the
+ *                           indexed dimensions, dy has one, of at most as many
+ *                           elements as the index tensors. Other lengths are at
+ *                           most those of dx.
+ * @param[in]     dy         Gradient of the result; device memory, read.
+ * @param[in]     indexCount Number of index tensors, 1 to 3.
+ * @param[in]     indexDescs `indexCount` descriptors of them: int32 or int64,
+ *                           one dimension, one length.
+ * @param[in]     indexs     `indexCount` pointers to them; device memory, read.
+ * @param[in]     dxDesc     The type of `dyDesc`.
+ * @param[in,out] dx         Gradient of the tensor; device memory, added to.
+ * @param[in]     errorDesc  int32, one dimension.
+ * @param[in,out] error      An element for each index tensor, written where one
+ *                           of its indices is outside; device memory.
+ * @param[in]     dimCount   Equals `indexCount`.
+ * @param[in]     dims       The indexed dimensions, which follow one another.
+ * @param[in]     sliceCount Number of slices of other dimensions of dx.
+ * @param[in]     slices     Four numbers for each: dimension, begin (0), end
+ * and step.
+ * @param[in]     offset     0.
  *
- * @retval miopenStatusNotImplemented  Always.
+ * @retval miopenStatusSuccess         The kernels are on the stream.
+ * @retval miopenStatusBadParm         A pointer is NULL, or tensors, dimensions
+ *                                     or slices do not fit each other.
+ * @retval miopenStatusNotImplemented  Another data type, more index tensors or
+ *                                     such with more dimensions, dimensions
+ * that do not follow one another, an offset, a slice that does not begin at 0
+ * or is of an indexed dimension.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
  *
  * @par Cost
- *   Host only; does not block.
+ *   Compiles on first use, then launches two kernels and one for each index
+ *   tensor. Each element of dx is compared with all indices.
  *
  * @par Threads
- *   Any thread, at any time.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenGetitemBackward(
     miopenHandle_t handle, void *workspace, size_t workspaceSizeInBytes,

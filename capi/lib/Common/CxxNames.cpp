@@ -35,22 +35,24 @@ static ApiResult copy(const std::vector<int64_t> &from,
 
 MIOPEN_EXPORT miopenStatus_t miopenGet4dTensorDescriptorLengths(
     miopenTensorDescriptor_t tensorDesc, int *n, int *c, int *h, int *w) {
-  return guard(__func__, REQUIRED(tensorDesc, n, c, h, w), [&]() -> ApiResult {
-    return copy(tensorDesc->lengths, {n, c, h, w});
-  });
+  return guard(__func__, REQUIRED(anyLayout(tensorDesc), n, c, h, w),
+               [&]() -> ApiResult {
+                 return copy(tensorDesc->lengths, {n, c, h, w});
+               });
 }
 
 MIOPEN_EXPORT miopenStatus_t miopenGet4dTensorDescriptorStrides(
     miopenTensorDescriptor_t tensorDesc, int *n, int *c, int *h, int *w) {
-  return guard(__func__, REQUIRED(tensorDesc, n, c, h, w), [&]() -> ApiResult {
-    return copy(tensorDesc->strides, {n, c, h, w});
-  });
+  return guard(__func__, REQUIRED(anyLayout(tensorDesc), n, c, h, w),
+               [&]() -> ApiResult {
+                 return copy(tensorDesc->strides, {n, c, h, w});
+               });
 }
 
 MIOPEN_EXPORT miopenStatus_t
 miopenGet5dTensorDescriptorLengths(miopenTensorDescriptor_t tensorDesc, int *n,
                                    int *c, int *d, int *h, int *w) {
-  return guard(__func__, REQUIRED(tensorDesc, n, c, d, h, w),
+  return guard(__func__, REQUIRED(anyLayout(tensorDesc), n, c, d, h, w),
                [&]() -> ApiResult {
                  return copy(tensorDesc->lengths, {n, c, d, h, w});
                });
@@ -59,18 +61,18 @@ miopenGet5dTensorDescriptorLengths(miopenTensorDescriptor_t tensorDesc, int *n,
 MIOPEN_EXPORT miopenStatus_t
 miopenGet5dTensorDescriptorStrides(miopenTensorDescriptor_t tensorDesc, int *n,
                                    int *c, int *d, int *h, int *w) {
-  return guard(__func__, REQUIRED(tensorDesc, n, c, d, h, w),
+  return guard(__func__, REQUIRED(anyLayout(tensorDesc), n, c, d, h, w),
                [&]() -> ApiResult {
                  return copy(tensorDesc->strides, {n, c, d, h, w});
                });
 }
 
-/// Always gives 1, because there are no layouts with vectors of channels.
+/// How many channels of a block lie together; 1 of layouts without blocks.
 MIOPEN_EXPORT miopenStatus_t miopenGetNdTensorDescriptorVectorLength(
     miopenTensorDescriptor_t tensorDesc, size_t *vectorLength) {
-  return guard(__func__, REQUIRED(tensorDesc, vectorLength),
+  return guard(__func__, REQUIRED(anyLayout(tensorDesc), vectorLength),
                [&]() -> ApiResult {
-                 *vectorLength = 1;
+                 *vectorLength = tensorDesc->vectorLength;
                  return Status::ok();
                });
 }

@@ -2,6 +2,8 @@
 
 #include "capi/lib/Common/ErrorGuard.h"
 
+#include "capi/lib/Tensor/TensorDescriptor.h"
+
 #include "capi/lib/Handle/CompileOnlyEngine.h"
 
 #include <algorithm>
@@ -74,15 +76,15 @@ const char *capi::getStatusName(miopenStatus_t status) {
 const char *capi::getLastErrorMessage() { return lastErrorMessage; }
 
 /// Removes the first name from a list that is separated by commas and returns
-/// it; "orNull(desc)" is the name "desc".
+/// it; "orNull(desc)" and "anyLayout(desc)" are the name "desc".
 static std::string_view takeName(std::string_view &names) {
-  constexpr std::string_view kOptional = "orNull(";
   const size_t end = std::min(names.find(','), names.size());
   std::string_view name = names.substr(0, end);
   names.remove_prefix(end);
   names.remove_prefix(std::min(names.find_first_not_of(", "), names.size()));
-  if (name.starts_with(kOptional))
-    name = name.substr(kOptional.size(), name.size() - kOptional.size() - 1);
+  for (std::string_view mark : {"orNull(", "anyLayout("})
+    if (name.starts_with(mark))
+      return name.substr(mark.size(), name.size() - mark.size() - 1);
   return name;
 }
 
@@ -111,15 +113,34 @@ static std::string describe(const Argument &argument) {
   return " is " + std::string(found) + ", not " + std::string(wanted);
 }
 
+/// Whether a valid argument is a tensor with blocks of channels for a function
+/// that knows none.
+static bool hasUnknownLayout(const Argument &argument) {
+  if (argument.takesAnyLayout() || !argument.get() ||
+      argument.getTag() != kTagOf<miopenTensorDescriptor>)
+    return false;
+  return static_cast<const miopenTensorDescriptor *>(argument.get())
+      ->hasVectors();
+}
+
+/// The name of `argument` in the list of names.
+static std::string findName(std::string_view names, Pointers pointers,
+                            const Argument &argument) {
+  for (const Argument *other = pointers.begin(); other != &argument; ++other)
+    takeName(names);
+  return std::string(takeName(names));
+}
+
 Status capi::checkPointers(std::string_view names, Pointers pointers) {
-  for (const Argument &argument : pointers) {
-    if (!argument.isValid()) [[unlikely]] {
-      for (const Argument *other = pointers.begin(); other != &argument;
-           ++other)
-        takeName(names);
-      return invalidArgument(std::string(takeName(names)) + describe(argument));
-    }
-  }
+  for (const Argument &argument : pointers)
+    if (!argument.isValid()) [[unlikely]]
+      return invalidArgument(findName(names, pointers, argument) +
+                             describe(argument));
+  for (const Argument &argument : pointers)
+    if (hasUnknownLayout(argument)) [[unlikely]]
+      return notSupported(findName(names, pointers, argument) +
+                          " has a layout with blocks of channels, which is "
+                          "not implemented here");
   return Status::ok();
 }
 

@@ -53,7 +53,10 @@ public:
   Argument(T *pointer) : pointer(pointer), tag(kTagOf<std::remove_cv_t<T>>) {}
 
   const void *get() const { return pointer; }
-  uint64_t getTag() const { return tag & ~kOptional; }
+  uint64_t getTag() const { return tag & ~(kOptional | kAnyLayout); }
+
+  /// Whether the call takes tensors with blocks of channels.
+  bool takesAnyLayout() const { return tag & kAnyLayout; }
 
   /// Whether the call may use the pointer.
   bool isValid() const {
@@ -65,10 +68,14 @@ public:
 private:
   template <typename T>
   friend Argument orNull(T *pointer);
+  template <typename T>
+  friend Argument anyLayout(T *pointer);
 
-  /// A bit that no tag has. It is kept in `tag`, and not in a member of its
-  /// own, because each call writes a list of arguments to the stack.
-  static constexpr uint64_t kOptional = 0x80;
+  /// Bits that no tag of a live object has. They are kept in `tag`, and not in
+  /// members of their own, because each call writes a list of arguments to the
+  /// stack.
+  static constexpr uint64_t kOptional = 0x80, kAnyLayout = 0x100;
+  static_assert((kLiveTag & (kOptional | kAnyLayout)) == 0);
 
   const void *pointer;
   uint64_t tag;
@@ -82,11 +89,20 @@ Argument orNull(T *pointer) {
   return argument;
 }
 
+/// Marks a tensor that may have blocks of channels, which other functions
+/// refuse before their bodies run: REQUIRED(handle, anyLayout(xDesc)).
+template <typename T>
+Argument anyLayout(T *pointer) {
+  Argument argument(pointer);
+  argument.tag |= Argument::kAnyLayout;
+  return argument;
+}
+
 /// Expands to two arguments: the names of pointers as the header has them, and
 /// the pointers, which must not be null and whose objects must be alive and
 /// have the right types: guard(__func__, REQUIRED(handle, xDesc), [&] ...).
 #define REQUIRED(...)                                                          \
-  #__VA_ARGS__, { __VA_ARGS__ }
+#__VA_ARGS__, { __VA_ARGS__ }
 using Pointers = std::initializer_list<Argument>;
 
 /// InvalidArgument that says what is wrong with the first argument that is not

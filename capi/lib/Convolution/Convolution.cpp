@@ -2,8 +2,9 @@
 
 #include <miopen/convolution.h>
 
-#include "capi/lib/Convolution/ConvolutionDescriptor.h"
 #include "capi/lib/Common/Objects.h"
+#include "capi/lib/Convolution/ConvolutionDescriptor.h"
+#include "capi/lib/Tensor/VectorLayout.h"
 
 #include <algorithm>
 #include <limits>
@@ -91,7 +92,9 @@ static Status copyOutputLengths(const miopenConvolutionDescriptor &conv,
                                 const miopenTensorDescriptor &x,
                                 const miopenTensorDescriptor &w, int *rank,
                                 int *lengths) {
-  const ErrorOr<OutputLengths> output = getForwardOutputLengths(conv, x, w);
+  const ErrorOr<OutputLengths> output =
+      getForwardOutputLengths(conv, OtherWords::asChannelsLast(x).get(),
+                              OtherWords::asChannelsLast(w).get());
   if (!output)
     return output.getStatus();
   for (int i = 0; i < output->rank; ++i)
@@ -269,21 +272,23 @@ miopenStatus_t miopenGetConvolutionForwardOutputDim(
     miopenConvolutionDescriptor_t convDesc,
     const miopenTensorDescriptor_t inputTensorDesc,
     const miopenTensorDescriptor_t filterDesc, int *n, int *c, int *h, int *w) {
-  return guard(
-      __func__, REQUIRED(convDesc, inputTensorDesc, filterDesc, n, c, h, w),
-      [&]() -> ApiResult {
-        if (convDesc->spatialRank != 2)
-          return notTwoDimensional(*convDesc);
-        int rank;
-        int lengths[4];
-        if (Status status = copyOutputLengths(*convDesc, *inputTensorDesc,
-                                              *filterDesc, &rank, lengths);
-            !status.isOk())
-          return status;
-        *n = lengths[0], *c = lengths[1];
-        *h = lengths[2], *w = lengths[3];
-        return Status::ok();
-      });
+  return guard(__func__,
+               REQUIRED(convDesc, anyLayout(inputTensorDesc),
+                        anyLayout(filterDesc), n, c, h, w),
+               [&]() -> ApiResult {
+                 if (convDesc->spatialRank != 2)
+                   return notTwoDimensional(*convDesc);
+                 int rank;
+                 int lengths[4];
+                 if (Status status =
+                         copyOutputLengths(*convDesc, *inputTensorDesc,
+                                           *filterDesc, &rank, lengths);
+                     !status.isOk())
+                   return status;
+                 *n = lengths[0], *c = lengths[1];
+                 *h = lengths[2], *w = lengths[3];
+                 return Status::ok();
+               });
 }
 
 miopenStatus_t miopenGetConvolutionNdForwardOutputDim(
@@ -291,13 +296,13 @@ miopenStatus_t miopenGetConvolutionNdForwardOutputDim(
     const miopenTensorDescriptor_t inputTensorDesc,
     const miopenTensorDescriptor_t filterDesc, int *nDim,
     int *outputTensorDimA) {
-  return guard(
-      __func__,
-      REQUIRED(convDesc, inputTensorDesc, filterDesc, nDim, outputTensorDimA),
-      [&]() -> ApiResult {
-        return copyOutputLengths(*convDesc, *inputTensorDesc, *filterDesc, nDim,
-                                 outputTensorDimA);
-      });
+  return guard(__func__,
+               REQUIRED(convDesc, anyLayout(inputTensorDesc),
+                        anyLayout(filterDesc), nDim, outputTensorDimA),
+               [&]() -> ApiResult {
+                 return copyOutputLengths(*convDesc, *inputTensorDesc,
+                                          *filterDesc, nDim, outputTensorDimA);
+               });
 }
 
 miopenStatus_t

@@ -18,7 +18,8 @@ miopenStatus_t miopenConvolutionBackwardDataGetWorkSpaceSize(
     const miopenTensorDescriptor_t dxDesc, size_t *workSpaceSize) {
   return guard(
       __func__,
-      REQUIRED(handle, dyDesc, wDesc, convDesc, dxDesc, workSpaceSize),
+      REQUIRED(handle, anyLayout(dyDesc), anyLayout(wDesc), convDesc,
+               anyLayout(dxDesc), workSpaceSize),
       [&]() -> ApiResult {
         return getWorkspaceSize(
             {*handle, kDirection, {*dxDesc, *wDesc, *convDesc, *dyDesc}},
@@ -35,8 +36,8 @@ miopenStatus_t miopenFindConvolutionBackwardDataAlgorithm(
     size_t workSpaceSize, bool exhaustiveSearch) {
   return guard(
       __func__,
-      REQUIRED(handle, dyDesc, dy, wDesc, w, convDesc, dxDesc, dx,
-               returnedAlgoCount, perfResults),
+      REQUIRED(handle, anyLayout(dyDesc), dy, anyLayout(wDesc), w, convDesc,
+               anyLayout(dxDesc), dx, returnedAlgoCount, perfResults),
       [&]() -> ApiResult {
         return findAlgorithm(
             {*handle, kDirection, {*dxDesc, *wDesc, *convDesc, *dyDesc}},
@@ -55,7 +56,8 @@ miopenStatus_t miopenConvolutionBackwardData(
     size_t workSpaceSize) {
   return guard(
       __func__,
-      REQUIRED(handle, alpha, dyDesc, dy, wDesc, w, convDesc, beta, dxDesc, dx),
+      REQUIRED(handle, alpha, anyLayout(dyDesc), dy, anyLayout(wDesc), w,
+               convDesc, beta, anyLayout(dxDesc), dx),
       [&]() -> ApiResult {
         return runAlgorithm(
             {*handle, kDirection, {*dxDesc, *wDesc, *convDesc, *dyDesc}},
@@ -69,7 +71,8 @@ miopenStatus_t miopenConvolutionBackwardDataGetSolutionCount(
     const miopenConvolutionDescriptor_t convDesc,
     const miopenTensorDescriptor_t dxDesc, size_t *solutionCount) {
   return guard(__func__,
-               REQUIRED(handle, dyDesc, wDesc, convDesc, dxDesc, solutionCount),
+               REQUIRED(handle, anyLayout(dyDesc), anyLayout(wDesc), convDesc,
+                        anyLayout(dxDesc), solutionCount),
                [&]() -> ApiResult {
                  return countSolutions({*handle,
                                         kDirection,
@@ -86,8 +89,8 @@ miopenStatus_t miopenConvolutionBackwardDataGetSolution(
     size_t *solutionCount, miopenConvSolution_t *solutions) {
   return guard(
       __func__,
-      REQUIRED(handle, dyDesc, wDesc, convDesc, dxDesc, solutionCount,
-               solutions),
+      REQUIRED(handle, anyLayout(dyDesc), anyLayout(wDesc), convDesc,
+               anyLayout(dxDesc), solutionCount, solutions),
       [&]() -> ApiResult {
         return getSolutions(
             {*handle, kDirection, {*dxDesc, *wDesc, *convDesc, *dyDesc}},
@@ -103,7 +106,8 @@ miopenStatus_t miopenConvolutionBackwardDataGetSolutionWorkspaceSize(
     size_t *workSpaceSize) {
   return guard(
       __func__,
-      REQUIRED(handle, dyDesc, wDesc, convDesc, dxDesc, workSpaceSize),
+      REQUIRED(handle, anyLayout(dyDesc), anyLayout(wDesc), convDesc,
+               anyLayout(dxDesc), workSpaceSize),
       [&]() -> ApiResult {
         return getSolutionWorkspaceSize(
             {*handle, kDirection, {*dxDesc, *wDesc, *convDesc, *dyDesc}},
@@ -116,7 +120,9 @@ miopenStatus_t miopenConvolutionBackwardDataCompileSolution(
     const miopenTensorDescriptor_t wDesc,
     const miopenConvolutionDescriptor_t convDesc,
     const miopenTensorDescriptor_t dxDesc, const uint64_t solution_id) {
-  return guard(__func__, REQUIRED(handle, dyDesc, wDesc, convDesc, dxDesc),
+  return guard(__func__,
+               REQUIRED(handle, anyLayout(dyDesc), anyLayout(wDesc), convDesc,
+                        anyLayout(dxDesc)),
                [&]() -> ApiResult {
                  return compileSolution({*handle,
                                          kDirection,
@@ -132,7 +138,9 @@ miopenStatus_t miopenConvolutionBackwardDataImmediate(
     const miopenTensorDescriptor_t dxDesc, void *dx, void *workSpace,
     size_t workSpaceSize, const uint64_t solution_id) {
   return guard(
-      __func__, REQUIRED(handle, dyDesc, dy, wDesc, w, convDesc, dxDesc, dx),
+      __func__,
+      REQUIRED(handle, anyLayout(dyDesc), dy, anyLayout(wDesc), w, convDesc,
+               anyLayout(dxDesc), dx),
       [&]() -> ApiResult {
         return runSolution(
             {*handle, kDirection, {*dxDesc, *wDesc, *convDesc, *dyDesc}},

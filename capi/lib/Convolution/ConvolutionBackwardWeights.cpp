@@ -1,6 +1,8 @@
 //===- ConvolutionBackwardWeights.cpp - The gradient of the filter --------===//
 
+#define MIOPEN_BETA_API 1
 #include <miopen/convolution_backward_weights.h>
+#include <miopen/graph.h>
 
 #include "capi/lib/Convolution/ConvolutionCall.h"
 
@@ -18,7 +20,8 @@ miopenStatus_t miopenConvolutionBackwardWeightsGetWorkSpaceSize(
     const miopenTensorDescriptor_t dwDesc, size_t *workSpaceSize) {
   return guard(
       __func__,
-      REQUIRED(handle, dyDesc, xDesc, convDesc, dwDesc, workSpaceSize),
+      REQUIRED(handle, anyLayout(dyDesc), anyLayout(xDesc), convDesc,
+               anyLayout(dwDesc), workSpaceSize),
       [&]() -> ApiResult {
         return getWorkspaceSize(
             {*handle, kDirection, {*xDesc, *dwDesc, *convDesc, *dyDesc}},
@@ -35,8 +38,8 @@ miopenStatus_t miopenFindConvolutionBackwardWeightsAlgorithm(
     size_t workSpaceSize, bool exhaustiveSearch) {
   return guard(
       __func__,
-      REQUIRED(handle, dyDesc, dy, xDesc, x, convDesc, dwDesc, dw,
-               returnedAlgoCount, perfResults),
+      REQUIRED(handle, anyLayout(dyDesc), dy, anyLayout(xDesc), x, convDesc,
+               anyLayout(dwDesc), dw, returnedAlgoCount, perfResults),
       [&]() -> ApiResult {
         return findAlgorithm(
             {*handle, kDirection, {*xDesc, *dwDesc, *convDesc, *dyDesc}},
@@ -55,7 +58,8 @@ miopenStatus_t miopenConvolutionBackwardWeights(
     size_t workSpaceSize) {
   return guard(
       __func__,
-      REQUIRED(handle, alpha, dyDesc, dy, xDesc, x, convDesc, beta, dwDesc, dw),
+      REQUIRED(handle, alpha, anyLayout(dyDesc), dy, anyLayout(xDesc), x,
+               convDesc, beta, anyLayout(dwDesc), dw),
       [&]() -> ApiResult {
         return runAlgorithm(
             {*handle, kDirection, {*xDesc, *dwDesc, *convDesc, *dyDesc}},
@@ -69,7 +73,8 @@ miopenStatus_t miopenConvolutionBackwardWeightsGetSolutionCount(
     const miopenConvolutionDescriptor_t convDesc,
     const miopenTensorDescriptor_t dwDesc, size_t *solutionCount) {
   return guard(__func__,
-               REQUIRED(handle, dyDesc, xDesc, convDesc, dwDesc, solutionCount),
+               REQUIRED(handle, anyLayout(dyDesc), anyLayout(xDesc), convDesc,
+                        anyLayout(dwDesc), solutionCount),
                [&]() -> ApiResult {
                  return countSolutions({*handle,
                                         kDirection,
@@ -86,8 +91,8 @@ miopenStatus_t miopenConvolutionBackwardWeightsGetSolution(
     size_t *solutionCount, miopenConvSolution_t *solutions) {
   return guard(
       __func__,
-      REQUIRED(handle, dyDesc, xDesc, convDesc, dwDesc, solutionCount,
-               solutions),
+      REQUIRED(handle, anyLayout(dyDesc), anyLayout(xDesc), convDesc,
+               anyLayout(dwDesc), solutionCount, solutions),
       [&]() -> ApiResult {
         return getSolutions(
             {*handle, kDirection, {*xDesc, *dwDesc, *convDesc, *dyDesc}},
@@ -103,7 +108,8 @@ miopenStatus_t miopenConvolutionBackwardWeightsGetSolutionWorkspaceSize(
     size_t *workSpaceSize) {
   return guard(
       __func__,
-      REQUIRED(handle, dyDesc, xDesc, convDesc, dwDesc, workSpaceSize),
+      REQUIRED(handle, anyLayout(dyDesc), anyLayout(xDesc), convDesc,
+               anyLayout(dwDesc), workSpaceSize),
       [&]() -> ApiResult {
         return getSolutionWorkspaceSize(
             {*handle, kDirection, {*xDesc, *dwDesc, *convDesc, *dyDesc}},
@@ -116,7 +122,9 @@ miopenStatus_t miopenConvolutionBackwardWeightsCompileSolution(
     const miopenTensorDescriptor_t xDesc,
     const miopenConvolutionDescriptor_t convDesc,
     const miopenTensorDescriptor_t dwDesc, const uint64_t solution_id) {
-  return guard(__func__, REQUIRED(handle, dyDesc, xDesc, convDesc, dwDesc),
+  return guard(__func__,
+               REQUIRED(handle, anyLayout(dyDesc), anyLayout(xDesc), convDesc,
+                        anyLayout(dwDesc)),
                [&]() -> ApiResult {
                  return compileSolution({*handle,
                                          kDirection,
@@ -132,11 +140,34 @@ miopenStatus_t miopenConvolutionBackwardWeightsImmediate(
     const miopenTensorDescriptor_t dwDesc, void *dw, void *workSpace,
     size_t workSpaceSize, const uint64_t solution_id) {
   return guard(
-      __func__, REQUIRED(handle, dyDesc, dy, xDesc, x, convDesc, dwDesc, dw),
+      __func__,
+      REQUIRED(handle, anyLayout(dyDesc), dy, anyLayout(xDesc), x, convDesc,
+               anyLayout(dwDesc), dw),
       [&]() -> ApiResult {
         return runSolution(
             {*handle, kDirection, {*xDesc, *dwDesc, *convDesc, *dyDesc}},
             {x, dw, dy, workSpace, workSpaceSize}, solution_id);
+      });
+}
+
+miopenStatus_t miopenConvolutionABBackwardWeightsGetWorkSpaceSize(
+    const miopenAlphaBetaCase_t alpha_beta_case,
+    const miopenTensorDescriptor_t inputTensorDesc,
+    const miopenTensorDescriptor_t outputTensorDesc,
+    const miopenConvolutionDescriptor_t convDesc, size_t *buffer_size) {
+  return guard(
+      __func__,
+      REQUIRED(inputTensorDesc, outputTensorDesc, convDesc, buffer_size),
+      [&]() -> ApiResult {
+        if (alpha_beta_case < DEFAULT || alpha_beta_case > BILINEAR)
+          return invalidArgument("alpha_beta_case is unknown");
+        const int rank = convDesc->spatialRank + 2;
+        if (inputTensorDesc->getRank() != rank ||
+            outputTensorDesc->getRank() != rank)
+          return invalidArgument("a tensor does not have the "
+                                 "dimensions of the convolution");
+        *buffer_size = 0;
+        return Status::ok();
       });
 }
 

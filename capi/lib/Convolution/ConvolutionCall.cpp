@@ -2,6 +2,7 @@
 
 #include "capi/lib/Convolution/ConvolutionCall.h"
 
+#include "capi/lib/Convolution/VectorConvolution.h"
 #include "capi/lib/Find/FindSearch.h"
 #include "capi/lib/Handle/KernelChecks.h"
 #include "runtime/Base/Log.h"
@@ -38,12 +39,29 @@ static ErrorOr<const LoadedKernel *> prepareProblem(const ConvolutionCall &call,
   return kernel;
 }
 
+/// The problem that a kernel is made for: that of the call, or that of copies
+/// without blocks of channels.
+static ErrorOr<ConvProblem> makeKernelProblem(const ConvolutionCall &call) {
+  if (!hasVectors(call.operands)) [[likely]]
+    return makeConvProblem(call.direction, call.operands);
+  const VectorConvolution copies(call);
+  return makeConvProblem(call.direction, copies.getOperands());
+}
+
 ErrorOr<const LoadedKernel *> capi::prepareKernel(const ConvolutionCall &call) {
-  const ErrorOr<ConvProblem> problem =
-      makeConvProblem(call.direction, call.operands);
+  const ErrorOr<ConvProblem> problem = makeKernelProblem(call);
   if (!problem)
     return problem.getStatus();
   return prepareProblem(call, *problem);
+}
+
+/// The workspace of a call that runs `kernel`.
+static size_t getWorkspaceBytes(const ConvolutionCall &call,
+                                const LoadedKernel &kernel) {
+  const size_t bytes = kernel.getKernel().workspaceBytes;
+  return hasVectors(call.operands)
+             ? bytes + VectorConvolution(call).getCopyBytes()
+             : bytes;
 }
 
 static LaunchArgs getArgs(const ConvolutionCall &call,
@@ -86,7 +104,7 @@ static ErrorOr<ReadyKernel> prepareFitting(const ConvolutionCall &call,
 static ErrorOr<ReadyKernel> prepareToRun(const ConvolutionCall &call,
                                          const ConvolutionData &data,
                                          const Scaling &scaling = {}) {
-  ErrorOr<ConvProblem> problem = makeConvProblem(call.direction, call.operands);
+  ErrorOr<ConvProblem> problem = makeKernelProblem(call);
   if (!problem)
     return problem.getStatus();
   problem->epilogue = scaling.epilogue;
@@ -98,8 +116,8 @@ static ErrorOr<ReadyKernel> prepareToRun(const ConvolutionCall &call,
 }
 
 /// Checks the workspace, then launches on the handle's stream.
-static Status run(const ConvolutionCall &call, const ConvolutionData &data,
-                  const Scaling &scaling = {}) {
+static Status runKernel(const ConvolutionCall &call,
+                        const ConvolutionData &data, const Scaling &scaling) {
   const ErrorOr<ReadyKernel> ready = prepareToRun(call, data, scaling);
   if (!ready)
     return ready.getStatus();
@@ -110,6 +128,21 @@ static Status run(const ConvolutionCall &call, const ConvolutionData &data,
   return call.handle.launch(*ready->kernel, ready->args);
 }
 
+/// Runs the kernel, behind and before copies of tensors with blocks of
+/// channels.
+static Status run(const ConvolutionCall &call, const ConvolutionData &data,
+                  const Scaling &scaling = {}) {
+  if (!hasVectors(call.operands)) [[likely]]
+    return runKernel(call, data, scaling);
+  const VectorConvolution copies(call);
+  Status status = copies.checkWorkspace(data);
+  if (status.isOk())
+    status = copies.copyOperands(data, scaling.beta != 0);
+  if (status.isOk())
+    status = runKernel(call, copies.getData(data), scaling);
+  return status.isOk() ? copies.copyResult(data) : status;
+}
+
 //===----------------------------------------------------------------------===//
 // Find 1.0
 //===----------------------------------------------------------------------===//
@@ -118,7 +151,7 @@ ApiResult capi::getWorkspaceSize(const ConvolutionCall &call, size_t &bytes) {
   const ErrorOr<const LoadedKernel *> kernel = prepareKernel(call);
   if (!kernel)
     return kernel.getStatus();
-  bytes = (*kernel)->getKernel().workspaceBytes;
+  bytes = getWorkspaceBytes(call, **kernel);
   return Status::ok();
 }
 
@@ -127,8 +160,7 @@ static ErrorOr<ReadyKernel> findKernel(const ConvolutionCall &call,
                                        const ConvolutionData &data,
                                        bool isSearchAsked) {
   const FindSettings &settings = readFindSettingsOnce();
-  const ErrorOr<ConvProblem> problem =
-      makeConvProblem(call.direction, call.operands);
+  const ErrorOr<ConvProblem> problem = makeKernelProblem(call);
   if (!problem)
     return problem.getStatus();
   Engine &engine = call.handle.engine;
@@ -145,12 +177,34 @@ static ErrorOr<ReadyKernel> findKernel(const ConvolutionCall &call,
   return ready;
 }
 
+/// UnknownError, as MIOpen reports it if no solver is left.
+static ApiResult makeNothingFits(const Status &status) {
+  return {miopenStatusUnknownError,
+          "no algorithm fits: " + status.getMessage()};
+}
+
+/// What the kernel of Find reads and writes; the time of copies is not
+/// measured.
+static ErrorOr<ConvolutionData> getFindData(const ConvolutionCall &call,
+                                            const ConvolutionData &given) {
+  if (!hasVectors(call.operands))
+    return given;
+  const VectorConvolution copies(call);
+  if (Status status = copies.checkWorkspace(given); !status.isOk())
+    return status;
+  return copies.getData(given);
+}
+
 ApiResult capi::findAlgorithm(const ConvolutionCall &call,
-                              const ConvolutionData &data, int requestedCount,
+                              const ConvolutionData &given, int requestedCount,
                               int &returnedCount, miopenConvAlgoPerf_t *results,
                               bool isSearchAsked) {
   if (requestedCount < 1)
     return invalidArgument("requestAlgoCount is below 1");
+  const ErrorOr<ConvolutionData> found = getFindData(call, given);
+  if (!found)
+    return makeNothingFits(found.getStatus());
+  const ConvolutionData &data = *found;
   const ErrorOr<ReadyKernel> ready = findKernel(call, data, isSearchAsked);
   if (!ready)
     return ready.getStatus();
@@ -159,8 +213,7 @@ ApiResult capi::findAlgorithm(const ConvolutionCall &call,
   if (Status status =
           checkWorkspace(*ready->kernel, data.workspace, data.workspaceBytes);
       !status.isOk())
-    return {miopenStatusUnknownError,
-            "no algorithm fits: " + status.getMessage()};
+    return makeNothingFits(status);
   float timeMs = 0;
   if (Status status = call.handle.measure(*ready->kernel, ready->args, timeMs);
       !status.isOk())
@@ -168,12 +221,12 @@ ApiResult capi::findAlgorithm(const ConvolutionCall &call,
   // The value of Direct is the same in the enums of all directions.
   results->fwd_algo = miopenConvolutionFwdAlgoDirect;
   results->time = timeMs;
-  results->memory = ready->kernel->getKernel().workspaceBytes;
+  results->memory = getWorkspaceBytes(call, *ready->kernel);
   returnedCount = 1;
   return Status::ok();
 }
 
-static Status checkAlgorithm(Direction direction, int algorithm) {
+Status capi::checkAlgorithm(Direction direction, int algorithm) {
   switch (algorithm) {
   case miopenConvolutionAlgoGEMM:
   case miopenConvolutionAlgoDirect:
@@ -235,10 +288,11 @@ static uint64_t getWorkspaceFreeSolution(Direction direction) {
 static ErrorOr<Problem> makeProblem(const ConvolutionCall &call,
                                     uint64_t solution) {
   const bool isFree = solution == getWorkspaceFreeSolution(call.direction);
-  if (!isFree && solution != getSolution(call.direction))
+  // Copies of tensors with blocks of channels lie in a workspace.
+  if ((!isFree || hasVectors(call.operands)) &&
+      solution != getSolution(call.direction))
     return invalidArgument("there is no solution " + std::to_string(solution));
-  const ErrorOr<ConvProblem> conv =
-      makeConvProblem(call.direction, call.operands);
+  const ErrorOr<ConvProblem> conv = makeKernelProblem(call);
   if (!conv)
     return conv.getStatus();
   const Problem problem = *conv;
@@ -269,8 +323,8 @@ listSolutions(const ConvolutionCall &call, size_t maxCount) {
   if (!best)
     return best.getStatus();
   const uint64_t bytes = (*best)->getKernel().workspaceBytes;
-  add(getSolution(call.direction), bytes);
-  if (bytes == 0 || maxCount < 2)
+  add(getSolution(call.direction), getWorkspaceBytes(call, **best));
+  if (bytes == 0 || maxCount < 2 || hasVectors(call.operands))
     return solutions;
   const uint64_t freeId = getWorkspaceFreeSolution(call.direction);
   const ErrorOr<const LoadedKernel *> other = prepareSolution(call, freeId);
@@ -304,7 +358,7 @@ ApiResult capi::getSolutionWorkspaceSize(const ConvolutionCall &call,
   const ErrorOr<const LoadedKernel *> kernel = prepareSolution(call, solution);
   if (!kernel)
     return kernel.getStatus();
-  bytes = (*kernel)->getKernel().workspaceBytes;
+  bytes = getWorkspaceBytes(call, **kernel);
   return Status::ok();
 }
 

@@ -11,8 +11,8 @@
 #ifndef TESSERA_CAPI_LIB_CONVOLUTION_CONVOLUTIONCALL_H
 #define TESSERA_CAPI_LIB_CONVOLUTION_CONVOLUTIONCALL_H
 
-#include "capi/lib/Convolution/ConvolutionProblem.h"
 #include "capi/lib/Common/ErrorGuard.h"
+#include "capi/lib/Convolution/ConvolutionProblem.h"
 #include "capi/lib/Handle/HandleState.h"
 
 namespace tessera::capi {
@@ -32,6 +32,9 @@ struct ConvolutionData {
   void *workspace;
   size_t workspaceBytes;
 };
+
+/// InvalidArgument for a number that is no algorithm of the direction.
+Status checkAlgorithm(Direction direction, int algorithm);
 
 /// Gets the kernel, loaded on the device: from memory, from the database, or
 /// compiled. A hit in memory allocates nothing on the host.

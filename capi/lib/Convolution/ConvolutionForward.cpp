@@ -17,7 +17,8 @@ miopenStatus_t miopenConvolutionForwardGetWorkSpaceSize(
     const miopenConvolutionDescriptor_t convDesc,
     const miopenTensorDescriptor_t yDesc, size_t *workSpaceSize) {
   return guard(__func__,
-               REQUIRED(handle, wDesc, xDesc, convDesc, yDesc, workSpaceSize),
+               REQUIRED(handle, anyLayout(wDesc), anyLayout(xDesc), convDesc,
+                        anyLayout(yDesc), workSpaceSize),
                [&]() -> ApiResult {
                  return getWorkspaceSize(
                      {*handle, kDirection, {*xDesc, *wDesc, *convDesc, *yDesc}},
@@ -33,8 +34,9 @@ miopenStatus_t miopenFindConvolutionForwardAlgorithm(
     int *returnedAlgoCount, miopenConvAlgoPerf_t *perfResults, void *workSpace,
     size_t workSpaceSize, bool exhaustiveSearch) {
   return guard(__func__,
-               REQUIRED(handle, xDesc, x, wDesc, w, convDesc, yDesc, y,
-                        returnedAlgoCount, perfResults),
+               REQUIRED(handle, anyLayout(xDesc), x, anyLayout(wDesc), w,
+                        convDesc, anyLayout(yDesc), y, returnedAlgoCount,
+                        perfResults),
                [&]() -> ApiResult {
                  return findAlgorithm(
                      {*handle, kDirection, {*xDesc, *wDesc, *convDesc, *yDesc}},
@@ -51,14 +53,14 @@ miopenConvolutionForward(miopenHandle_t handle, const void *alpha,
                          miopenConvFwdAlgorithm_t algo, const void *beta,
                          const miopenTensorDescriptor_t yDesc, void *y,
                          void *workSpace, size_t workSpaceSize) {
-  return guard(
-      __func__,
-      REQUIRED(handle, alpha, xDesc, x, wDesc, w, convDesc, beta, yDesc, y),
-      [&]() -> ApiResult {
-        return runAlgorithm(
-            {*handle, kDirection, {*xDesc, *wDesc, *convDesc, *yDesc}},
-            {x, w, y, workSpace, workSpaceSize}, algo, alpha, beta);
-      });
+  return guard(__func__,
+               REQUIRED(handle, alpha, anyLayout(xDesc), x, anyLayout(wDesc), w,
+                        convDesc, beta, anyLayout(yDesc), y),
+               [&]() -> ApiResult {
+                 return runAlgorithm(
+                     {*handle, kDirection, {*xDesc, *wDesc, *convDesc, *yDesc}},
+                     {x, w, y, workSpace, workSpaceSize}, algo, alpha, beta);
+               });
 }
 
 miopenStatus_t miopenConvolutionForwardGetSolutionCount(
@@ -67,7 +69,8 @@ miopenStatus_t miopenConvolutionForwardGetSolutionCount(
     const miopenConvolutionDescriptor_t convDesc,
     const miopenTensorDescriptor_t yDesc, size_t *solutionCount) {
   return guard(__func__,
-               REQUIRED(handle, wDesc, xDesc, convDesc, yDesc, solutionCount),
+               REQUIRED(handle, anyLayout(wDesc), anyLayout(xDesc), convDesc,
+                        anyLayout(yDesc), solutionCount),
                [&]() -> ApiResult {
                  return countSolutions(
                      {*handle, kDirection, {*xDesc, *wDesc, *convDesc, *yDesc}},
@@ -81,14 +84,14 @@ miopenStatus_t miopenConvolutionForwardGetSolution(
     const miopenConvolutionDescriptor_t convDesc,
     const miopenTensorDescriptor_t yDesc, const size_t maxSolutionCount,
     size_t *solutionCount, miopenConvSolution_t *solutions) {
-  return guard(
-      __func__,
-      REQUIRED(handle, wDesc, xDesc, convDesc, yDesc, solutionCount, solutions),
-      [&]() -> ApiResult {
-        return getSolutions(
-            {*handle, kDirection, {*xDesc, *wDesc, *convDesc, *yDesc}},
-            maxSolutionCount, *solutionCount, solutions);
-      });
+  return guard(__func__,
+               REQUIRED(handle, anyLayout(wDesc), anyLayout(xDesc), convDesc,
+                        anyLayout(yDesc), solutionCount, solutions),
+               [&]() -> ApiResult {
+                 return getSolutions(
+                     {*handle, kDirection, {*xDesc, *wDesc, *convDesc, *yDesc}},
+                     maxSolutionCount, *solutionCount, solutions);
+               });
 }
 
 miopenStatus_t miopenConvolutionForwardGetSolutionWorkspaceSize(
@@ -98,7 +101,8 @@ miopenStatus_t miopenConvolutionForwardGetSolutionWorkspaceSize(
     const miopenTensorDescriptor_t yDesc, const uint64_t solution_id,
     size_t *workSpaceSize) {
   return guard(__func__,
-               REQUIRED(handle, wDesc, xDesc, convDesc, yDesc, workSpaceSize),
+               REQUIRED(handle, anyLayout(wDesc), anyLayout(xDesc), convDesc,
+                        anyLayout(yDesc), workSpaceSize),
                [&]() -> ApiResult {
                  return getSolutionWorkspaceSize(
                      {*handle, kDirection, {*xDesc, *wDesc, *convDesc, *yDesc}},
@@ -111,7 +115,9 @@ miopenStatus_t miopenConvolutionForwardCompileSolution(
     const miopenTensorDescriptor_t xDesc,
     const miopenConvolutionDescriptor_t convDesc,
     const miopenTensorDescriptor_t yDesc, const uint64_t solution_id) {
-  return guard(__func__, REQUIRED(handle, wDesc, xDesc, convDesc, yDesc),
+  return guard(__func__,
+               REQUIRED(handle, anyLayout(wDesc), anyLayout(xDesc), convDesc,
+                        anyLayout(yDesc)),
                [&]() -> ApiResult {
                  return compileSolution(
                      {*handle, kDirection, {*xDesc, *wDesc, *convDesc, *yDesc}},
@@ -126,7 +132,8 @@ miopenStatus_t miopenConvolutionForwardImmediate(
     const miopenTensorDescriptor_t yDesc, void *y, void *workSpace,
     size_t workSpaceSize, const uint64_t solution_id) {
   return guard(__func__,
-               REQUIRED(handle, wDesc, w, xDesc, x, convDesc, yDesc, y),
+               REQUIRED(handle, anyLayout(wDesc), w, anyLayout(xDesc), x,
+                        convDesc, anyLayout(yDesc), y),
                [&]() -> ApiResult {
                  return runSolution(
                      {*handle, kDirection, {*xDesc, *wDesc, *convDesc, *yDesc}},

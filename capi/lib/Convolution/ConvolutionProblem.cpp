@@ -111,11 +111,7 @@ static Status setInt8Result(Direction direction,
     return invalidArgument("int8 is a type of forward convolutions only");
   if (operands.areSwapped())
     return notSupported("transposed convolutions of int8 are not implemented");
-  if (operands.y.dataType == miopenInt8)
-    return notSupported("a result of int8 is not implemented; int32 and float "
-                        "are");
-  problem.byteResult =
-      operands.y.dataType == miopenFloat ? DataType::F32 : DataType::I32;
+  problem.byteResult = *findDataType(operands.y.dataType);
   return Status::ok();
 }
 
@@ -326,6 +322,8 @@ capi::makeConvProblem(Direction direction,
   setLayouts(operands, problem);
   if (Status status = problem.verify(); !status.isOk())
     return status;
+  if (!problem.gainsByRounding())
+    problem.mathType = MathType::Exact;
   return problem.canonicalize();
 }
 
@@ -339,9 +337,6 @@ ErrorOr<Scaling> capi::readScaling(const ConvolutionOperands &operands,
   Scaling scaling{read(alpha), read(beta), {}};
   if (scaling.alpha == 1 && scaling.beta == 0)
     return scaling;
-  if (operands.conv.spatialRank != 3)
-    return notSupported("only alpha = 1 and beta = 0 are implemented of "
-                        "convolutions that are not 3-D");
   if (operands.y.dataType == miopenInt32)
     return notSupported("only alpha = 1 and beta = 0 are implemented of a "
                         "result of int32");

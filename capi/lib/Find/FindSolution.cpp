@@ -2,13 +2,13 @@
 
 // MIOPEN_BETA_API declares the ids of the tensors of a softmax.
 #define MIOPEN_BETA_API 1
+#include "capi/lib/Common/Objects.h"
 #include "capi/lib/Convolution/ConvolutionCall.h"
+#include "capi/lib/Convolution/MeasuredTimes.h"
 #include "capi/lib/Find/Find2Problem.h"
 #include "capi/lib/Find/FindSettings.h"
-#include "capi/lib/Convolution/MeasuredTimes.h"
-#include "capi/lib/Common/Objects.h"
-#include "capi/lib/Softmax/SoftmaxCall.h"
 #include "capi/lib/Find/Solution.h"
+#include "capi/lib/Softmax/SoftmaxCall.h"
 #include "runtime/Gpu/DeviceBuffer.h"
 
 #include <algorithm>
@@ -108,6 +108,7 @@ static ApiResult createSolution(const miopenHandle &handle,
   data.target = (*target)->name;
   data.timeMs = timeMs;
   data.kernel = kernel.getKernel();
+  data.kernel.codeObject = kernel.getCodeObject();
   solution = makeObject<miopenSolution>(std::move(data));
   return Status::ok();
 }

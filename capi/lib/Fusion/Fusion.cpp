@@ -11,6 +11,7 @@
 #include <miopen/fusion.h>
 
 #include "capi/lib/Common/Objects.h"
+#include "capi/lib/Convolution/ConvolutionCall.h"
 #include "capi/lib/Fusion/FusionPlan.h"
 
 #include <utility>
@@ -112,6 +113,14 @@ miopenStatus_t miopenFusionPlanConvolutionGetAlgo(
                    *returnedAlgos = miopenConvolutionFwdAlgoDirect;
                  return Status::ok();
                });
+}
+
+miopenStatus_t
+miopenFusionPlanConvolutionSetAlgo(miopenFusionPlanDescriptor_t fusePlanDesc,
+                                   miopenConvFwdAlgorithm_t algo) {
+  return guard(__func__, REQUIRED(fusePlanDesc), [&]() -> ApiResult {
+    return checkAlgorithm(Direction::Forward, algo);
+  });
 }
 
 miopenStatus_t

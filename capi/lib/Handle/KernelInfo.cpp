@@ -39,7 +39,7 @@ void capi::describe(const LoadedKernel &loaded, tesseraKernelInfo &info) {
   const Kernel &kernel = loaded.getKernel();
   const KernelResources &resources = kernel.resources;
   info.origin = getOrigin(loaded);
-  info.codeObjectBytes = kernel.codeObject.size();
+  info.codeObjectBytes = loaded.getCodeObject().size();
   info.workspaceBytes = kernel.workspaceBytes;
   info.vgprs = resources.vgprs;
   info.agprs = resources.agprs;

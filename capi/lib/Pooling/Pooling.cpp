@@ -8,6 +8,7 @@
 
 #include "capi/lib/Handle/HandleState.h"
 #include "capi/lib/Pooling/PoolingDescriptor.h"
+#include "capi/lib/Tensor/VectorLayout.h"
 #include "runtime/Base/Log.h"
 #include "runtime/DriverCommand/LogCommand.h"
 
@@ -22,27 +23,27 @@ namespace {
 struct PoolingCall {
   miopenHandle &handle;
   const miopenPoolingDescriptor &pool;
-  const miopenTensorDescriptor &x;
-  const miopenTensorDescriptor &y;
+  const OtherWords x, y; ///< Blocks of channels as images.
   Direction direction;
   bool wantsIndices;
 };
 } // namespace
 
 static Status checkTensors(const PoolingCall &call) {
-  const ErrorOr<PoolingOutput> expected = getPoolingOutput(call.pool, call.x);
+  const ErrorOr<PoolingOutput> expected =
+      getPoolingOutput(call.pool, call.x.get());
   if (!expected)
     return expected.getStatus();
-  if (call.x.dataType != call.y.dataType)
+  if (call.x.get().dataType != call.y.get().dataType)
     return invalidArgument("x and y have different data types");
-  if (call.y.getRank() != expected->rank)
-    return invalidArgument("y has " + std::to_string(call.y.getRank()) +
+  if (call.y.get().getRank() != expected->rank)
+    return invalidArgument("y has " + std::to_string(call.y.get().getRank()) +
                            " dimensions, but x has " +
                            std::to_string(expected->rank));
   for (int i = 0; i < expected->rank; ++i)
-    if (call.y.lengths[i] != expected->lengths[i])
+    if (call.y.get().lengths[i] != expected->lengths[i])
       return invalidArgument("length " + std::to_string(i) + " of y is " +
-                             std::to_string(call.y.lengths[i]) +
+                             std::to_string(call.y.get().lengths[i]) +
                              ", but the pooling gives " +
                              std::to_string(expected->lengths[i]));
   return Status::ok();
@@ -110,10 +111,11 @@ static Strides getStrides(const miopenTensorDescriptor &tensor) {
 static ErrorOr<PoolProblem> makeProblem(const PoolingCall &call) {
   if (Status status = checkTensors(call); !status.isOk())
     return status;
-  const ErrorOr<DataType> type = getKernelType(call.x.dataType);
+  const ErrorOr<DataType> type = getKernelType(call.x.get().dataType);
   if (!type)
     return type.getStatus();
-  const auto &[pool, x] = std::tie(call.pool, call.x);
+  const miopenPoolingDescriptor &pool = call.pool;
+  const miopenTensorDescriptor &x = call.x.get();
   const int last = x.getRank() - 1;
   PoolProblem problem;
   problem.direction = call.direction;
@@ -121,7 +123,7 @@ static ErrorOr<PoolProblem> makeProblem(const PoolingCall &call) {
   problem.dataType = *type;
   problem.xLayout = problem.yLayout = Layout::Strided;
   problem.xStrides = getStrides(x);
-  problem.yStrides = getStrides(call.y);
+  problem.yStrides = getStrides(call.y.get());
   problem.batch = x.lengths[0];
   problem.channels = x.lengths[1];
   problem.in = {x.lengths[last - 1], x.lengths[last],
@@ -167,7 +169,7 @@ static ApiResult checkWorkspace(const PoolingCall &call, const void *workspace,
   if (!workspace)
     return {miopenStatusUnknownError,
             "workSpace is NULL, but max pooling needs it for its indices"};
-  const ErrorOr<size_t> needed = getIndicesBytes(call.pool, call.y);
+  const ErrorOr<size_t> needed = getIndicesBytes(call.pool, call.y.get());
   if (!needed)
     return needed.getStatus();
   if (bytes < *needed)
@@ -206,16 +208,18 @@ miopenStatus_t miopenPoolingForward(
     const void *beta, const miopenTensorDescriptor_t yDesc, void *y,
     bool do_backward, void *workSpace, size_t workSpaceSize) {
   return guard(__func__,
-               REQUIRED(handle, poolDesc, alpha, xDesc, x, beta, yDesc, y),
+               REQUIRED(handle, poolDesc, alpha, anyLayout(xDesc), x, beta,
+                        anyLayout(yDesc), y),
                [&]() -> ApiResult {
-                 const PoolingCall call{
-                     *handle,
-                     *poolDesc,
-                     *xDesc,
-                     *yDesc,
-                     Direction::Forward,
-                     do_backward && poolDesc->mode == miopenPoolingMax};
-                 ApiResult result = checkScaling(call.x.dataType, alpha, beta);
+                 const PoolingCall call{*handle,
+                                        *poolDesc,
+                                        OtherWords::asImages(*xDesc),
+                                        OtherWords::asImages(*yDesc),
+                                        Direction::Forward,
+                                        do_backward &&
+                                            poolDesc->mode == miopenPoolingMax};
+                 ApiResult result =
+                     checkScaling(call.x.get().dataType, alpha, beta);
                  if (result.getStatus() == miopenStatusSuccess)
                    result = checkWorkspace(call, workSpace, workSpaceSize);
                  if (result.getStatus() != miopenStatusSuccess)
@@ -234,28 +238,29 @@ miopenStatus_t miopenPoolingBackward(
     const miopenTensorDescriptor_t dyDesc, const void *dy,
     const miopenTensorDescriptor_t xDesc, const void *, const void *beta,
     const miopenTensorDescriptor_t dxDesc, void *dx, void *workSpace) {
-  return guard(__func__,
-               REQUIRED(handle, poolDesc, alpha, yDesc, dyDesc, dy, xDesc, beta,
-                        dxDesc, dx),
-               [&]() -> ApiResult {
-                 const PoolingCall call{*handle,
-                                        *poolDesc,
-                                        *dxDesc,
-                                        *dyDesc,
-                                        Direction::BackwardData,
-                                        poolDesc->mode == miopenPoolingMax};
-                 ApiResult result = checkScaling(call.x.dataType, alpha, beta);
-                 // The client does not pass the size of the workspace.
-                 if (result.getStatus() == miopenStatusSuccess)
-                   result = checkWorkspace(call, workSpace, SIZE_MAX);
-                 if (result.getStatus() != miopenStatusSuccess)
-                   return result;
-                 LaunchArgs args;
-                 args.x = dx;
-                 args.y = dy;
-                 args.indices = workSpace;
-                 return run(call, args);
-               });
+  return guard(
+      __func__,
+      REQUIRED(handle, poolDesc, alpha, anyLayout(yDesc), anyLayout(dyDesc), dy,
+               anyLayout(xDesc), beta, anyLayout(dxDesc), dx),
+      [&]() -> ApiResult {
+        const PoolingCall call{*handle,
+                               *poolDesc,
+                               OtherWords::asImages(*dxDesc),
+                               OtherWords::asImages(*dyDesc),
+                               Direction::BackwardData,
+                               poolDesc->mode == miopenPoolingMax};
+        ApiResult result = checkScaling(call.x.get().dataType, alpha, beta);
+        // The client does not pass the size of the workspace.
+        if (result.getStatus() == miopenStatusSuccess)
+          result = checkWorkspace(call, workSpace, SIZE_MAX);
+        if (result.getStatus() != miopenStatusSuccess)
+          return result;
+        LaunchArgs args;
+        args.x = dx;
+        args.y = dy;
+        args.indices = workSpace;
+        return run(call, args);
+      });
 }
 
 } // extern "C"

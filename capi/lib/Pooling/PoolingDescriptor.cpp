@@ -1,6 +1,7 @@
 //===- PoolingDescriptor.cpp - Setting and reading pooling descriptors ----===//
 
 #include "capi/lib/Pooling/PoolingDescriptor.h"
+#include "capi/lib/Tensor/VectorLayout.h"
 
 #include "capi/lib/Common/Objects.h"
 
@@ -74,7 +75,7 @@ capi::getPoolingOutput(const miopenPoolingDescriptor &pool,
 }
 
 int64_t capi::countElements(const miopenTensorDescriptor &tensor) {
-  int64_t count = 1;
+  int64_t count = tensor.vectorLength;
   for (int64_t length : tensor.lengths)
     count *= length;
   return count;
@@ -92,7 +93,8 @@ ErrorOr<size_t> capi::getIndicesBytes(const miopenPoolingDescriptor &pool,
 /// Computes the lengths of y as ints.
 static Status copyOutput(const miopenPoolingDescriptor &pool,
                          const miopenTensorDescriptor &x, int *lengths) {
-  const ErrorOr<PoolingOutput> output = getPoolingOutput(pool, x);
+  const ErrorOr<PoolingOutput> output =
+      getPoolingOutput(pool, OtherWords::asChannelsLast(x).get());
   if (!output)
     return output.getStatus();
   for (int i = 0; i < output->rank; ++i)
@@ -207,20 +209,21 @@ miopenStatus_t
 miopenGetPoolingForwardOutputDim(const miopenPoolingDescriptor_t poolDesc,
                                  const miopenTensorDescriptor_t tensorDesc,
                                  int *n, int *c, int *h, int *w) {
-  return guard(
-      __func__, REQUIRED(poolDesc, tensorDesc, n, c, h, w), [&]() -> ApiResult {
-        if (poolDesc->spatialRank != 2)
-          return notTwoDimensional();
-        std::array<int, 4> lengths;
-        if (Status status = copyOutput(*poolDesc, *tensorDesc, lengths.data());
-            !status.isOk())
-          return status;
-        *n = lengths[0];
-        *c = lengths[1];
-        *h = lengths[2];
-        *w = lengths[3];
-        return Status::ok();
-      });
+  return guard(__func__, REQUIRED(poolDesc, anyLayout(tensorDesc), n, c, h, w),
+               [&]() -> ApiResult {
+                 if (poolDesc->spatialRank != 2)
+                   return notTwoDimensional();
+                 std::array<int, 4> lengths;
+                 if (Status status =
+                         copyOutput(*poolDesc, *tensorDesc, lengths.data());
+                     !status.isOk())
+                   return status;
+                 *n = lengths[0];
+                 *c = lengths[1];
+                 *h = lengths[2];
+                 *w = lengths[3];
+                 return Status::ok();
+               });
 }
 
 miopenStatus_t miopenSetNdPoolingDescriptor(miopenPoolingDescriptor_t poolDesc,
@@ -263,7 +266,8 @@ miopenStatus_t
 miopenGetPoolingNdForwardOutputDim(const miopenPoolingDescriptor_t poolDesc,
                                    const miopenTensorDescriptor_t tensorDesc,
                                    int dims, int *tensorDimArr) {
-  return guard(__func__, REQUIRED(poolDesc, tensorDesc, tensorDimArr),
+  return guard(__func__,
+               REQUIRED(poolDesc, anyLayout(tensorDesc), tensorDimArr),
                [&]() -> ApiResult {
                  if (dims != tensorDesc->getRank())
                    return invalidArgument(
@@ -276,24 +280,27 @@ miopenGetPoolingNdForwardOutputDim(const miopenPoolingDescriptor_t poolDesc,
 miopenStatus_t
 miopenPoolingGetWorkSpaceSize(const miopenTensorDescriptor_t yDesc,
                               size_t *workSpaceSize) {
-  return guard(__func__, REQUIRED(yDesc, workSpaceSize), [&]() -> ApiResult {
-    *workSpaceSize = countElements(*yDesc);
-    return Status::ok();
-  });
+  return guard(__func__, REQUIRED(anyLayout(yDesc), workSpaceSize),
+               [&]() -> ApiResult {
+                 *workSpaceSize = countElements(*yDesc);
+                 return Status::ok();
+               });
 }
 
 miopenStatus_t
 miopenPoolingGetWorkSpaceSizeV2(const miopenPoolingDescriptor_t poolDesc,
                                 const miopenTensorDescriptor_t yDesc,
                                 size_t *workSpaceSize) {
-  return guard(
-      __func__, REQUIRED(poolDesc, yDesc, workSpaceSize), [&]() -> ApiResult {
-        const ErrorOr<size_t> bytes = getIndicesBytes(*poolDesc, *yDesc);
-        if (!bytes)
-          return bytes.getStatus();
-        *workSpaceSize = poolDesc->mode == miopenPoolingMax ? *bytes : 0;
-        return Status::ok();
-      });
+  return guard(__func__, REQUIRED(poolDesc, anyLayout(yDesc), workSpaceSize),
+               [&]() -> ApiResult {
+                 const ErrorOr<size_t> bytes =
+                     getIndicesBytes(*poolDesc, *yDesc);
+                 if (!bytes)
+                   return bytes.getStatus();
+                 *workSpaceSize =
+                     poolDesc->mode == miopenPoolingMax ? *bytes : 0;
+                 return Status::ok();
+               });
 }
 
 } // extern "C"

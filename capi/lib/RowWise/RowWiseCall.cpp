@@ -137,6 +137,13 @@ RowWiseCall &RowWiseCall::add(RowRole role, const char *name,
     fail(type.getStatus().withContext(name));
     return *this;
   }
+  // Elements of an array of tensors, which guard() does not see.
+  if (desc.hasVectors()) {
+    fail(notSupported(std::string(name) +
+                      " has a layout with blocks of channels, which is not "
+                      "implemented here"));
+    return *this;
+  }
   if (!takesIntegers(op) && unsupported.isOk())
     if (Status isFloat = checkFloat(desc); !isFloat.isOk())
       unsupported = isFloat.withContext(name);

@@ -6,6 +6,7 @@
 #include "capi/lib/Tensor/TensorDescriptor.h"
 #include "runtime/Base/ErrorOr.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <numeric>
@@ -30,12 +31,13 @@ int64_t capi::getElementBytes(int dataType) {
   return known ? getByteSize(*known) : 0;
 }
 
-/// The number of bytes from the first element to the end of the last one;
-/// InvalidArgument if it does not fit in 64 bits.
+/// The number of bytes from the first element to the end of the last one, which
+/// lies `last` elements behind what lengths and strides say; InvalidArgument if
+/// it does not fit in 64 bits.
 static ErrorOr<int64_t> getSpanBytes(int64_t elementBytes,
                                      std::span<const int64_t> lengths,
-                                     std::span<const int64_t> strides) {
-  int64_t last = 0;
+                                     std::span<const int64_t> strides,
+                                     int64_t last = 0) {
   for (size_t i = 0; i < lengths.size(); ++i) {
     int64_t offset;
     if (__builtin_mul_overflow(lengths[i] - 1, strides[i], &offset) ||
@@ -52,8 +54,10 @@ static ErrorOr<int64_t> getSpanBytes(int64_t elementBytes,
 ErrorOr<size_t> capi::getTensorBytes(const miopenTensorDescriptor &tensor) {
   if (tensor.getRank() == 0)
     return invalidArgument("the tensor was never set");
-  const ErrorOr<int64_t> bytes = getSpanBytes(getElementBytes(tensor.dataType),
-                                              tensor.lengths, tensor.strides);
+  // The last element of a tensor with blocks is the last one of its block.
+  const ErrorOr<int64_t> bytes =
+      getSpanBytes(getElementBytes(tensor.dataType), tensor.lengths,
+                   tensor.strides, tensor.vectorLength - 1);
   if (!bytes)
     return bytes.getStatus();
   return static_cast<size_t>(*bytes);
@@ -127,6 +131,8 @@ static Status setTensor(miopenTensorDescriptor &desc, miopenDataType_t dataType,
     return bytes.getStatus();
   desc.dataType = dataType;
   desc.castType.reset();
+  desc.vectorLength = 1;
+  desc.hasBatchLast = false;
   desc.lengths = std::move(lengths);
   desc.strides = std::move(*strides);
   return Status::ok();
@@ -186,9 +192,55 @@ static std::span<const int> getLayoutOrder(miopenTensorLayout_t layout) {
   }
 }
 
-static bool isVectorLayout(miopenTensorLayout_t layout) {
-  return layout == miopenTensorNCHWc4 || layout == miopenTensorNCHWc8 ||
-         layout == miopenTensorCHWNc4 || layout == miopenTensorCHWNc8;
+/// How many channels lie side by side in blocks of `layout`; 1 if none do.
+static int getVectorLength(miopenTensorLayout_t layout) {
+  switch (layout) {
+  case miopenTensorNCHWc4:
+  case miopenTensorCHWNc4:
+    return 4;
+  case miopenTensorNCHWc8:
+  case miopenTensorCHWNc8:
+    return 8;
+  default:
+    return 1;
+  }
+}
+
+/// Sets a packed tensor of blocks of channels from its lengths N, C, H, W.
+static ApiResult setVectorTensor(miopenTensorDescriptor &desc,
+                                 miopenDataType_t dataType,
+                                 miopenTensorLayout_t layout,
+                                 std::span<const int> given) {
+  if (given.size() != 4)
+    return invalidArgument("the layout has 4 dimensions, but there are " +
+                           std::to_string(given.size()) + " lengths");
+  const int vectorLength = getVectorLength(layout);
+  const bool hasBatchLast =
+      layout == miopenTensorCHWNc4 || layout == miopenTensorCHWNc8;
+  if (given[1] % vectorLength != 0)
+    return invalidArgument("blocks of " + std::to_string(vectorLength) +
+                           " do not divide " + std::to_string(given[1]) +
+                           " channels");
+  std::vector<int64_t> lengths(given.begin(), given.end());
+  if (Status status = checkAtLeastOne(lengths, "length"); !status.isOk())
+    return status;
+  if (Status status = checkPackedBytes(getElementBytes(dataType), lengths);
+      !status.isOk())
+    return status;
+  lengths[1] /= vectorLength;
+  if (hasBatchLast)
+    std::rotate(lengths.begin(), lengths.begin() + 1, lengths.end());
+  ErrorOr<std::vector<int64_t>> strides = getPackedStrides(lengths);
+  if (strides)
+    for (int64_t &stride : *strides)
+      stride *= vectorLength;
+  if (Status status =
+          setTensor(desc, dataType, std::move(lengths), std::move(strides));
+      !status.isOk())
+    return status;
+  desc.vectorLength = vectorLength;
+  desc.hasBatchLast = hasBatchLast;
+  return Status::ok();
 }
 
 static ApiResult setTensorWithLayout(miopenTensorDescriptor &desc,
@@ -197,8 +249,9 @@ static ApiResult setTensorWithLayout(miopenTensorDescriptor &desc,
                                      const int *lengths, int rank) {
   if (!lengths || rank < 1)
     return {miopenStatusInvalidValue, "there are no lengths"};
-  if (isVectorLayout(layout))
-    return notSupported("layouts with vectors of channels are not implemented");
+  if (getVectorLength(layout) > 1)
+    return setVectorTensor(desc, dataType, layout,
+                           {lengths, static_cast<size_t>(rank)});
   const std::span<const int> order = getLayoutOrder(layout);
   if (order.empty())
     return invalidArgument("layout " + std::to_string(layout) + " is unknown");
@@ -236,7 +289,7 @@ miopenCreateTensorDescriptor(miopenTensorDescriptor_t *tensorDesc) {
 miopenStatus_t miopenSet4dTensorDescriptor(miopenTensorDescriptor_t tensorDesc,
                                            miopenDataType_t dataType, int n,
                                            int c, int h, int w) {
-  return guard(__func__, REQUIRED(tensorDesc), [&]() -> ApiResult {
+  return guard(__func__, REQUIRED(anyLayout(tensorDesc)), [&]() -> ApiResult {
     if (!n && !c && !h && !w)
       return makeEmpty(*tensorDesc, dataType);
     const int lengths[] = {n, c, h, w};
@@ -247,7 +300,7 @@ miopenStatus_t miopenSet4dTensorDescriptor(miopenTensorDescriptor_t tensorDesc,
 miopenStatus_t miopenSetNdTensorDescriptorWithLayout(
     miopenTensorDescriptor_t tensorDesc, miopenDataType_t dataType,
     miopenTensorLayout_t tensorLayout, const int *lens, int num_lens) {
-  return guard(__func__, REQUIRED(tensorDesc), [&]() -> ApiResult {
+  return guard(__func__, REQUIRED(anyLayout(tensorDesc)), [&]() -> ApiResult {
     return setTensorWithLayout(*tensorDesc, dataType, tensorLayout, lens,
                                num_lens);
   });
@@ -256,7 +309,7 @@ miopenStatus_t miopenSetNdTensorDescriptorWithLayout(
 miopenStatus_t miopenSet4dTensorDescriptorEx(
     miopenTensorDescriptor_t tensorDesc, miopenDataType_t dataType, int n,
     int c, int h, int w, int nStride, int cStride, int hStride, int wStride) {
-  return guard(__func__, REQUIRED(tensorDesc), [&]() -> ApiResult {
+  return guard(__func__, REQUIRED(anyLayout(tensorDesc)), [&]() -> ApiResult {
     const int lengths[] = {n, c, h, w};
     const int strides[] = {nStride, cStride, hStride, wStride};
     return setTensorNd<int>(*tensorDesc, dataType, 4, lengths, strides);
@@ -270,8 +323,8 @@ miopenStatus_t miopenGet4dTensorDescriptor(miopenTensorDescriptor_t tensorDesc,
                                            int *wStride) {
   return guard(
       __func__,
-      REQUIRED(tensorDesc, dataType, n, c, h, w, nStride, cStride, hStride,
-               wStride),
+      REQUIRED(anyLayout(tensorDesc), dataType, n, c, h, w, nStride, cStride,
+               hStride, wStride),
       [&]() -> ApiResult {
         if (tensorDesc->getRank() != 4)
           return invalidArgument("the tensor has " +
@@ -297,7 +350,7 @@ miopenStatus_t miopenSetTensorDescriptor(miopenTensorDescriptor_t tensorDesc,
                                          miopenDataType_t dataType, int nbDims,
                                          const int *dimsA,
                                          const int *stridesA) {
-  return guard(__func__, REQUIRED(tensorDesc), [&]() -> ApiResult {
+  return guard(__func__, REQUIRED(anyLayout(tensorDesc)), [&]() -> ApiResult {
     return setTensorNd(*tensorDesc, dataType, nbDims, dimsA, stridesA);
   });
 }
@@ -308,23 +361,24 @@ miopenStatus_t miopenSetTensorDescriptorV2(miopenTensorDescriptor_t tensorDesc,
                                            miopenDataType_t dataType,
                                            int nbDims, const size_t *dimsA,
                                            const size_t *stridesA) {
-  return guard(__func__, REQUIRED(tensorDesc), [&]() -> ApiResult {
+  return guard(__func__, REQUIRED(anyLayout(tensorDesc)), [&]() -> ApiResult {
     return setTensorNd(*tensorDesc, dataType, nbDims, dimsA, stridesA);
   });
 }
 
 miopenStatus_t
 miopenGetTensorDescriptorSize(miopenTensorDescriptor_t tensorDesc, int *size) {
-  return guard(__func__, REQUIRED(tensorDesc, size), [&]() -> ApiResult {
-    *size = tensorDesc->getRank();
-    return Status::ok();
-  });
+  return guard(__func__, REQUIRED(anyLayout(tensorDesc), size),
+               [&]() -> ApiResult {
+                 *size = tensorDesc->getRank();
+                 return Status::ok();
+               });
 }
 
 miopenStatus_t miopenGetTensorDescriptor(miopenTensorDescriptor_t tensorDesc,
                                          miopenDataType_t *dataType, int *dimsA,
                                          int *stridesA) {
-  return guard(__func__, REQUIRED(tensorDesc), [&]() -> ApiResult {
+  return guard(__func__, REQUIRED(anyLayout(tensorDesc)), [&]() -> ApiResult {
     if (dataType)
       *dataType = tensorDesc->dataType;
     if (Status status = copyToInts(tensorDesc->lengths, dimsA); !status.isOk())
@@ -335,7 +389,7 @@ miopenStatus_t miopenGetTensorDescriptor(miopenTensorDescriptor_t tensorDesc,
 
 miopenStatus_t miopenSetTensorCastType(miopenTensorDescriptor_t tensorDesc,
                                        miopenDataType_t cast_type) {
-  return guard(__func__, REQUIRED(tensorDesc), [&]() -> ApiResult {
+  return guard(__func__, REQUIRED(anyLayout(tensorDesc)), [&]() -> ApiResult {
     if (Status status = checkDataType(cast_type); !status.isOk())
       return status;
     tensorDesc->castType = cast_type;
@@ -345,26 +399,28 @@ miopenStatus_t miopenSetTensorCastType(miopenTensorDescriptor_t tensorDesc,
 
 miopenStatus_t miopenGetTensorCastType(miopenTensorDescriptor_t tensorDesc,
                                        miopenDataType_t *cast_type) {
-  return guard(__func__, REQUIRED(tensorDesc, cast_type), [&]() -> ApiResult {
-    *cast_type = tensorDesc->castType.value_or(tensorDesc->dataType);
-    return Status::ok();
-  });
+  return guard(
+      __func__, REQUIRED(anyLayout(tensorDesc), cast_type), [&]() -> ApiResult {
+        *cast_type = tensorDesc->castType.value_or(tensorDesc->dataType);
+        return Status::ok();
+      });
 }
 
 miopenStatus_t
 miopenDestroyTensorDescriptor(miopenTensorDescriptor_t tensorDesc) {
-  return destroyObject(__func__, REQUIRED(tensorDesc), tensorDesc);
+  return destroyObject(__func__, REQUIRED(anyLayout(tensorDesc)), tensorDesc);
 }
 
 miopenStatus_t miopenGetTensorNumBytes(miopenTensorDescriptor_t tensorDesc,
                                        size_t *numBytes) {
-  return guard(__func__, REQUIRED(tensorDesc, numBytes), [&]() -> ApiResult {
-    const ErrorOr<size_t> bytes = getTensorBytes(*tensorDesc);
-    if (!bytes)
-      return bytes.getStatus();
-    *numBytes = *bytes;
-    return Status::ok();
-  });
+  return guard(__func__, REQUIRED(anyLayout(tensorDesc), numBytes),
+               [&]() -> ApiResult {
+                 const ErrorOr<size_t> bytes = getTensorBytes(*tensorDesc);
+                 if (!bytes)
+                   return bytes.getStatus();
+                 *numBytes = *bytes;
+                 return Status::ok();
+               });
 }
 
 } // extern "C"

@@ -23,10 +23,17 @@ struct miopenTensorDescriptor {
   std::vector<int64_t> lengths;
   /// In elements, each at least 1; as many as there are lengths.
   std::vector<int64_t> strides;
+  /// How many channels lie side by side in a block, 4 or 8; 1 of a layout
+  /// without blocks. With blocks, lengths and strides are those of NCHW with
+  /// C / vectorLength channels, and of C, H, W, N if `hasBatchLast`, as MIOpen
+  /// reports them; the tensor is packed.
+  int vectorLength = 1;
+  bool hasBatchLast = false;
   /// The type that elements are converted to before they are multiplied, if one
   /// was set.
   std::optional<miopenDataType_t> castType;
 
+  bool hasVectors() const { return vectorLength > 1; }
   int getRank() const { return static_cast<int>(lengths.size()); }
 };
 

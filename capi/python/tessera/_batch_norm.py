@@ -84,6 +84,8 @@ class Forward(Norm):
         if not training:
             if not has_running:
                 raise Refusal("no running statistics")
+            if x.is_cuda and not self.of_cudnn:
+                raise Refusal("fixed statistics as results, which PyTorch has on a GPU alone")
             statistics = [("i", t.dtype, False) for t in (mean, variance)]
             kernel = self.make_kernel(
                 "bnorm_infer", 0, x, [("i", x.dtype, True), *statistics, *parameters, image], [epsilon])

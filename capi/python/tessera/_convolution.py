@@ -6,6 +6,7 @@ input, `b` its output; the library's x and y are a and b, or for a transposed co
 
 from __future__ import annotations
 
+import math
 from typing import Any, Callable, Sequence
 
 import torch
@@ -87,8 +88,10 @@ class Convolution:
         order and the parameters of the activation.
         """
         direction = ("bwd", "wrw", "fwd")[self.letters.index(wanted)]
-        kind = "tf32" if uses_tf32(of) else get_type(of)
         x, y = (self.b, self.a) if self.transposed else (self.a, self.b)
+        # As through MIOpen's API: what is too small to gain by rounding is not rounded.
+        gains = math.prod(y) * math.prod(self.w[1:]) >= 1 << 20
+        kind = "tf32" if gains and uses_tf32(of) else get_type(of)
         row = self.a[2:3] if len(self.a) == 3 else []  # One dimension: an image of one row.
         stride, padding, dilation = (([neutral] if row else []) + values for neutral, values in (
             (1, self.stride), (0, self.padding), (1, self.dilation)))

@@ -61,7 +61,10 @@ class Convolution:
         row = [1] if len(self.image) == 1 else []  # One dimension: an image of one row.
         words = ("ncdhw", "ndhwc") if len(self.image) == 3 else ("nchw", "nhwc")
         layouts = ",".join(words[letter in self.last] for letter in "xwy")
-        kind = "tf32" if self.allows_tf32 and _jax_calls.start() != "cpu" else _jax_calls.TYPES[self.dtype.name]
+        # As through MIOpen's API: what is too small to gain by rounding is not rounded.
+        products = self.n * self.k * math.prod(self.result) * self.c // self.groups * math.prod(self.window)
+        is_rounded = self.allows_tf32 and products >= 1 << 20 and _jax_calls.start() != "cpu"
+        kind = "tf32" if is_rounded else _jax_calls.TYPES[self.dtype.name]
         pads = ["0"] * len(row) + [f"{low}:{high}" if low != high else str(low) for low, high in self.pads]
         return drop_depth(
             f"conv-{_DIRECTIONS[wanted]}-{kind}-{layouts}-n{self.n}c{self.c}{get_spatial(self.image, 'dhw')}"

@@ -2,6 +2,7 @@
 
 #include "compiler/Algorithms/Common/PointBuilder.h"
 
+#include "compiler/Target/Saturate.h"
 #include "dialect/IR/PointHints.h"
 #include "dialect/IR/TensorMemory.h"
 
@@ -307,6 +308,8 @@ Value PointBuilder::convert(Value block, Type element) {
   if (from == element)
     return block;
   Type type = getBlockType(element, getBlockSize(block));
+  if (element.isInteger(8))
+    return saturateToInt8(b, loc, block);
   if (isa<IntegerType>(from) && isa<FloatType>(element))
     return arith::SIToFPOp::create(b, loc, type, block);
   if (isa<IntegerType>(from))

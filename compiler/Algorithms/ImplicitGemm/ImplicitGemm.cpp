@@ -369,7 +369,12 @@ static LogicalResult checkUnknownSizes(dnn::ConvOp conv, const GemmTile &tile) {
         "needs known sizes unless all tensors have channels last");
   const bool isData =
       conv.getDirection() != dnn::ConvDirection::BackwardWeights;
-  if (tile.isTma || tile.isDirect || tile.halo > 0 ||
+  if (tile.isTma && ((isData && tile.splits > 1) || tile.halo > 0 ||
+                     tile.cluster > 1 || tile.multicast != 0))
+    return conv.emitOpError("has unknown sizes, for which a tile that copies "
+                            "by TMA has no halo, no cluster, and splits "
+                            "backward weights only");
+  if (tile.isDirect || (!tile.isTma && tile.halo > 0) ||
       (isData && tile.splits > 1))
     return conv.emitOpError(
         "has unknown sizes, for which a tile copies through registers, has no "
@@ -416,10 +421,6 @@ LogicalResult tessera::buildImplicitGemm(Operation *primitive,
   auto conv = dyn_cast<dnn::ConvOp>(primitive);
   if (!conv)
     return primitive->emitOpError("is no convolution");
-  Type element = conv.getElementType();
-  if (element.isInteger() && !conv.getEpilogue().empty())
-    return conv.emitOpError()
-           << "is of " << element << ", for which igemm has no epilogue";
   ErrorOr<GemmTile> tile = parseGemmTile(config);
   if (!tile)
     return conv.emitOpError() << tile.getStatus().getMessage();

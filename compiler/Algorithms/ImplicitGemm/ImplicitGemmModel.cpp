@@ -227,9 +227,6 @@ public:
 /// Which problems of unknown sizes have products of matrices: neighbours in
 /// memory are channels.
 static Status checkOpenSizes(const ConvProblem &conv, const GpuTarget &target) {
-  // NVIDIA's own kernels copy by TMA or cp.async, which these do not.
-  if (target.vendor != Vendor::Amd)
-    return notSupported("needs known sizes on NVIDIA's chips");
   const bool isChannelsLast = conv.xLayout == Layout::NHWC &&
                               conv.wLayout == Layout::NHWC &&
                               conv.yLayout == Layout::NHWC;
@@ -243,6 +240,9 @@ static Status checkOpenSizes(const ConvProblem &conv, const GpuTarget &target) {
   // Positions along the reduction are counted in bytes with 31 bits.
   if (conv.direction == Direction::BackwardWeights && conv.outChannels == 1)
     return notSupported("needs known sizes to reduce to one output channel");
+  // NVIDIA's own kernels copy by TMA or cp.async, and the latter need sizes.
+  if (target.vendor == Vendor::Nvidia)
+    return checkOpenTma(conv, target);
   return Status::ok();
 }
 
@@ -261,10 +261,6 @@ Status ImplicitGemm::check(const Problem &problem,
                              conv->dataType))
     return notSupported(std::string(target.name) + " multiplies no " +
                         std::string(tessera::getName(conv->dataType)));
-  if (conv->dataType == DataType::I8 && !conv->epilogue.leavesSums())
-    return notSupported("epilogues of " +
-                        std::string(tessera::getName(conv->dataType)) +
-                        " are not compiled");
   if (!fitsInt32(*conv, target))
     return notSupported("the window is beyond the 32-bit arithmetic of a "
                         "kernel");
@@ -391,8 +387,12 @@ static std::vector<Candidate> getOpenCandidates(const ConvProblem &sample,
 std::vector<Candidate>
 ImplicitGemm::getCandidates(const Problem &problem,
                             const GpuTarget &target) const {
-  if (problem.hasUnknownSizes())
-    return getOpenCandidates(*problem.getSample().getConv(), target);
+  if (problem.hasUnknownSizes()) {
+    const Problem sample = problem.getSample();
+    return target.vendor == Vendor::Nvidia
+               ? getOpenTmaCandidates(*sample.getConv(), target)
+               : getOpenCandidates(*sample.getConv(), target);
+  }
   const ConvProblem &conv = *problem.getConv();
   std::vector<Candidate> candidates = getTmaCandidates(conv, target);
   const double narrow = getNarrowLoadsShare(conv, target);

@@ -601,3 +601,41 @@ std::vector<Candidate> tessera::getTmaCandidates(const ConvProblem &problem,
     std::ranges::for_each(getTmaHaloShapes(problem, target), add);
   return candidates;
 }
+
+//===----------------------------------------------------------------------===//
+// Unknown sizes
+//===----------------------------------------------------------------------===//
+
+Status tessera::checkOpenTma(const ConvProblem &sample,
+                             const GpuTarget &target) {
+  if (sample.dataType != DataType::F16 && sample.dataType != DataType::BF16 &&
+      sample.dataType != DataType::F32)
+    return notSupported("needs known sizes for " +
+                        std::string(getName(sample.dataType)) +
+                        " on NVIDIA's chips");
+  if (sample.direction == Direction::BackwardWeights
+          ? getOpenTmaCandidates(sample, target).empty()
+          : !fitsTma(sample, target))
+    return notSupported("needs known sizes where TMA does not copy");
+  return Status::ok();
+}
+
+std::vector<Candidate> tessera::getOpenTmaCandidates(const ConvProblem &sample,
+                                                     const GpuTarget &target) {
+  const TmaRates &rates = getTmaRates(sample);
+  std::vector<Candidate> candidates;
+  if (sample.direction == Direction::BackwardWeights) {
+    candidates = getTmaWeightCandidates(sample, target);
+    std::erase_if(candidates, [](const Candidate &candidate) {
+      const GemmTile tile = *parseGemmTile(candidate.tile);
+      return tile.halo > 0 || tile.cluster > 1 || tile.multicast != 0;
+    });
+    return candidates;
+  }
+  for (const TmaShape &shape : getShapes(sample, getGemm(sample), target))
+    if (fitsStagedRows(sample, shape.getStoredColumns()))
+      candidates.push_back(
+          {shape.getTile(sample, /*splits=*/1).toConfig(),
+           estimateClocks(sample, shape, /*splits=*/1, target, rates)});
+  return candidates;
+}

@@ -24,6 +24,14 @@ std::vector<Candidate> getTmaCandidates(const ConvProblem &problem,
                                         const GpuTarget &target,
                                         const TmaRates &rates);
 
+/// Whether a problem of unknown sizes, of which `sample` has some, is copied by
+/// TMA: images of 16 or 32 bits.
+Status checkOpenTma(const ConvProblem &sample, const GpuTarget &target);
+/// Its candidates: tiles that depend on no size, without halos and clusters;
+/// those of backward weights have as many splits as suit the sample.
+std::vector<Candidate> getOpenTmaCandidates(const ConvProblem &sample,
+                                            const GpuTarget &target);
+
 } // namespace tessera
 
 #endif // TESSERA_COMPILER_ALGORITHMS_TMA_TMATILES_H

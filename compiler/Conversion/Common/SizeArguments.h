@@ -25,6 +25,7 @@ namespace tessera {
 class SizeArguments {
 public:
   explicit SizeArguments(mlir::func::FuncOp function) : function(function) {}
+  virtual ~SizeArguments() = default;
 
   /// The kernel that gets arguments for what is asked for from now on. They
   /// follow its others.
@@ -42,11 +43,13 @@ public:
   llvm::SmallVector<SizeExpr> getStrides(mlir::BlockArgument argument) const;
 
   /// The value as an i32 or an i64.
-  mlir::Value emit(Emitter &e, const SizeExpr &size);
+  virtual mlir::Value emit(Emitter &e, const SizeExpr &size);
   mlir::Value emitWide(Emitter &e, const SizeExpr &size);
   /// Of an i32 below 2^31.
-  mlir::Value emitQuotient(Emitter &e, mlir::Value value, const SizeExpr &by);
-  mlir::Value emitRemainder(Emitter &e, mlir::Value value, const SizeExpr &by);
+  virtual mlir::Value emitQuotient(Emitter &e, mlir::Value value,
+                                   const SizeExpr &by);
+  virtual mlir::Value emitRemainder(Emitter &e, mlir::Value value,
+                                    const SizeExpr &by);
 
   /// Replaces what the kernel computes of sizes by arguments, and divisions by
   /// them by multiplications. Adds what is known of the arguments to `known`.

@@ -109,34 +109,40 @@ static SmallVector<OpenNumber> multiplySizes(ArrayRef<OpenNumber> shape) {
   return strides;
 }
 
+ViewSizes::ViewSizes(dnn::ViewOp view) {
+  dnn::CoordsAttr coords = view.getCoords();
+  auto type = cast<MemRefType>(view.getSource().getType());
+  SmallVector<int64_t> known;
+  (void)type.getStridesAndOffset(known, offset);
+  strides.assign(known.begin(), known.end());
+  shape.assign(type.getShape().begin(), type.getShape().end());
+  isOpen = !type.hasStaticShape() || !view.getOpenSizes().empty();
+  if (!isOpen) {
+    iteration.assign(coords.getSizes().begin(), coords.getSizes().end());
+    return;
+  }
+  SizeArguments arguments(view->getParentOfType<func::FuncOp>());
+  iteration = getViewSizes(view, arguments);
+  shape = llvm::map_to_vector(
+      arguments.getSizes(cast<BlockArgument>(view.getSource())),
+      [](const SizeExpr &expr) { return OpenNumber(expr); });
+  if (!type.hasStaticShape())
+    strides = multiplySizes(shape);
+}
+
 ViewAccess::ViewAccess(dnn::ViewOp view)
     : source(view.getSource()), elementType(view.getType().getElementType()),
       coords(view.getCoords()) {
-  auto type = cast<MemRefType>(source.getType());
   elementBytes = elementType.getIntOrFloatBitWidth() / 8;
-  int64_t offset = 0;
-  SmallVector<int64_t> known;
-  (void)type.getStridesAndOffset(known, offset);
-  SmallVector<OpenNumber> strides(known.begin(), known.end());
-  SmallVector<OpenNumber> shape(type.getShape().begin(), type.getShape().end());
-  hasOpenSizes = !type.hasStaticShape() || !view.getOpenSizes().empty();
-  if (hasOpenSizes) {
-    SizeArguments arguments(view->getParentOfType<func::FuncOp>());
-    sizes = getViewSizes(view, arguments);
-    shape = llvm::map_to_vector(
-        arguments.getSizes(cast<BlockArgument>(source)),
-        [](const SizeExpr &expr) { return OpenNumber(expr); });
-    if (!type.hasStaticShape())
-      strides = multiplySizes(shape);
-  } else {
-    sizes.assign(coords.getSizes().begin(), coords.getSizes().end());
-  }
-  firstBytes = offset * elementBytes;
+  ViewSizes of(view);
+  sizes = std::move(of.iteration);
+  hasOpenSizes = of.isOpen;
+  firstBytes = of.offset * elementBytes;
   tensorBytes = firstBytes + elementBytes;
   constants.assign(1, firstBytes);
   factors.emplace_back(sizes.size(), OpenNumber());
   for (auto [expr, size, stride] :
-       llvm::zip(coords.getMap().getResults(), shape, strides)) {
+       llvm::zip(coords.getMap().getResults(), of.shape, of.strides)) {
     tensorBytes += (size - 1) * stride * elementBytes;
     addForm(expr, size, stride);
   }

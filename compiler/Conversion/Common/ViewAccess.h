@@ -20,6 +20,16 @@ namespace tessera {
 void addLinear(mlir::AffineExpr expr, int64_t scale,
                llvm::SmallVectorImpl<int64_t> &factors, int64_t &constant);
 
+/// The sizes of a view's iteration dimensions and of its tensor, and the
+/// strides of that.
+struct ViewSizes {
+  llvm::SmallVector<OpenNumber> iteration, shape, strides;
+  int64_t offset = 0; ///< The tensor's first element.
+  bool isOpen = false;
+
+  explicit ViewSizes(dnn::ViewOp view);
+};
+
 /// Some consecutive iteration dimensions, merged; coefs[f][d] is the factor of
 /// dimension d in form f.
 struct AccessSpace {

@@ -2,6 +2,8 @@
 
 #include "compiler/Conversion/Cooperative/Epilogue.h"
 
+#include "compiler/Target/Saturate.h"
+
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -101,6 +103,8 @@ static Value roundTo(Emitter &e, Type element, Value value) {
   Type from = getElementTypeOrSelf(value.getType());
   if (from == element)
     return value;
+  if (element.isInteger(8))
+    return saturateToInt8(e.b, e.loc, value);
   Type type = element;
   if (auto vector = dyn_cast<VectorType>(value.getType()))
     type = vector.clone(element);
@@ -109,13 +113,21 @@ static Value roundTo(Emitter &e, Type element, Value value) {
   return arith::TruncFOp::create(e.b, e.loc, type, value);
 }
 
-/// The `width` elements that a load gave as integers, as `compute`, the type of
-/// sums.
+/// What an epilogue takes: sums of bytes as f32.
+static Value toFloats(Emitter &e, Value sums) {
+  const bool isInteger = getElementTypeOrSelf(sums.getType()).isInteger();
+  return isInteger ? roundTo(e, e.b.getF32Type(), sums) : sums;
+}
+
+/// The `width` elements that a load gave as integers, as `compute`, which the
+/// epilogue computes in.
 static SmallVector<Value> unpackLoaded(Emitter &e, Value loaded, Type element,
                                        int64_t width, Type compute) {
   SmallVector<Value> values;
   if (width == 1 && !isa<VectorType>(loaded.getType())) {
-    values.push_back(arith::BitcastOp::create(e.b, e.loc, element, loaded));
+    if (loaded.getType() != element)
+      loaded = arith::BitcastOp::create(e.b, e.loc, element, loaded);
+    values.push_back(loaded);
   } else {
     if (!isa<VectorType>(loaded.getType()))
       loaded = vector::BroadcastOp::create(
@@ -173,6 +185,8 @@ Value ExtraTensor::load(int64_t j, int64_t i) {
                                    /*isAnywhere=*/true);
   SmallVector<Value> elements;
   Type compute = getElementTypeOrSelf(accumulator);
+  if (compute.isInteger())
+    compute = e.b.getF32Type();
   int64_t width = view.dependsOnP() ? view.getWidth(row.accVector) : 1;
   for (int64_t first = 0; first < row.getColumnRegs(); first += width) {
     if (first > 0 && !view.dependsOnP()) {
@@ -196,20 +210,19 @@ Value ExtraTensor::load(int64_t j, int64_t i) {
 //===----------------------------------------------------------------------===//
 
 /// A view at the lane's places: those of the store and of its extras are alike.
-static StoreView makeStoreView(Emitter &e, dnn::TileStoreOp store, Value view,
-                               const TileMma &mma,
+static StoreView makeStoreView(Emitter &e, const StoredViews &views,
+                               dnn::ViewOp view, const TileMma &mma,
                                const EpilogueInputs &inputs) {
   bool alongN = mma.hasLanesAlongN();
-  const ViewAccess stored(store.getView().getDefiningOp<dnn::ViewOp>());
-  ArrayRef<int64_t> tile = store.getValue().getType().getShape();
+  const ViewAccess stored(views.result);
   Value pFirst = mma.emitFirstOfP(), qFirst = mma.emitFirstOfQ();
   auto makeSide = [&](bool isN, Value first) {
-    return isN ? StoreSide{2, stored.getSpace(2).getExtent(), tile[1], first,
-                           inputs.column0}
-               : StoreSide{1, stored.getSpace(1).getExtent(), tile[0], first,
+    return isN ? StoreSide{2, stored.getSpace(2).getExtent(), views.columns,
+                           first, inputs.column0}
+               : StoreSide{1, stored.getSpace(1).getExtent(), views.rows, first,
                            inputs.row0};
   };
-  ViewAccess access(view.getDefiningOp<dnn::ViewOp>());
+  ViewAccess access(view);
   GlobalBuffer buffer = inputs.getBuffer(access);
   return StoreView(e, std::move(access), std::move(buffer),
                    makeSide(alongN, pFirst), makeSide(!alongN, qFirst));
@@ -222,20 +235,19 @@ static Value getElement(Emitter &e, Value accumulator, int64_t i) {
   return vector::ExtractOp::create(e.b, e.loc, accumulator, i);
 }
 
-void tessera::emitEpilogue(Emitter &e, dnn::TileStoreOp store,
+void tessera::emitEpilogue(Emitter &e, const StoredViews &stored,
                            const TileMma &mma, const EpilogueInputs &inputs) {
   const MatrixInstruction &row = mma.getInstruction();
-  StoreView result = makeStoreView(e, store, store.getView(), mma, inputs);
+  StoreView result = makeStoreView(e, stored, stored.result, mma, inputs);
   std::vector<ExtraTensor> extras;
-  for (Value extra : store.getExtras())
-    extras.emplace_back(e, makeStoreView(e, store, extra, mma, inputs), mma);
-  IRMapping scalars = mapEpilogueScalars(e, store.getEpilogue(),
-                                         mma.getSumsType(), inputs.getScalar);
+  for (dnn::ViewOp extra : stored.extras)
+    extras.emplace_back(e, makeStoreView(e, stored, extra, mma, inputs), mma);
+  IRMapping scalars = mapEpilogueScalars(e, stored.epilogue, mma.getSumsType(),
+                                         inputs.getScalar);
 
-  const bool isAtomic = store.getAtomic();
-  int64_t width = isAtomic     ? 1
-                  : inputs.put ? row.accVector
-                               : result.getWidth(row.accVector);
+  int64_t width = stored.isAtomic ? 1
+                  : inputs.put    ? row.accVector
+                                  : result.getWidth(row.accVector);
   SmallVector<StorePlace> placesQ;
   for (int64_t i = 0; i < mma.getPlacesOfQ(); ++i)
     placesQ.push_back(result.locateQ(mma.getPlaceOfQ(i)));
@@ -244,16 +256,19 @@ void tessera::emitEpilogue(Emitter &e, dnn::TileStoreOp store,
     for (int64_t first = 0; first < row.getColumnRegs(); first += width)
       placesP.push_back(result.locateP(mma.getPosition(j, first)));
     for (int64_t i = 0; i < mma.getPlacesOfQ(); ++i) {
-      SmallVector<Value> values = {mma.takeSums(inputs.accumulators, j, i)};
+      Value sums = mma.takeSums(inputs.accumulators, j, i);
+      if (!stored.epilogue.empty())
+        sums = toFloats(e, sums);
+      SmallVector<Value> values = {sums};
       for (ExtraTensor &extra : extras)
         values.push_back(extra.get(j, i));
-      Value value = applyEpilogue(e, store.getEpilogue(), values, scalars);
+      Value value = applyEpilogue(e, stored.epilogue, values, scalars);
       value = roundTo(e, result.getAccess().getElementType(), value);
       for (auto [n, place] : llvm::enumerate(placesP))
         if (inputs.put)
           inputs.put(packForStore(e, value, n * width, width),
                      mma.getPosition(j, n * width), i);
-        else if (isAtomic)
+        else if (stored.isAtomic)
           result.atomicAdd(getElement(e, value, n), place, placesQ[i]);
         else
           result.store(packForStore(e, value, n * width, width), place,

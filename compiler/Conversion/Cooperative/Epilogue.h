@@ -17,9 +17,19 @@
 
 namespace tessera {
 
+/// What a store writes, and reads for its epilogue.
+struct StoredViews {
+  dnn::ViewOp result;
+  llvm::ArrayRef<dnn::ViewOp> extras;
+  mlir::Region &epilogue; ///< May be empty.
+  int64_t rows, columns;  ///< Of the workgroup's tile.
+  bool isAtomic;
+};
+
 /// What the lowering of a store has at hand.
 struct EpilogueInputs {
-  /// The accumulators of `mma`, in the order of MainLoop::emit().
+  /// The accumulators of `mma`, that of fragments (i of m, j of n) at index j *
+  /// fragments of m + i.
   llvm::ArrayRef<mlir::Value> accumulators;
   mlir::Value row0;    ///< Of the workgroup's tile,
   mlir::Value column0; ///< in the views.
@@ -32,7 +42,7 @@ struct EpilogueInputs {
   llvm::function_ref<void(mlir::Value words, int64_t p, int64_t q)> put = {};
 };
 
-void emitEpilogue(Emitter &e, dnn::TileStoreOp store, const TileMma &mma,
+void emitEpilogue(Emitter &e, const StoredViews &stored, const TileMma &mma,
                   const EpilogueInputs &inputs);
 
 /// The epilogue's region for one sum, or a vector of them, and what the extra

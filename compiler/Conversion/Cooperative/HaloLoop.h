@@ -2,9 +2,9 @@
 //
 // The loop goes over blocks of channels, and is written out over the taps of a
 // block: the pixels of HaloLines.h come a block ahead, spread over its steps;
-// the filter has a buffer for each of some steps, as in MainLoop.h. Workgroups
-// go from tile to tile without waiting for memory: the block ahead of a tile's
-// last is the first of the next.
+// the filter has a buffer for each of some steps, as in WaveProgram.cpp.
+// Workgroups go from tile to tile without waiting for memory: the block ahead
+// of a tile's last is the first of the next.
 //
 //===----------------------------------------------------------------------===//
 

@@ -3,7 +3,7 @@
 // The loop of tiles whose taps share planes of pixels. An iteration is two
 // blocks of channels, one for each buffer of pixels, and is written out over
 // their taps, so that buffers and taps are constants. The filter comes through
-// registers two steps ahead, as in MainLoop.h; the pixels of a block come
+// registers two steps ahead, as in WaveProgram.cpp; the pixels of a block come
 // during the one before, a few loads a step.
 //
 //===----------------------------------------------------------------------===//

@@ -60,12 +60,23 @@ void TileCopy::setOffset(Value bytes) {
 
 /// Whether a checked coordinate is the same for all lanes and all steps of a
 /// tap.
-bool TileCopy::isUniform(unsigned form) const {
+static bool isUniform(const ViewAccess &access, const ReductionWalk &walk,
+                      unsigned form) {
   auto isZero = [&](const AccessSpace &space) {
     return llvm::all_of(space.coefs[form],
                         [](const OpenNumber &f) { return f == 0; });
   };
-  return walk.hasTaps() && isZero(access.getSpace(1)) && isZero(innerSpace);
+  return walk.hasTaps() && isZero(access.getSpace(1)) &&
+         isZero(access.getSpace(2, access.getNumColumnDims() - walk.innerDims,
+                                walk.innerDims));
+}
+
+bool TileCopy::mayLackTaps(const ViewAccess &access,
+                           const ReductionWalk &walk) {
+  for (unsigned form = 1; form < access.getNumForms(); ++form)
+    if (isUniform(access, walk, form))
+      return true;
+  return false;
 }
 
 /// Null where no coordinate can leave its tensor.
@@ -121,7 +132,7 @@ Value TileCopy::emitTapExists(Value tap) {
   SmallVector<Value> forms = tapSpace.evaluate(e, tap);
   Value exists;
   for (unsigned f = 1; f < access.getNumForms(); ++f)
-    if (isUniform(f))
+    if (isUniform(access, walk, f))
       exists = e.both(
           exists, e.ult(e.add(forms[f], buffer.base[f]), access.getBound(f)));
   return exists;

@@ -73,8 +73,9 @@ public:
   /// which nothing checks.
   void moveTap(int64_t bytes) { moved = bytes; }
   /// Whether tap `tap` holds anything for this workgroup (nested walk only);
-  /// null if every tap does.
+  /// null if every tap does, which does not depend on the tap.
   mlir::Value emitTapExists(mlir::Value tap);
+  static bool mayLackTaps(const ViewAccess &access, const ReductionWalk &walk);
 
   /// Appends part `part` of piece `pass` of the step at `position` bytes of the
   /// inner walk to `pieces`, or brings it to the LDS buffer `buffer`, which
@@ -137,7 +138,6 @@ protected:
 
 private:
   mlir::Value checkBounds(unsigned place, llvm::ArrayRef<mlir::Value> walked);
-  bool isUniform(unsigned form) const;
   mlir::Value placePair(mlir::Value offset, mlir::Value coordinate,
                         int64_t bound);
 

@@ -18,45 +18,32 @@ using namespace tessera;
 // The function and its LDS
 //===----------------------------------------------------------------------===//
 
-/// Bytes of LDS for the table of a factor that is copied by planes, or 0.
-static int64_t countPlaneTable(TileProgram &program, const ViewAccess &access) {
-  return program.walk.plane > 0
-             ? PlaneCopy::countTableBytes(access, program.walk)
-             : 0;
-}
-
-/// The LDS buffers: those of m and n in turn, and tables of planes; the halo
-/// (of planes, its two buffers), those of n and, maybe, results on their way;
-/// or the two of a program that loads its reduction at once.
-static SmallVector<Type> getLdsTypes(TileProgram &program) {
+Type tessera::getLdsType(TileProgram &program, int64_t elements) {
   auto space = gpu::AddressSpaceAttr::get(program.function.getContext(),
                                           gpu::AddressSpace::Workgroup);
-  auto getType = [&](int64_t elements) -> Type {
-    return MemRefType::get({elements}, program.loadM.getType().getElementType(),
-                           MemRefLayoutAttrInterface(), space);
+  return MemRefType::get({elements}, ViewAccess(program.viewM).getElementType(),
+                         MemRefLayoutAttrInterface(), space);
+}
+
+/// The halo (of planes, its two buffers), those of n and, maybe, results on
+/// their way; or the two of a program that loads its reduction at once.
+SmallVector<Type> tessera::getLdsTypes(TileProgram &program) {
+  auto getType = [&](int64_t elements) {
+    return getLdsType(program, elements);
   };
   if (program.isWhole())
     return {getType(program.window.getElements()),
             getType(program.resident.getElements())};
   SmallVector<Type> types;
-  int64_t elementBytes = getByteSize(program.loadM.getType().getElementType());
+  int64_t elementBytes = ViewAccess(program.viewM).getElementBytes();
   if (program.hasHalo())
     types.push_back(getType(program.halo.getBytes() / elementBytes));
   if (program.hasPlaneHalo())
     types.append(HaloLds::kBuffers,
                  getType(program.planeHalo.getBufferBytes() / elementBytes));
-  for (uint64_t buffer = 0; buffer < program.pipeline.getBuffers(); ++buffer)
-    for (dnn::TileLoadOp load : {program.loadM, program.loadN}) {
-      if (program.pipeline.getHalo() && load == program.loadM)
-        continue;
-      ArrayRef<int64_t> shape = load.getType().getShape();
-      types.push_back(getType(shape[0] * shape[1]));
-    }
+  types.append(program.buffers, getType(program.rowsN * program.step));
   if (program.staged)
     types.push_back(getType(program.staged->getBytes() / elementBytes));
-  for (dnn::TileLoadOp load : {program.loadM, program.loadN})
-    if (int64_t bytes = countPlaneTable(program, getAccess(load.getView())))
-      types.push_back(getType(bytes / elementBytes));
   return types;
 }
 
@@ -74,39 +61,35 @@ static int64_t getLaunchLdsBytes(ArrayRef<Type> lds, const GpuTarget &target) {
 }
 
 gpu::GPUFuncOp tessera::createTileFunction(TileProgram &program,
+                                           ArrayRef<Type> lds,
+                                           const TileLaunch &launch,
                                            const DeviceOps &device) {
-  SmallVector<Type> lds = getLdsTypes(program);
   int64_t ofLaunch = getLaunchLdsBytes(lds, device.getTarget());
   if (ofLaunch > 0)
-    lds.clear();
-  const bool isOpen = program.hasUnknownSizes();
-  gpu::GPUFuncOp kernel = createKernel(program.function, lds, program.threads,
-                                       isOpen ? 0 : program.getWorkgroups());
+    lds = {};
+  gpu::GPUFuncOp kernel =
+      createKernel(program.function, lds, program.threads,
+                   launch.openWorkgroups ? 0 : launch.workgroups);
   // Chunks are moved as one, which not every vendor's linker knows to align.
   Builder b(kernel.getContext());
   for (unsigned i = 0; i < lds.size(); ++i)
     kernel.setWorkgroupAttributionAttr(
         i, b.getStringAttr(LLVM::LLVMDialect::getAlignAttrName()),
         b.getI64IntegerAttr(kChunkBytes));
-  if (isOpen)
+  if (launch.openWorkgroups)
     kernel->setAttr(dnn::kWorkgroupsAttrName,
-                    b.getStringAttr(program.countOpenTiles().toText()));
+                    b.getStringAttr(launch.openWorkgroups->toText()));
   if (ofLaunch > 0)
     kernel->setAttr(dnn::kSharedBytesAttrName, b.getI64IntegerAttr(ofLaunch));
-  std::optional<int64_t> perUnit;
-  if (program.isWhole() && program.tiles.getPersistent())
-    perUnit = llvm::divideCeil(*program.tiles.getPersistent(),
-                               device.getTarget().computeUnits);
   device.setKernelAttributes(kernel, program.getAccumulatorRegisters(),
-                             perUnit);
+                             launch.perUnit);
   return kernel;
 }
 
 /// The LDS buffers of a kernel: what it declares, or pieces of what the launch
 /// asks for.
-static SmallVector<Value> emitLdsBuffers(Emitter &e, TileProgram &program,
+static SmallVector<Value> emitLdsBuffers(Emitter &e, ArrayRef<Type> types,
                                          gpu::GPUFuncOp kernel) {
-  SmallVector<Type> types = getLdsTypes(program);
   if (getLaunchLdsBytes(types, e.device.getTarget()) == 0)
     return llvm::to_vector_of<Value>(kernel.getWorkgroupAttributions());
   auto bytes = MemRefType::get(
@@ -130,15 +113,12 @@ static SmallVector<Value> emitLdsBuffers(Emitter &e, TileProgram &program,
 /// Group, first row and first column of tile `id`; n fastest.
 static std::array<Value, 3> emitTilePosition(Emitter &e, TileProgram &program,
                                              Value id) {
-  dnn::ForEachTileOp tiles = program.tiles;
-  ArrayRef<int64_t> counts = tiles.getCounts();
-  const OpenNumber countM = program.countTilesM();
-  const bool isOneGroup = counts[0] == 1;
+  ArrayRef<int64_t> counts = program.tiles.getCounts();
   Value n = e.remu(id, counts[2]);
   Value rest = e.divu(id, counts[2]);
-  Value m = isOneGroup && !countM.isKnown() ? rest : e.remu(rest, countM);
-  Value group = isOneGroup ? e.constant(0) : e.divu(rest, countM);
-  return {group, e.mul(m, tiles.getTile()[0]), e.mul(n, tiles.getTile()[1])};
+  Value m = e.remu(rest, counts[1]);
+  Value group = counts[0] == 1 ? e.constant(0) : e.divu(rest, counts[1]);
+  return {group, e.mul(m, program.rowsM), e.mul(n, program.rowsN)};
 }
 
 ViewAccess tessera::getAccess(Value view) {
@@ -160,17 +140,18 @@ TileFrame::TileFrame(OpBuilder &b, TileProgram &program,
     : sizes(program.function),
       e(b, function.getLoc(), &function.getBody().front(), device),
       program(program), function(function), target(device.getTarget()),
-      accessM(getAccess(program.loadM.getView())),
-      accessN(getAccess(program.loadN.getView())) {
+      accessM(program.viewM), accessN(program.viewN) {
   sizes.setKernel(function);
   e.sizes = &sizes;
   thread = device.emitThreadId(e, program.threads);
   block = device.emitBlockId(e);
-  if (!program.tiles.getPersistent())
-    enterTile(block);
+}
+
+void TileFrame::findThreads(ArrayRef<Type> ldsTypes) {
   lane = e.andi(thread, target.waveSize - 1);
-  wave = device.emitUniform(e, e.shru(thread, llvm::Log2_32(target.waveSize)));
-  lds = emitLdsBuffers(e, program, function);
+  wave =
+      e.device.emitUniform(e, e.shru(thread, llvm::Log2_32(target.waveSize)));
+  lds = emitLdsBuffers(e, ldsTypes, function);
 }
 
 void TileFrame::enterTile(Value id) {
@@ -189,14 +170,6 @@ Value TileFrame::getArgument(Value source) {
   return function.getArgument(cast<BlockArgument>(source).getArgNumber());
 }
 
-Value TileFrame::getPlaneTable(const ViewAccess &access) {
-  if (countPlaneTable(program, access) == 0)
-    return Value();
-  const bool isFirst =
-      &access == &accessM && countPlaneTable(program, accessN) > 0;
-  return lds[lds.size() - (isFirst ? 2 : 1)];
-}
-
 GlobalBuffer TileFrame::getBuffer(const ViewAccess &access, Value first,
                                   int64_t headroom) {
   return makeBuffer(e, access, getArgument(access.getSource()), group, first,
@@ -206,17 +179,20 @@ GlobalBuffer TileFrame::getBuffer(const ViewAccess &access, Value first,
 TileMma TileFrame::makeMma(const MatrixInstruction &instruction, LdsTile ldsM,
                            LdsTile ldsN, const SourceFactory &sourceM,
                            const SourceFactory &sourceN) {
-  ArrayRef<int64_t> waves = program.mma.getWaves();
+  ArrayRef<int64_t> waves = program.waves;
   return TileMma(e, instruction, ldsM, ldsN, waves[0], waves[1],
-                 program.mma.getLanes() == dnn::TileDim::N, lane,
-                 e.divu(wave, waves[1]), e.remu(wave, waves[1]),
-                 accessM.getElementType(), sourceM, sourceN);
+                 program.lanesAlongN, lane, e.divu(wave, waves[1]),
+                 e.remu(wave, waves[1]), accessM.getElementType(), sourceM,
+                 sourceN);
 }
 
 void TileFrame::emitStore(const TileMma &mma, ArrayRef<Value> accumulators,
                           function_ref<void(Value, int64_t, int64_t)> put) {
   emitEpilogue(
-      e, program.store, mma,
+      e,
+      {program.viewD, program.extras, *program.epilogue, program.rowsM,
+       program.rowsN, program.isAtomic},
+      mma,
       {accumulators, row0, column0,
        [&](const ViewAccess &access) { return getBuffer(access, row0); },
        [&](Value scalar) { return emitScalar(e, scalar, function); }, put});
@@ -224,8 +200,8 @@ void TileFrame::emitStore(const TileMma &mma, ArrayRef<Value> accumulators,
 
 void TileFrame::emitDealtStore(const TileMma &mma,
                                ArrayRef<Value> accumulators) {
-  StringRef named = program.mma.getInstruction();
-  Type element = program.store.getView().getType().getElementType();
+  StringRef named = program.instructionName;
+  Type element = ViewAccess(program.viewD).getElementType();
   if (std::string_view(named) == program.instruction.name ||
       element.getIntOrFloatBitWidth() != 16)
     return emitStore(mma, accumulators);
@@ -242,20 +218,19 @@ void TileFrame::emitDealtStore(const TileMma &mma,
 // Factors
 //===----------------------------------------------------------------------===//
 
-TileFactor tessera::chooseFactor(TileFrame &f, const ViewAccess &access,
-                                 int64_t rows) {
-  TileProgram &program = f.program;
-  LdsTile lds =
-      chooseLdsTile(access, rows, program.pipeline.getStep(), program.threads,
-                    program.walk, f.target, program.instruction);
+TileFactor tessera::chooseFactor(TileProgram &program, const GpuTarget &target,
+                                 const ViewAccess &access, int64_t rows) {
+  LdsTile lds = chooseLdsTile(access, rows, program.step, program.threads,
+                              program.walk, target, program.instruction);
   return {access, lds,
-          program.isDirect() &&
-              TransposedCopy::isFor(access, program.instruction)};
+          program.isDirect &&
+              TransposedCopy::isFor(access, program.instruction),
+          Value()};
 }
 
 std::unique_ptr<TileCopy>
 tessera::createCopy(TileFrame &f, const TileFactor &factor, Value first) {
-  auto [access, lds, isTransposed] = factor;
+  const auto &[access, lds, isTransposed, table] = factor;
   TileProgram &program = f.program;
   if (program.walk.plane > 0) {
     GlobalBuffer whole = f.getBuffer(access, first);
@@ -263,9 +238,9 @@ tessera::createCopy(TileFrame &f, const TileFactor &factor, Value first) {
     return std::make_unique<PlaneCopy>(
         f.e, access, lds, program.walk,
         PlaneCopy::makeBuffer(f.e, access, pointer, whole), whole,
-        program.threads, f.thread, f.getPlaneTable(access));
+        program.threads, f.thread, table);
   }
-  if (!program.isDirect())
+  if (!program.isDirect)
     return createTileCopy(f.e, access, lds, program.walk,
                           f.getBuffer(access, first), program.threads,
                           f.thread);

@@ -15,8 +15,23 @@
 
 namespace tessera {
 
+/// The LDS buffers of a tile program, but for one with a plain main loop, which
+/// becomes a program of waves.
+llvm::SmallVector<mlir::Type> getLdsTypes(TileProgram &program);
+mlir::Type getLdsType(TileProgram &program, int64_t elements);
+
+/// What a launch is: a number of workgroups, of unknown sizes an expression,
+/// and how many of them share a compute unit if that is known.
+struct TileLaunch {
+  int64_t workgroups;
+  std::optional<SizeExpr> openWorkgroups;
+  std::optional<int64_t> perUnit;
+};
+
 /// The kernel function of a program, with the LDS that it declares.
 mlir::gpu::GPUFuncOp createTileFunction(TileProgram &program,
+                                        llvm::ArrayRef<mlir::Type> lds,
+                                        const TileLaunch &launch,
                                         const DeviceOps &device);
 
 /// The access of the view behind a load or the store.
@@ -34,9 +49,10 @@ struct TileFrame {
   llvm::SmallVector<mlir::Value> lds;
   ViewAccess accessM, accessN;
 
-  /// Enters the workgroup's tile, if it has one and not several.
   TileFrame(mlir::OpBuilder &b, TileProgram &program,
             mlir::gpu::GPUFuncOp function, const DeviceOps &device);
+  /// Finds the lane, the wave and LDS of these types.
+  void findThreads(llvm::ArrayRef<mlir::Type> ldsTypes);
 
   /// From here on, the position is that of tile `id`.
   void enterTile(mlir::Value id);
@@ -45,9 +61,6 @@ struct TileFrame {
   mlir::Value emitNextTile(mlir::Value tile);
 
   mlir::Value getArgument(mlir::Value source);
-  /// The LDS for the table of a copy of planes (PlaneCopy.h); null if it has
-  /// none.
-  mlir::Value getPlaneTable(const ViewAccess &access);
   GlobalBuffer getBuffer(const ViewAccess &access, mlir::Value first,
                          int64_t headroom = 0);
   TileMma makeMma(LdsTile ldsM, LdsTile ldsN,
@@ -73,10 +86,13 @@ struct TileFactor {
   const ViewAccess &access;
   LdsTile lds;
   bool isTransposed; ///< TransposedCopy.h.
+  /// LDS for the table of a copy of planes (PlaneCopy.h), if it needs one.
+  mlir::Value table;
 };
 
-/// The factor of `access`, one of the frame's, of which a tile has `rows` rows.
-TileFactor chooseFactor(TileFrame &f, const ViewAccess &access, int64_t rows);
+/// The factor of `access`, of which a tile has `rows` rows.
+TileFactor chooseFactor(TileProgram &program, const GpuTarget &target,
+                        const ViewAccess &access, int64_t rows);
 /// The copy of a factor whose rows begin at `first`.
 std::unique_ptr<TileCopy> createCopy(TileFrame &f, const TileFactor &factor,
                                      mlir::Value first);

@@ -95,6 +95,23 @@ static Value emitLaneMap(Emitter &e, const LaneMap &map, Value lane) {
   return sum;
 }
 
+static int64_t countLaneChunks(const MatrixInstruction &instruction,
+                               const LdsTile &lds) {
+  return lds.readsMatrices ? MatrixInstruction::kMatrixChunks
+                           : instruction.getLaneChunks();
+}
+
+static int64_t countReads(const MatrixInstruction &instruction,
+                          const LdsTile &lds) {
+  return std::max<int64_t>(1, instruction.kPerLane / lds.getChunkElements());
+}
+
+int64_t TileMma::countChunkReads(const MatrixInstruction &instruction,
+                                 const LdsTile &lds) {
+  return lds.getChunks() / countLaneChunks(instruction, lds) /
+         countReads(instruction, lds);
+}
+
 TileMma::TileMma(Emitter &e, const MatrixInstruction &instruction, LdsTile ldsM,
                  LdsTile ldsN, int64_t wavesM, int64_t wavesN, bool lanesAlongN,
                  Value lane, Value waveM, Value waveN, Type elementType,
@@ -103,11 +120,9 @@ TileMma::TileMma(Emitter &e, const MatrixInstruction &instruction, LdsTile ldsM,
     : e(e), instruction(instruction), lane(lane),
       hasByteDot(e.device.getTarget().byteDot != IntegerDot::None),
       lanesAlongN(lanesAlongN), elementType(elementType),
-      laneChunks(ldsM.readsMatrices ? MatrixInstruction::kMatrixChunks
-                                    : instruction.getLaneChunks()),
-      readsPerFragment(
-          std::max<int64_t>(1, instruction.kPerLane / ldsM.getChunkElements())),
-      chunkReads(ldsM.getChunks() / laneChunks / readsPerFragment) {
+      laneChunks(countLaneChunks(instruction, ldsM)),
+      readsPerFragment(countReads(instruction, ldsM)),
+      chunkReads(countChunkReads(instruction, ldsM)) {
   auto makeSide = [&](LdsTile lds, int64_t waves, Value wave, bool isP,
                       const SourceFactory &makeSource) {
     int64_t rows = isP ? instruction.rows : instruction.columns;

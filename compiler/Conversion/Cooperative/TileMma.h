@@ -49,7 +49,10 @@ public:
   bool hasLanesAlongN() const { return lanesAlongN; }
   const MatrixInstruction &getInstruction() const { return instruction; }
 
-  /// Fragments that a lane reads one after the other for a whole step.
+  /// Fragments that a lane reads one after the other for a whole step of tiles
+  /// that lie so.
+  static int64_t countChunkReads(const MatrixInstruction &instruction,
+                                 const LdsTile &lds);
   int64_t getChunkReads() const { return chunkReads; }
   /// LDS reads of one fragment, of chips whose LDS operations are waited for by
   /// their number: a lane has one row.

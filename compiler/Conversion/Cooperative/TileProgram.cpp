@@ -147,10 +147,11 @@ static LogicalResult checkEpilogue(TileProgram &program) {
   const bool isDouble = store.getValue().getType().getElementType().isF64();
   for (Value extra : store.getExtras()) {
     Type element = cast<dnn::ViewType>(extra.getType()).getElementType();
-    if (!hasF32Sums(element) && !(isDouble && element.isF64()))
+    if (!hasF32Sums(element) && !element.isSignlessInteger(8) &&
+        !(isDouble && element.isF64()))
       return store.emitOpError()
-             << "needs further tensors of floats no wider than its sums, but "
-                "has "
+             << "needs further tensors of i8 or of floats no wider than its "
+                "sums, but has "
              << element;
   }
   return success();
@@ -212,12 +213,38 @@ bool TileProgram::hasUnknownSizes() {
 }
 
 int64_t TileProgram::getAccumulatorRegisters() {
-  dnn::TileType sums = mma.getAcc().getType();
-  ArrayRef<int64_t> waves = mma.getWaves();
-  int64_t perWave = sums.getShape()[0] * sums.getShape()[1] / waves[0] /
-                    waves[1] / (instruction.rows * instruction.columns);
-  return perWave * instruction.accRegs *
-         sums.getElementType().getIntOrFloatBitWidth() / 32;
+  int64_t perWave = rowsM * rowsN / waves[0] / waves[1] /
+                    (instruction.rows * instruction.columns);
+  return perWave * instruction.accRegs * sumType.getIntOrFloatBitWidth() / 32;
+}
+
+/// What the ops say.
+static void readParts(TileProgram &program) {
+  dnn::PipelineOp pipeline = program.pipeline;
+  dnn::TileMmaOp mma = program.mma;
+  dnn::TileStoreOp store = program.store;
+  ArrayRef<int64_t> acc = mma.getAcc().getType().getShape();
+  program.viewM = TileProgram::getView(program.loadM.getView());
+  program.viewN = TileProgram::getView(program.loadN.getView());
+  program.viewD = TileProgram::getView(store.getView());
+  for (Value extra : store.getExtras())
+    program.extras.push_back(TileProgram::getView(extra));
+  program.epilogue = &store.getEpilogue();
+  program.isAtomic = store.getAtomic();
+  program.rowsM = acc[0];
+  program.rowsN = acc[1];
+  program.step = static_cast<int64_t>(pipeline.getStep());
+  program.buffers = static_cast<int64_t>(pipeline.getBuffers());
+  program.isDirect = pipeline.getCopy() == dnn::CopyKind::DirectToLds;
+  program.waves.assign(mma.getWaves().begin(), mma.getWaves().end());
+  program.lanesAlongN = mma.getLanes() == dnn::TileDim::N;
+  program.instructionName = mma.getInstruction();
+  program.sumType = mma.getAcc().getType().getElementType();
+  program.opM = program.loadM;
+  program.opN = program.loadN;
+  program.opLoop = pipeline;
+  program.opMma = mma;
+  program.opStore = store;
 }
 
 LogicalResult tessera::matchTileProgram(func::FuncOp function,
@@ -225,6 +252,7 @@ LogicalResult tessera::matchTileProgram(func::FuncOp function,
                                         TileProgram &program) {
   if (failed(findOps(function, program)))
     return failure();
+  readParts(program);
   const bool isElsewhere = program.isTma() || program.isAmpere();
   if (failed(checkUnknownSizes(program)))
     return failure();

@@ -23,7 +23,8 @@
 
 namespace tessera {
 
-/// The ops of one tile program and what follows from them.
+/// One tile program and what follows from it. A program of waves
+/// (docs/design/0035-workgroup-level.md) has the same parts, but not these ops.
 struct TileProgram {
   mlir::func::FuncOp function;
   dnn::ForEachTileOp tiles;
@@ -32,8 +33,25 @@ struct TileProgram {
   dnn::TileLoadOp loadN;
   dnn::TileMmaOp mma;
   dnn::TileStoreOp store;
+
+  dnn::ViewOp viewM, viewN, viewD; ///< Of the operands and the result.
+  llvm::SmallVector<dnn::ViewOp> extras;
+  mlir::Region *epilogue = nullptr; ///< May be empty.
+  bool isAtomic = false;
+  int64_t rowsM = 0, rowsN = 0; ///< Of a tile.
+  int64_t step = 0;             ///< Elements of the reduction.
+  int64_t buffers = 0;
+  bool isDirect = false; ///< Whether tiles go directly to LDS.
+  llvm::SmallVector<int64_t, 2> waves;
+  bool lanesAlongN = false;
+  mlir::StringRef instructionName;
+  mlir::Type sumType; ///< Of an element.
+  /// Where errors are told: what brings an operand, loops, multiplies, stores.
+  mlir::Operation *opM = nullptr, *opN = nullptr, *opLoop = nullptr,
+                  *opMma = nullptr, *opStore = nullptr;
+
   MatrixInstruction instruction;
-  int64_t threads;
+  int64_t threads = 0;
   /// Of a pipeline: how it walks the reduction.
   ReductionWalk walk;
   /// Of a pipeline whose taps share pixels that go directly to LDS.
@@ -68,11 +86,10 @@ struct TileProgram {
   /// Whether one buffer holds the whole reduction, and nothing is pipelined.
   bool isWhole() { return pipeline.getBuffers() == 1; }
 
-  /// Whether tiles go directly to LDS; whether by TMA. Of a program that copies
-  /// by TMA, `instruction`, `walk` and `threads` are not set.
+  /// Whether tiles come by TMA. Of a program that copies by TMA, `instruction`,
+  /// `walk` and `threads` are not set.
   bool isTma() { return pipeline.getCopy() == dnn::CopyKind::Tma; }
-  bool isDirect() { return pipeline.getCopy() == dnn::CopyKind::DirectToLds; }
-  bool hasHalo() { return isDirect() && pipeline.getHalo(); }
+  bool hasHalo() { return isDirect && pipeline.getHalo(); }
   bool hasPlaneHalo() {
     return pipeline.getCopy() == dnn::CopyKind::Registers && pipeline.getHalo();
   }

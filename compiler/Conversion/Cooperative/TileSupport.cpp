@@ -55,11 +55,21 @@ LogicalResult tessera::checkPipelineSupport(TileProgram &program,
 }
 
 /// Of unknown sizes the runtime checks what follows from them, and each
-/// workgroup has one tile.
+/// workgroup has one tile, but for copies by TMA.
 LogicalResult tessera::checkUnknownSizes(TileProgram &program) {
   dnn::PipelineOp pipeline = program.pipeline;
   if (!program.hasUnknownSizes())
     return success();
+  if (program.isTma()) {
+    const bool isWhole = !pipeline.getSplits() ||
+                         ShapedType::isDynamicShape(pipeline.getReduce());
+    if (isWhole && !pipeline.getHalo() && !pipeline.getCluster() &&
+        !pipeline.getMulticast() && !program.store.getStatistics())
+      return success();
+    return pipeline.emitOpError(
+        "has tensors of unknown sizes, which copies by tma take without halo, "
+        "clusters, statistics and splits of a known length");
+  }
   if (pipeline.getCopy() != dnn::CopyKind::Registers ||
       pipeline.getBuffers() != 2 || pipeline.getHalo() ||
       program.tiles.getPersistent() || program.tiles.getRun())
@@ -69,21 +79,22 @@ LogicalResult tessera::checkUnknownSizes(TileProgram &program) {
   return success();
 }
 
-static LogicalResult checkStore(dnn::TileStoreOp store,
-                                const GpuTarget &target) {
-  if (store.getAtomic() && !target.hasFloatAtomics)
-    return store.emitOpError() << "adds atomically, but " << target.name
-                               << " has no instruction that adds an f32 to "
-                                  "memory";
+static LogicalResult checkStore(TileProgram &program, const GpuTarget &target) {
+  if (program.isAtomic && !target.hasFloatAtomics)
+    return program.opStore->emitOpError()
+           << "adds atomically, but " << target.name
+           << " has no instruction that adds an f32 to "
+              "memory";
   return success();
 }
 
-/// Sums of bytes are i32 and may be stored as such or as f32; sums of doubles
-/// are doubles; all others are f32, stored as such or as the factors are, and
-/// those of floats of 8 and 16 bits as any of these, too.
+/// Sums of bytes are i32 and may be stored as such, as f32 or as bytes; sums of
+/// doubles are doubles; all others are f32, stored as such or as the factors
+/// are, and those of floats of 8 and 16 bits as any of these, too.
 static bool isSumOf(Type element, Type sum, Type result) {
   if (element.isInteger())
-    return sum.isSignlessInteger(32) && (result == sum || result.isF32());
+    return sum.isSignlessInteger(32) &&
+           (result == sum || result.isF32() || result == element);
   if (element.isF64())
     return sum == element && result == element;
   return sum.isF32() && (result == sum || result == element ||
@@ -91,19 +102,18 @@ static bool isSumOf(Type element, Type sum, Type result) {
 }
 
 /// Whether a factor goes directly to LDS and is transposed behind it.
-static bool isTransposed(TileProgram &program, dnn::TileLoadOp load,
+static bool isTransposed(TileProgram &program, dnn::ViewOp view,
                          const MatrixInstruction &instruction) {
-  ViewAccess access(TileProgram::getView(load.getView()));
-  return program.isDirect() && TransposedCopy::isFor(access, instruction);
+  return program.isDirect &&
+         TransposedCopy::isFor(ViewAccess(view), instruction);
 }
 
 /// Where P is transposed, its rows are in their order.
 static std::optional<MatrixInstruction>
 findInstruction(TileProgram &program, DataType type, const GpuTarget &target) {
-  std::string name = program.mma.getInstruction().str();
+  std::string name = program.instructionName.str();
   auto row = findMatrixInstruction(target, name, type);
-  dnn::TileLoadOp p =
-      program.mma.getLanes() == dnn::TileDim::N ? program.loadN : program.loadM;
+  dnn::ViewOp p = program.lanesAlongN ? program.viewN : program.viewM;
   if (row && isTransposed(program, p, *row))
     return findMatrixInstruction(target, name + "t", type);
   return row;
@@ -111,29 +121,28 @@ findInstruction(TileProgram &program, DataType type, const GpuTarget &target) {
 
 static LogicalResult chooseInstruction(TileProgram &program,
                                        const GpuTarget &target) {
-  dnn::TileMmaOp mma = program.mma;
-  Type element = mma.getA().getType().getElementType();
+  Operation *mma = program.opMma;
+  Type element = ViewAccess(program.viewM).getElementType();
   auto type = findDataType(element);
-  if (!type || !isSumOf(element, mma.getAcc().getType().getElementType(),
-                        program.store.getView().getType().getElementType()))
-    return mma.emitOpError(
+  if (!type || !isSumOf(element, program.sumType,
+                        ViewAccess(program.viewD).getElementType()))
+    return mma->emitOpError(
         "needs operands of f16, bf16, f32 or 8-bit floats with accumulators of "
         "f32, of f64 with some of f64, or of i8 with some of i32, and a result "
         "of the operands' or the accumulators' type");
   auto instruction = findInstruction(program, *type, target);
   if (!instruction)
-    return mma.emitOpError()
-           << "names '" << mma.getInstruction() << "', but " << target.name
+    return mma->emitOpError()
+           << "names '" << program.instructionName << "', but " << target.name
            << " has no such matrix instruction for " << element;
   program.instruction = *instruction;
 
-  ArrayRef<int64_t> waves = mma.getWaves();
-  ArrayRef<int64_t> acc = mma.getAcc().getType().getShape();
   int64_t rowsM = instruction->columns, rowsN = instruction->rows;
-  if (mma.getLanes() == dnn::TileDim::M)
+  if (!program.lanesAlongN)
     std::swap(rowsM, rowsN);
-  if (acc[0] % (waves[0] * rowsM) != 0 || acc[1] % (waves[1] * rowsN) != 0)
-    return mma.emitOpError()
+  if (program.rowsM % (program.waves[0] * rowsM) != 0 ||
+      program.rowsN % (program.waves[1] * rowsN) != 0)
+    return mma->emitOpError()
            << "needs a tile of whole instructions for each wave, " << rowsM
            << "x" << rowsN;
   return success();
@@ -143,21 +152,20 @@ static LogicalResult chooseInstruction(TileProgram &program,
 static LogicalResult countThreads(TileProgram &program,
                                   const GpuTarget &target) {
   constexpr int64_t kMaxThreads = 1024;
-  ArrayRef<int64_t> waves = program.mma.getWaves();
-  program.threads = waves[0] * waves[1] * target.waveSize;
+  program.threads = program.waves[0] * program.waves[1] * target.waveSize;
   if (program.threads > kMaxThreads)
-    return program.mma.emitOpError()
+    return program.opMma->emitOpError()
            << "has " << program.threads << " threads, but a workgroup has at "
            << "most " << kMaxThreads;
   return success();
 }
 
-static LogicalResult checkLds(dnn::PipelineOp pipeline, const GpuTarget &target,
+static LogicalResult checkLds(Operation *op, const GpuTarget &target,
                               int64_t bytes) {
   int64_t most = getMaxLdsBytes(target);
   if (bytes > most)
-    return pipeline.emitOpError() << "needs " << bytes << " bytes of LDS, but "
-                                  << target.name << " has " << most;
+    return op->emitOpError() << "needs " << bytes << " bytes of LDS, but "
+                             << target.name << " has " << most;
   return success();
 }
 
@@ -193,7 +201,7 @@ static LogicalResult checkHalo(TileProgram &program) {
   auto pipeline = program.pipeline;
   const MatrixInstruction &row = program.instruction;
   if (!row.readsMatrices() || program.mma.getLanes() != dnn::TileDim::N ||
-      isTransposed(program, program.loadM, row))
+      isTransposed(program, program.viewM, row))
     return program.mma.emitOpError(
         "has a halo, which needs pixels that ldmatrix reads as they lie, and "
         "lanes along n");
@@ -236,43 +244,49 @@ static void stageResults(TileProgram &program, int64_t bytes) {
     program.staged = staged;
 }
 
-/// Chunks and LDS of a pipeline.
-static LogicalResult checkResources(TileProgram &program,
-                                    const GpuTarget &target) {
-  auto pipeline = program.pipeline;
-  ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
-  Type element = program.mma.getA().getType().getElementType();
-  int64_t rowBytes = pipeline.getStep() * element.getIntOrFloatBitWidth() / 8;
-  int64_t elementBytes = element.getIntOrFloatBitWidth() / 8;
+/// Chunks and LDS of a main loop.
+LogicalResult tessera::checkMainLoop(TileProgram &program) {
+  int64_t elementBytes = ViewAccess(program.viewM).getElementBytes();
+  int64_t rowBytes = program.step * elementBytes;
   int64_t chunks = rowBytes / kChunkBytes;
   int64_t laneBytes = program.instruction.kPerLane * elementBytes;
   int64_t laneChunks = program.instruction.getLaneChunks() *
                        std::max<int64_t>(1, laneBytes / kChunkBytes);
   if (rowBytes % kChunkBytes != 0 || !llvm::isPowerOf2_64(chunks) ||
       chunks % laneChunks != 0)
-    return pipeline.emitOpError() << "needs a step of a power of two 16-byte "
-                                     "chunks, at least "
-                                  << laneChunks;
-  for (int64_t rows : acc) {
+    return program.opLoop->emitOpError()
+           << "needs a step of a power of two 16-byte chunks, at least "
+           << laneChunks;
+  for (int64_t rows : {program.rowsM, program.rowsN}) {
     if (rows * chunks % program.threads != 0)
-      return program.mma.emitOpError()
+      return program.opMma->emitOpError()
              << "has " << program.threads << " threads, which do not divide a "
-             << rows << "x" << pipeline.getStep() << " tile into chunks";
+             << rows << "x" << program.step << " tile into chunks";
   }
-  int64_t buffers = pipeline.getBuffers();
+  return success();
+}
+
+static LogicalResult checkResources(TileProgram &program,
+                                    const GpuTarget &target) {
+  dnn::PipelineOp pipeline = program.pipeline;
+  if (failed(checkMainLoop(program)))
+    return failure();
+  const int64_t rowBytes =
+      program.step * ViewAccess(program.viewM).getElementBytes();
+  const int64_t bytesN = program.buffers * program.rowsN * rowBytes;
   if (program.hasPlaneHalo()) {
     if (failed(checkPlaneHalo(program)))
       return failure();
     const PlaneHalo &halo = program.planeHalo;
     return checkLds(pipeline, target,
-                    HaloLds::kBuffers * halo.getBufferBytes() +
-                        buffers * acc[1] * rowBytes);
+                    HaloLds::kBuffers * halo.getBufferBytes() + bytesN);
   }
   if (!program.hasHalo())
-    return checkLds(pipeline, target, buffers * (acc[0] + acc[1]) * rowBytes);
+    return checkLds(pipeline, target,
+                    program.buffers * program.rowsM * rowBytes + bytesN);
   if (failed(checkHalo(program)))
     return failure();
-  int64_t bytes = program.halo.getBytes() + buffers * acc[1] * rowBytes;
+  int64_t bytes = program.halo.getBytes() + bytesN;
   stageResults(program, getMaxLdsBytes(target) - bytes);
   return checkLds(pipeline, target, bytes);
 }
@@ -293,19 +307,23 @@ LogicalResult tessera::checkReach(Operation *op, Value view, int64_t rows) {
 }
 
 LogicalResult tessera::checkStoreReach(TileProgram &program, int64_t rows) {
-  if (failed(checkReach(program.store, program.store.getView(), rows)))
+  if (failed(checkReach(program.opStore, program.viewD, rows)))
     return failure();
-  for (Value extra : program.store.getExtras())
-    if (failed(checkReach(program.store, extra, rows)))
+  for (dnn::ViewOp extra : program.extras)
+    if (failed(checkReach(program.opStore, extra, rows)))
       return failure();
   return success();
 }
 
+LogicalResult tessera::checkAllReach(TileProgram &program) {
+  return success(
+      succeeded(checkReach(program.opM, program.viewM, program.rowsM)) &&
+      succeeded(checkReach(program.opN, program.viewN, program.rowsN)) &&
+      succeeded(checkStoreReach(program, program.rowsM)));
+}
+
 static LogicalResult checkLimits(TileProgram &program) {
-  ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
-  if (failed(checkReach(program.loadM, program.loadM.getView(), acc[0])) ||
-      failed(checkReach(program.loadN, program.loadN.getView(), acc[1])) ||
-      failed(checkStoreReach(program, acc[0])))
+  if (failed(checkAllReach(program)))
     return failure();
   // HIP counts work-items, and the lowering positions, in 32 bits.
   double items = program.threads;
@@ -339,7 +357,7 @@ static std::optional<ReductionWalk> matchPlanes(TileProgram &program,
   auto pipeline = program.pipeline;
   ArrayRef<int64_t> reduce = pipeline.getReduce();
   const int64_t step = pipeline.getStep();
-  if (target.vendor != Vendor::Amd || program.isDirect() ||
+  if (target.vendor != Vendor::Amd || program.isDirect ||
       program.hasUnknownSizes())
     return std::nullopt;
   int64_t bytes = 0;
@@ -469,41 +487,41 @@ static LogicalResult checkTurns(TileProgram &program) {
   return success();
 }
 
-/// Direct copies bring whole chunks, and know no division.
-static LogicalResult checkDirectCopy(TileProgram &program,
-                                     const GpuTarget &target) {
-  if (!program.isDirect())
+LogicalResult tessera::checkDirectCopy(TileProgram &program,
+                                       const GpuTarget &target) {
+  if (!program.isDirect)
     return success();
-  auto pipeline = program.pipeline;
   if (!program.walk.hasTaps())
-    return pipeline.emitOpError() << "has copy direct_to_lds, which needs a "
-                                     "reduction of two iterations or "
-                                     "more whose innermost dimension "
-                                  << pipeline.getStep() << " divides";
+    return program.opLoop->emitOpError()
+           << "has copy direct_to_lds, which needs a reduction of two "
+              "iterations or more whose innermost dimension "
+           << program.step << " divides";
   constexpr int64_t kMaxLoadsInFlight = 63;
   int64_t loads = 0;
-  for (dnn::TileLoadOp load : {program.loadM, program.loadN}) {
-    ViewAccess access(TileProgram::getView(load.getView()));
+  for (auto [op, view, rows] :
+       {std::tuple(program.opM, program.viewM, program.rowsM),
+        std::tuple(program.opN, program.viewN, program.rowsN)}) {
+    ViewAccess access(view);
     int64_t chunk = kChunkBytes / access.getElementBytes();
-    int64_t rows = load.getType().getShape()[0], step = pipeline.getStep();
+    int64_t step = program.step;
     bool isTransposed = TransposedCopy::isFor(access, program.instruction);
     if (isTransposed && !TransposedCopy::divides(rows, step, program.threads))
-      return load.emitOpError()
+      return op->emitOpError()
              << "is transposed from LDS, but " << program.threads
              << " threads do not divide the lines of its " << rows << "x"
              << step << " tile";
     if (!isTransposed && access.getVectorWidth(/*index=*/2, chunk) != chunk)
-      return load.emitOpError("has rows without whole 16-byte chunks, but is "
-                              "copied directly to LDS");
+      return op->emitOpError("has rows without whole 16-byte chunks, but is "
+                             "copied directly to LDS");
     if (access.getTensorBytes() + DirectCopy::getHeadroom(target) > kOutOfRange)
-      return load.emitOpError("has a tensor of about 2 GiB or more, but is "
-                              "copied directly to LDS");
+      return op->emitOpError("has a tensor of about 2 GiB or more, but is "
+                             "copied directly to LDS");
     loads += rows * step / chunk / program.threads;
   }
-  if (loads * static_cast<int64_t>(pipeline.getBuffers() - 1) >
-      kMaxLoadsInFlight)
-    return pipeline.emitOpError() << "has more than " << kMaxLoadsInFlight
-                                  << " loads of a lane in flight";
+  if (loads * (program.buffers - 1) > kMaxLoadsInFlight)
+    return program.opLoop->emitOpError()
+           << "has more than " << kMaxLoadsInFlight
+           << " loads of a lane in flight";
   return success();
 }
 
@@ -569,11 +587,16 @@ static LogicalResult checkWhole(TileProgram &program, const GpuTarget &target) {
           program.resident.elementBytes);
 }
 
+LogicalResult tessera::checkProducts(TileProgram &program,
+                                     const GpuTarget &target) {
+  return success(succeeded(checkStore(program, target)) &&
+                 succeeded(chooseInstruction(program, target)) &&
+                 succeeded(countThreads(program, target)));
+}
+
 LogicalResult tessera::checkTileSupport(TileProgram &program,
                                         const GpuTarget &target) {
-  if (failed(checkStore(program.store, target)) ||
-      failed(chooseInstruction(program, target)) ||
-      failed(countThreads(program, target)))
+  if (failed(checkProducts(program, target)))
     return failure();
   if (program.isWhole())
     return success(succeeded(checkWhole(program, target)) &&

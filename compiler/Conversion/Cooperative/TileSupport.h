@@ -20,6 +20,19 @@ mlir::LogicalResult checkUnknownSizes(TileProgram &program);
 mlir::LogicalResult checkPipelineSupport(TileProgram &program,
                                          const GpuTarget &target);
 
+/// Chooses the instruction and the threads; fails after an error where the chip
+/// has not what is asked for.
+mlir::LogicalResult checkProducts(TileProgram &program,
+                                  const GpuTarget &target);
+/// Fails after an error unless threads can share out the chunks of a step; and
+/// unless addresses of all tiles fit descriptors.
+mlir::LogicalResult checkMainLoop(TileProgram &program);
+mlir::LogicalResult checkAllReach(TileProgram &program);
+/// Fails after an error unless direct copies, which bring whole chunks and know
+/// no division, can bring the tiles, if they have to.
+mlir::LogicalResult checkDirectCopy(TileProgram &program,
+                                    const GpuTarget &target);
+
 /// Chooses the instruction, the threads and the walk of a program that does not
 /// copy by TMA; fails after an error at the op that asks for too much.
 mlir::LogicalResult checkTileSupport(TileProgram &program,

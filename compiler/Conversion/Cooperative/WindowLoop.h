@@ -20,7 +20,7 @@ using HeldFragments = llvm::SmallVector<llvm::SmallVector<mlir::Value>>;
 /// All fragments of n, for many products, if a lane has registers for them.
 HeldFragments holdFragments(TileMma &mma, mlir::Value bufferN);
 
-/// The accumulators of the whole product, in the order of MainLoop::emit();
+/// The accumulators of the whole product, in the order of EpilogueInputs;
 /// fragments of n are read where none are held.
 llvm::SmallVector<mlir::Value> emitWholeProduct(Emitter &e, TileMma &mma,
                                                 mlir::Value bufferM,

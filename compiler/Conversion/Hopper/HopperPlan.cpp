@@ -138,7 +138,8 @@ static bool endsWithTensor(dnn::TileLoadOp load) {
 /// filter, which are no zeros where a pixel is infinite. Those of pixels are
 /// zeros on both sides.
 static LogicalResult checkSplits(TileProgram &program, int64_t splits,
-                                 int64_t steps, const StepWalk &walk) {
+                                 const OpenNumber &steps,
+                                 const StepWalk &walk) {
   if (splits == 1 || getWalk(program) == TmaWalk::Pixels ||
       (endsWithTensor(program.loadM) && endsWithTensor(program.loadN)))
     return success();
@@ -147,14 +148,14 @@ static LogicalResult checkSplits(TileProgram &program, int64_t splits,
         "has splits, but groups that differ in their taps");
   if (steps % splits != 0)
     return program.pipeline.emitOpError()
-           << "has " << splits << " splits, which do not divide its " << steps
-           << " steps";
+           << "has " << splits << " splits, which do not divide its "
+           << int64_t(steps) << " steps";
   return success();
 }
 
 /// Each workgroup of a cluster has steps of its own, and one tile.
 static LogicalResult checkCluster(TileProgram &program, int64_t cluster,
-                                  int64_t steps, int64_t workgroups,
+                                  const OpenNumber &steps, int64_t workgroups,
                                   int64_t resident, const StepWalk &walk) {
   if (cluster == 1)
     return success();
@@ -163,7 +164,8 @@ static LogicalResult checkCluster(TileProgram &program, int64_t cluster,
         "has a cluster, but groups that differ in their taps");
   if (steps < cluster)
     return program.pipeline.emitOpError()
-           << "has a cluster of " << cluster << ", but " << steps << " steps";
+           << "has a cluster of " << cluster << ", but " << int64_t(steps)
+           << " steps";
   if (workgroups > resident)
     return program.pipeline.emitOpError()
            << "has " << workgroups << " workgroups in clusters, each with one "
@@ -217,7 +219,10 @@ static bool overlapsLast(TileProgram &program, dnn::TileDim dim,
 /// shared the filter instead. Of backward weights both are images, which more
 /// or fewer tiles read.
 static bool hasRowsFirst(TileProgram &program, TmaWalk walk) {
-  // A workgroup's statistics are of the same columns in all of its tiles.
+  // A workgroup's statistics are of the same columns in all of its tiles. Of
+  // unknown sizes the images are the larger operand.
+  if (program.hasUnknownSizes() && walk != TmaWalk::Pixels)
+    return false;
   if (program.store.getStatistics() && !dnn::hasPartOfTile(program.store))
     return false;
   ArrayRef<int64_t> counts = program.tiles.getCounts();
@@ -250,11 +255,14 @@ static int64_t countLastShares(TileProgram &program, const HopperShape &shape,
 
 /// A stage is given back when the next one's products have been issued.
 static LogicalResult checkStages(TileProgram &program, const HopperShape &shape,
-                                 int64_t steps) {
-  if (shape.stages > 1 || shape.preparesB || steps <= shape.cluster)
+                                 const OpenNumber &steps) {
+  if (shape.stages > 1 || shape.preparesB ||
+      (steps.isKnown() && steps <= shape.cluster))
     return success();
   return program.pipeline.emitOpError()
-         << "has one buffer, but " << steps << " steps, which need two";
+         << "has one buffer, but "
+         << (steps.isKnown() ? std::to_string(int64_t(steps)) : "any number of")
+         << " steps, which need two";
 }
 
 FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
@@ -307,7 +315,7 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
   if (failed(checkRowTensors(program, /*storesRows=*/!result)))
     return failure();
   ArrayRef<int64_t> counts = program.tiles.getCounts();
-  const int64_t tiles = counts[0] * counts[1] * counts[2];
+  const OpenNumber tiles = program.countTilesM() * (counts[0] * counts[2]);
   const int64_t resident = *program.tiles.getPersistent() * shape->blocksPerSm;
   const int64_t splits = program.pipeline.getSplits().value_or(1);
   const StreamedReads streamed = chooseStreamedReads(program, order);
@@ -317,9 +325,15 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
     (*halo)->setStreamed(streamed.a);
   if (*sliding)
     (*sliding)->setStreamed(slidesB(program) ? streamed.b : streamed.a);
-  const int64_t steps = llvm::divideCeilSigned(a->getSteps(), splits);
+  const OpenNumber allSteps = a->getSteps();
+  const OpenNumber steps =
+      allSteps.isKnown()
+          ? OpenNumber(llvm::divideCeilSigned(int64_t(allSteps), splits))
+          : OpenNumber(ceilDiv(allSteps.toExpr(), SizeExpr(splits)));
   StepWalk walk(program.loadM, program.loadN, steps);
-  const int64_t cluster = shape->cluster, workgroups = tiles * cluster;
+  const int64_t cluster = shape->cluster;
+  const int64_t workgroups =
+      tiles.isKnown() ? int64_t(tiles) * cluster : resident;
   const int64_t lastShares = countLastShares(program, *shape, walk, order);
   if (lastShares > 0) {
     using Last = TmaOperand::LastSteps;
@@ -330,7 +344,7 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
       (*halo)->setLastSteps(last);
   }
   if (failed(checkStages(program, *shape, steps)) ||
-      failed(checkSplits(program, splits, a->getSteps(), walk)) ||
+      failed(checkSplits(program, splits, allSteps, walk)) ||
       failed(checkCluster(program, cluster, steps, workgroups, resident, walk)))
     return failure();
   return HopperPlan{
@@ -345,7 +359,7 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
       splits,
       lastShares,
       std::move(walk),
-      tiles / shape->countSharers(),
+      shape->multicast ? OpenNumber(tiles / shape->countSharers()) : tiles,
       std::min(workgroups, resident - resident % shape->countSharers()),
       counts[0] == 1 && counts[2] == 1,
       hasRowsFirst(program, order),

@@ -19,13 +19,15 @@ struct HopperPlan {
   std::optional<SlidingHalo> sliding;
   std::optional<ResultMap> result; ///< None if it is stored row by row.
   int64_t groups;
-  int64_t steps; ///< Of the reduction of one tile, or of its part.
+  OpenNumber steps; ///< Of the reduction of one tile, or of its part.
   int64_t splits;
   /// The instructions that multiply in the last step of a tap, if that ends
   /// with the last channel; else 0.
   int64_t lastShares;
   StepWalk walk; ///< Of a part.
-  int64_t tiles; ///< Pairs of them if two workgroups share an operand.
+  /// Pairs of them if two workgroups share an operand.
+  OpenNumber tiles;
+  /// Of unknown sizes, no more than this are launched.
   int64_t workgroups;
   bool sharesColumns; ///< Whether all tiles have the same columns.
   /// Whether tiles that follow each other are a column's; else they are a
@@ -36,7 +38,11 @@ struct HopperPlan {
   bool overlapsRows, overlapsColumns;
 
   /// What walks the tiles: workgroups, or clusters of them.
-  int64_t countWalkers() const { return workgroups / shape.getClusterSize(); }
+  OpenNumber countWalkers() const {
+    if (!tiles.isKnown())
+      return OpenNumber(minimum(tiles.toExpr(), SizeExpr(workgroups)));
+    return workgroups / shape.getClusterSize();
+  }
 };
 
 /// The plan of a tile program with copy tma; fails after an error at the op

@@ -64,7 +64,7 @@ static bool preparesOperand(TileProgram &program) {
 bool tessera::isColumnMajor(dnn::ViewOp result) {
   const ViewAccess access(result);
   const AccessSpace rows = access.getSpace(1);
-  return rows.getExtent() > 1 &&
+  return rows.getExtent() != 1 &&
          access.getSpace(2).getInnermostStep() > rows.getInnermostStep();
 }
 
@@ -72,7 +72,8 @@ bool tessera::isColumnMajor(dnn::ViewOp result) {
 static bool movesAlongRows(Value extra) {
   const AccessSpace rows = ViewAccess(TileProgram::getView(extra)).getSpace(1);
   return llvm::any_of(rows.coefs, [](const auto &form) {
-    return llvm::any_of(form, [](int64_t factor) { return factor != 0; });
+    return llvm::any_of(form,
+                        [](const OpenNumber &factor) { return factor != 0; });
   });
 }
 

@@ -15,9 +15,8 @@ static constexpr unsigned kRow = 1, kColumn = 2;
 
 RowTensor::RowTensor(Emitter &e, const HopperShape &shape, dnn::ViewOp view,
                      Value pointer, Value warp, Value lane)
-    : e(e), shape(shape), access(view), pointer(pointer),
-      extents(view.getType().getShape()), warp(warp), lane(lane),
-      bytes(shape.resultBytes) {
+    : e(e), shape(shape), access(view), pointer(pointer), warp(warp),
+      lane(lane), bytes(shape.resultBytes) {
   width = access.getVectorWidth(shape.isColumnMajor ? kRow : kColumn,
                                 kWidestBytes / bytes);
   lanesPerRow = std::min(kLanes, shape.getStagedElements() / width);
@@ -48,9 +47,10 @@ void RowTensor::forEachBatch(llvm::function_ref<void(Value)> body) {
 /// Neighbours along staged rows are P. `row` and `column` are the first of the
 /// lane in the tile.
 StoreView RowTensor::getView(Value row, Value column) const {
-  StoreSide rows{kRow, extents[kRow], shape.tileM, row, tile.row};
-  StoreSide columns{kColumn, extents[kColumn], shape.tileN, column,
-                    tile.column};
+  StoreSide rows{kRow, access.getSpace(kRow).getExtent(), shape.tileM, row,
+                 tile.row};
+  StoreSide columns{kColumn, access.getSpace(kColumn).getExtent(), shape.tileN,
+                    column, tile.column};
   return {e, access, *tensor, shape.isColumnMajor ? rows : columns,
           shape.isColumnMajor ? columns : rows};
 }

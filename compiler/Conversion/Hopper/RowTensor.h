@@ -62,7 +62,6 @@ private:
   const HopperShape &shape;
   ViewAccess access;
   mlir::Value pointer;
-  llvm::ArrayRef<int64_t> extents;
   mlir::Value warp, lane;
   int64_t bytes;       ///< Of an element.
   int64_t width;       ///< Elements of a piece.

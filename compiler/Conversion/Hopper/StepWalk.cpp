@@ -14,8 +14,8 @@ using namespace tessera;
 // What a group leaves of the taps
 //===----------------------------------------------------------------------===//
 
-StepWalk::StepWalk(dnn::TileLoadOp a, dnn::TileLoadOp b, int64_t steps)
-    : steps(steps) {
+StepWalk::StepWalk(dnn::TileLoadOp a, dnn::TileLoadOp b, OpenNumber steps)
+    : steps(std::move(steps)) {
   for (dnn::TileLoadOp load : {a, b}) {
     auto view = load.getView().getDefiningOp<dnn::ViewOp>();
     groups = llvm::to_vector(view.getCoords().getSpace(0));
@@ -75,6 +75,8 @@ int64_t StepWalk::countSteps(int64_t group) const {
 }
 
 bool StepWalk::canBeEmpty() const {
+  if (!hasLimits())
+    return false;
   for (int64_t group = 0, e = getGroups(); group < e; ++group)
     if (countSteps(group) == 0)
       return true;
@@ -82,7 +84,7 @@ bool StepWalk::canBeEmpty() const {
 }
 
 bool StepWalk::growsWithGroup() const {
-  return countSteps(0) < countSteps(getGroups() - 1);
+  return hasLimits() && countSteps(0) < countSteps(getGroups() - 1);
 }
 
 int64_t StepWalk::getGroups() const {
@@ -127,6 +129,8 @@ StepWalk::Range StepWalk::getRange(Emitter &e, unsigned dim,
 }
 
 Value StepWalk::countSteps(Emitter &e, Value group) const {
+  if (!hasLimits())
+    return e.constant(steps);
   int64_t whole = steps;
   Value counts;
   for (const Limit &limit : limits) {
@@ -134,7 +138,7 @@ Value StepWalk::countSteps(Emitter &e, Value group) const {
     Value count = getRange(e, limit.dim, group).count;
     counts = counts ? arith::MulIOp::create(e.b, e.loc, counts, count) : count;
   }
-  return counts ? e.mul(counts, whole) : e.constant(whole);
+  return e.mul(counts, whole);
 }
 
 int64_t StepWalk::getWeight(unsigned dim) const {

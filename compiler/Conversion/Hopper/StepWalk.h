@@ -17,8 +17,9 @@ namespace tessera {
 
 class StepWalk {
 public:
-  /// Of the two loads of a step, whose reduction has `steps` of them.
-  StepWalk(dnn::TileLoadOp a, dnn::TileLoadOp b, int64_t steps);
+  /// Of the two loads of a step, whose reduction has `steps` of them; of an
+  /// unknown number groups do not differ in their taps.
+  StepWalk(dnn::TileLoadOp a, dnn::TileLoadOp b, OpenNumber steps);
 
   /// Whether groups differ in their taps.
   bool hasLimits() const { return !limits.empty(); }
@@ -64,7 +65,7 @@ private:
                                           mlir::ValueRange carried,
                                           Body body) const;
 
-  int64_t steps;
+  OpenNumber steps;
   llvm::SmallVector<int64_t> groups; ///< Sizes of the group's dimensions.
   llvm::SmallVector<int64_t> sizes;  ///< Of the reduction's; the last in steps.
   llvm::SmallVector<Limit> limits;   ///< At most one of each dimension.

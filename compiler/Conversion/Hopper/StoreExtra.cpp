@@ -42,8 +42,7 @@ public:
   /// `first` is the lane's first channel of those that are staged at once.
   ChannelExtra(Emitter &e, const HopperShape &shape, dnn::ViewOp view,
                Value pointer, Value first)
-      : e(e), shape(shape), access(view), pointer(pointer),
-        extents(view.getType().getShape()), first(first) {}
+      : e(e), shape(shape), access(view), pointer(pointer), first(first) {}
 
   void begin(const ResultTile &tile) override;
 
@@ -60,7 +59,6 @@ protected:
 
 private:
   Value pointer;
-  ArrayRef<int64_t> extents;
   Value first;
 };
 
@@ -93,8 +91,10 @@ public:
 void ChannelExtra::begin(const ResultTile &tile) {
   GlobalBuffer buffer = makeBuffer(e, access, pointer, tile.group, tile.row);
   view.emplace(e, access, std::move(buffer),
-               StoreSide{2, extents[2], shape.tileN, first, tile.column},
-               StoreSide{1, extents[1], shape.tileM, e.constant(0), tile.row});
+               StoreSide{2, access.getSpace(2).getExtent(), shape.tileN, first,
+                         tile.column},
+               StoreSide{1, access.getSpace(1).getExtent(), shape.tileM,
+                         e.constant(0), tile.row});
 }
 
 Value ChannelExtra::load(int64_t column, int64_t width) const {
@@ -238,7 +238,8 @@ bool tessera::isOfElements(dnn::ViewOp view) {
   constexpr unsigned kRows = 1;
   AccessSpace space = ViewAccess(view).getSpace(kRows);
   return llvm::any_of(space.coefs, [](const auto &form) {
-    return llvm::any_of(form, [](int64_t factor) { return factor != 0; });
+    return llvm::any_of(form,
+                        [](const OpenNumber &factor) { return factor != 0; });
   });
 }
 

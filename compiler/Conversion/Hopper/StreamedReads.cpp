@@ -26,6 +26,8 @@ static bool hasOneTap(TileProgram &program) {
 }
 
 StreamedReads tessera::chooseStreamedReads(TileProgram &program, TmaWalk walk) {
+  if (program.hasUnknownSizes())
+    return {};
   // Less than this finds its place without anybody's loss.
   constexpr int64_t kLeast = 14 << 20;
   const int64_t a = getReadBytes(program, program.loadM.getView());

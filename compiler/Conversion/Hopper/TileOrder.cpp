@@ -11,16 +11,23 @@ using namespace tessera;
 ResultTile tessera::locateTile(Emitter &e, const HopperPlan &plan,
                                TileProgram &program, Value tile, Value rank) {
   const HopperShape &shape = plan.shape;
-  SmallVector<int64_t> counts(program.tiles.getCounts());
+  SmallVector<int64_t> known(program.tiles.getCounts());
   if (shape.multicast)
-    counts[shape.getPairDim()] /= shape.countSharers();
+    known[shape.getPairDim()] /= shape.countSharers();
   const bool hasRowsFirst = plan.hasRowsFirst;
-  const int64_t fast = hasRowsFirst ? counts[1] : counts[2];
-  const int64_t slow = hasRowsFirst ? counts[2] : counts[1];
+  const OpenNumber counts[] = {known[0],
+                               ShapedType::isDynamic(known[1])
+                                   ? program.countTilesM()
+                                   : OpenNumber(known[1]),
+                               known[2]};
+  const OpenNumber &fast = hasRowsFirst ? counts[1] : counts[2];
+  const OpenNumber &slow = hasRowsFirst ? counts[2] : counts[1];
+  const bool hasOneGroup = known[0] == 1;
   Value n = e.remu(tile, fast);
   Value rest = e.divu(tile, fast);
-  Value m = e.remu(rest, slow);
-  Value group = counts[0] == 1 ? e.constant(0) : e.divu(rest, slow);
+  // A division by what is unknown costs some instructions.
+  Value m = hasOneGroup && !slow.isKnown() ? rest : e.remu(rest, slow);
+  Value group = hasOneGroup ? e.constant(0) : e.divu(rest, slow);
   if (hasRowsFirst)
     std::swap(m, n);
   if (shape.multicast) {
@@ -28,7 +35,7 @@ ResultTile tessera::locateTile(Emitter &e, const HopperPlan &plan,
     paired = e.add(e.mul(paired, shape.countSharers()), rank);
   }
   if (plan.walk.growsWithGroup())
-    group = arith::SubIOp::create(e.b, e.loc, e.constant(counts[0] - 1), group);
+    group = arith::SubIOp::create(e.b, e.loc, e.constant(known[0] - 1), group);
   Value row = e.mul(m, shape.tileM), column = e.mul(n, shape.tileN);
   dnn::CoordsAttr coords =
       TileProgram::getView(program.store.getView()).getCoords();

@@ -21,13 +21,11 @@ static constexpr unsigned kLeastImageRank = 3;
 void TmaOperand::readView(dnn::ViewOp view) {
   coords = view.getCoords();
   auto type = cast<MemRefType>(view.getSource().getType());
-  int64_t offset = 0;
-  SmallVector<int64_t> strides;
-  (void)type.getStridesAndOffset(strides, offset);
-  ArrayRef<int64_t> sizes = coords.getSizes();
-  map.offset = offset * type.getElementTypeBitWidth() / 8;
+  ViewSizes of(view);
+  sizes = std::move(of.iteration);
+  map.offset = of.offset * type.getElementTypeBitWidth() / 8;
   for (auto [expr, size, stride] :
-       llvm::zip(coords.getMap().getResults(), type.getShape(), strides)) {
+       llvm::zip(coords.getMap().getResults(), of.shape, of.strides)) {
     const auto index = static_cast<unsigned>(type.getRank() - 1 - dims.size());
     Dimension dim{size, stride, 0, index, {}, {}, {}};
     SmallVector<int64_t> factors(sizes.size(), 0);
@@ -42,10 +40,34 @@ void TmaOperand::readView(dnn::ViewOp view) {
     }
     dims.push_back(std::move(dim));
   }
-  // A dimension of one element has the stride of the next: keep their order.
-  llvm::sort(dims, [](const Dimension &a, const Dimension &b) {
-    return std::pair(a.stride, a.index) < std::pair(b.stride, b.index);
+  // A dimension of one element has the stride of the next: keep their order,
+  // as that of tensors of unknown sizes, which are packed.
+  const bool isPacked = !type.hasStaticShape();
+  llvm::sort(dims, [&](const Dimension &a, const Dimension &b) {
+    if (isPacked)
+      return a.index < b.index;
+    return std::pair(int64_t(a.stride), a.index) <
+           std::pair(int64_t(b.stride), b.index);
   });
+}
+
+OpenNumber TmaOperand::getExtent(unsigned index) const {
+  OpenNumber extent = 1;
+  for (const OpenNumber &size : getSpace(index))
+    extent *= size;
+  return extent;
+}
+
+/// Puts `number` into list `name` of `map`.
+template <typename List>
+static void setNumber(TensorMap &map, List &list, TensorMap::List name,
+                      unsigned index, const OpenNumber &number) {
+  if (number.isKnown()) {
+    list[index] = int64_t(number);
+    return;
+  }
+  auto [added, subtracted] = number.toExprs();
+  map.open.push_back({name, index, added, subtracted});
 }
 
 /// Makes one dimension of those that the window's corner walks one after the
@@ -55,7 +77,7 @@ void TmaOperand::joinPixels() {
   if (dims.size() < kLeastImageRank || transposed != (space == 2))
     return;
   unsigned last = coords.getSizes().size();
-  int64_t count = 1;
+  OpenNumber count = 1;
   for (const Dimension &dim : ArrayRef(dims).drop_front()) {
     const Terms &corner = getCorner(dim);
     if (!getTaps(dim).empty() || !dim.groups.empty() || dim.constant != 0 ||
@@ -65,12 +87,12 @@ void TmaOperand::joinPixels() {
     if (corner.empty() && dim.size == 1)
       continue;
     if (corner.size() != 1 || corner[0].factor != 1 || corner[0].dim >= last ||
-        coords.getSizes()[corner[0].dim] != dim.size)
+        sizes[corner[0].dim] != dim.size)
       return;
     last = corner[0].dim;
   }
   // A single pixel is a box of its own.
-  if (count == 1 || count != coords.getExtent(space))
+  if (count == 1 || count != getExtent(space))
     return;
   dims.resize(2);
   dims[1].size = count;
@@ -138,10 +160,10 @@ LogicalResult TmaOperand::checkPixels(const TileSource &load) {
   if (tileRows % blockRows != 0 && !isOneTap)
     return load.emitOpError() << "needs tiles of whole " << blockRows
                               << " channels, but has " << tileRows;
-  int64_t walked = 1;
+  OpenNumber walked = 1;
   for (const Dimension &dim : dims)
     for (const Term &term : dim.columns)
-      walked *= coords.getSizes()[term.dim];
+      walked *= sizes[term.dim];
   // The reduction's first dimension is the images, even if there is but one.
   const unsigned first = coords.getFirstDim(2);
   const bool walksImages =
@@ -149,17 +171,17 @@ LogicalResult TmaOperand::checkPixels(const TileSource &load) {
   const bool hasGroups =
       llvm::any_of(ArrayRef(dims).drop_front(),
                    [](const Dimension &dim) { return !dim.groups.empty(); });
-  if (walked != coords.getExtent(2) || !walksImages || hasGroups ||
-      images.constant != 0 || coords.getSizes()[first] != images.size)
+  if (walked != getExtent(2) || !walksImages || hasGroups ||
+      images.constant != 0 || sizes[first] != images.size)
     return load.emitOpError("needs a reduction over the pixels of all images "
                             "to be copied by tma");
   return success();
 }
 
 LogicalResult TmaOperand::checkStrides(const TileSource &load) {
-  constexpr uint64_t kAlignment = 16;
-  for (unsigned i = 1; i < map.rank; ++i)
-    if (map.strides[i] % kAlignment != 0)
+  constexpr int64_t kAlignment = 16;
+  for (const Dimension &dim : ArrayRef(dims).drop_front())
+    if ((dim.stride * getByteSize(map.dataType)).getFactor() % kAlignment != 0)
       return load.emitOpError() << "needs strides of whole " << kAlignment
                                 << " bytes to be copied by tma";
   return success();
@@ -189,8 +211,10 @@ LogicalResult TmaOperand::makeTiled(const TileSource &load) {
     if (!dim.rows.empty())
       // What is beyond the last row is not stored, and copies of what is beyond
       // a tensor's end take TMA about twice as long.
-      map.box[i] =
-          transposed ? blockRows : std::min(tileRows, coords.getExtent(1));
+      map.box[i] = transposed ? blockRows
+                   : getExtent(1).isKnown()
+                       ? std::min(tileRows, int64_t(getExtent(1)))
+                       : tileRows;
   }
   map.box[stepDim] = stepElements;
   return success();
@@ -252,10 +276,10 @@ LogicalResult TmaOperand::makeIm2col(const TileSource &load) {
         (!corner.empty() && (corner[0].factor < 1 || corner[0].dim >= last)))
       return load.emitOpError("needs to walk the images in the order of memory "
                               "to be copied by tma");
-    int64_t count = 1;
+    OpenNumber count = 1;
     if (!corner.empty()) {
       last = corner[0].dim;
-      count = coords.getSizes()[last];
+      count = sizes[last];
       map.steps[i] = corner[0].factor;
     }
     if (isOuter)
@@ -265,7 +289,8 @@ LogicalResult TmaOperand::makeIm2col(const TileSource &load) {
       if (term.factor < 0)
         dim.constant += term.factor * (coords.getSizes()[term.dim] - 1);
     map.lower[i - 1] = dim.constant;
-    map.upper[i - 1] = dim.constant + (count - 1) * map.steps[i] + 1 - dim.size;
+    setNumber(map, map.upper, TensorMap::List::Upper, i - 1,
+              (count - 1) * map.steps[i] + (dim.constant + 1) - dim.size);
   }
   return checkIm2colLimits(load);
 }
@@ -304,8 +329,10 @@ FailureOr<TmaOperand> TmaOperand::match(const TileSource &load,
   operand.joinPixels();
   operand.map.rank = operand.dims.size();
   for (auto [i, dim] : llvm::enumerate(operand.dims)) {
-    operand.map.sizes[i] = dim.size;
-    operand.map.strides[i] = i == 0 ? 0 : dim.stride * bytes;
+    using List = TensorMap::List;
+    setNumber(operand.map, operand.map.sizes, List::Sizes, i, dim.size);
+    setNumber(operand.map, operand.map.strides, List::Strides, i,
+              i == 0 ? OpenNumber() : dim.stride * bytes);
   }
   if (failed(operand.checkStrides(load)))
     return failure();
@@ -333,9 +360,13 @@ int64_t TmaOperand::getBytes() const {
   return elements * getByteSize(map.dataType);
 }
 
-int64_t TmaOperand::getSteps() const {
-  if (walk == TmaWalk::Pixels)
-    return llvm::divideCeilSigned(coords.getExtent(2), stepElements);
+OpenNumber TmaOperand::getSteps() const {
+  if (walk == TmaWalk::Pixels) {
+    const OpenNumber pixels = getExtent(2);
+    if (!pixels.isKnown())
+      return OpenNumber(ceilDiv(pixels.toExpr(), SizeExpr(stepElements)));
+    return llvm::divideCeilSigned(int64_t(pixels), stepElements);
+  }
   ArrayRef<int64_t> reduce = coords.getSpace(2);
   int64_t steps = llvm::divideCeilSigned(reduce.back(), stepElements);
   for (int64_t taps : reduce.drop_back())
@@ -346,7 +377,7 @@ int64_t TmaOperand::getSteps() const {
 /// The digits of `position` in the iteration dimensions of coordinate `index`,
 /// by dimension of the map; the last one runs fastest.
 static llvm::DenseMap<unsigned, Value> splitPosition(Emitter &e,
-                                                     ArrayRef<int64_t> sizes,
+                                                     ArrayRef<OpenNumber> sizes,
                                                      unsigned firstDim,
                                                      Value position) {
   llvm::DenseMap<unsigned, Value> digits;
@@ -364,7 +395,7 @@ Value TmaOperand::locateInGroup(Emitter &e, const Dimension &dim,
   Value coordinate = e.constant(dim.constant);
   if (dim.groups.empty())
     return coordinate;
-  auto groups = splitPosition(e, coords.getSpace(0), 0, group);
+  auto groups = splitPosition(e, getSpace(0), 0, group);
   for (const Term &term : dim.groups)
     coordinate = e.add(e.mul(groups[term.dim], term.factor), coordinate);
   return coordinate;
@@ -380,7 +411,13 @@ SmallVector<Value> TmaOperand::locate(Emitter &e, Value group, Value row0,
     return locateBlocks(e, group, row0);
   if (!transposed)
     row0 = e.add(row0, getHalf(e, rank, tileRows));
-  auto rows = splitPosition(e, coords.getSpace(1), coords.getFirstDim(1), row0);
+  // Of pixels in one dimension, sizes would be asked for in vain.
+  const bool isWhole = llvm::all_of(dims, [](const Dimension &dim) {
+    return dim.rows.empty() || dim.rows[0].dim == kWhole;
+  });
+  llvm::DenseMap<unsigned, Value> rows;
+  if (!isWhole || getExtent(1).isKnown())
+    rows = splitPosition(e, getSpace(1), coords.getFirstDim(1), row0);
   rows[kWhole] = row0;
   SmallVector<Value> place;
   for (const Dimension &dim : dims) {
@@ -410,9 +447,9 @@ Value TmaOperand::locateChannels(Emitter &e, Value part) const {
 
 /// A step's channels, and its taps in the order of the reduction.
 SmallVector<Value> TmaOperand::locateStep(Emitter &e, Value step) const {
-  SmallVector<int64_t> sizes(coords.getSpace(2));
-  const int64_t whole = sizes.back() / stepElements;
-  sizes.back() = llvm::divideCeilSigned(sizes.back(), stepElements);
+  SmallVector<int64_t> counts(coords.getSpace(2));
+  const int64_t whole = counts.back() / stepElements;
+  counts.back() = llvm::divideCeilSigned(counts.back(), stepElements);
   if (lastSteps == LastSteps::Behind) {
     // Steps in the reduction's own order again.
     Value last = e.add(step, -countWholeSteps());
@@ -420,11 +457,12 @@ SmallVector<Value> TmaOperand::locateStep(Emitter &e, Value step) const {
                                          last, e.constant(0));
     Value tap = e.select(isLast, last, e.divu(step, whole));
     Value part = e.select(isLast, e.constant(whole), e.remu(step, whole));
-    step = e.add(e.mul(tap, sizes.back()), part);
+    step = e.add(e.mul(tap, counts.back()), part);
   }
-  auto digits = splitPosition(e, sizes, 0, step);
+  auto digits = splitPosition(
+      e, SmallVector<OpenNumber>(counts.begin(), counts.end()), 0, step);
   SmallVector<Value> positions;
-  for (unsigned d = 0; d < sizes.size(); ++d)
+  for (unsigned d = 0; d < counts.size(); ++d)
     positions.push_back(digits[d]);
   positions.back() = locateChannels(e, positions.back());
   return positions;
@@ -450,15 +488,15 @@ Value TmaOperand::getOffset(Emitter &e, const Terms &taps,
 /// none: they read the last 64 again, and the store drops them.
 SmallVector<Value> TmaOperand::locateBlocks(Emitter &e, Value group,
                                             Value row0) const {
-  ArrayRef<int64_t> sizes = coords.getSpace(1);
+  ArrayRef<OpenNumber> rowSizes = getSpace(1);
   const int64_t extent = coords.getExtent(1);
   SmallVector<Value> place;
   for (int64_t block = 0; block < countBoxes(); ++block) {
     Value row = e.add(row0, block * blockRows);
-    if (extent != sizes.back())
+    if (extent != rowSizes.back())
       row = arith::MinUIOp::create(e.b, e.loc, row,
                                    e.constant(extent - blockRows));
-    auto rows = splitPosition(e, sizes, coords.getFirstDim(1), row);
+    auto rows = splitPosition(e, rowSizes, coords.getFirstDim(1), row);
     Value channel = locateInGroup(e, dims.front(), group);
     for (const Term &term : dims.front().rows)
       channel = e.add(e.mul(rows[term.dim], term.factor), channel);
@@ -521,8 +559,7 @@ void TmaOperand::copyPixels(Emitter &e, const CopyTarget &target,
   if (map.mode == TensorMap::Mode::Tiled) {
     coordinates.push_back(first);
   } else {
-    auto pixel =
-        splitPosition(e, coords.getSpace(2), coords.getFirstDim(2), first);
+    auto pixel = splitPosition(e, getSpace(2), coords.getFirstDim(2), first);
     for (const Dimension &dim : ArrayRef(dims).drop_front().drop_back()) {
       Value coordinate = e.constant(dim.constant);
       for (const Term &term : dim.columns)

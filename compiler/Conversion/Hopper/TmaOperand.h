@@ -26,6 +26,7 @@
 #define TESSERA_COMPILER_CONVERSION_HOPPER_TMAOPERAND_H
 
 #include "compiler/Conversion/Common/Emitter.h"
+#include "compiler/Conversion/Common/OpenNumber.h"
 #include "dialect/IR/Dnn.h"
 #include "runtime/Base/TensorMap.h"
 
@@ -98,7 +99,7 @@ public:
   /// other rows hold is never stored.
   virtual int64_t getBytes() const;
   /// Steps of the whole reduction; the same for both operands.
-  int64_t getSteps() const;
+  OpenNumber getSteps() const;
 
   /// What does not change from step to step of the tile at `row0` of `group`:
   /// the unit's coordinates at the first step, or, of a walk over pixels, the
@@ -130,8 +131,8 @@ protected: // For HaloOperand.
   };
   /// A dimension of the tensor, as the view reaches it.
   struct Dimension {
-    int64_t size;
-    int64_t stride; ///< Elements.
+    OpenNumber size;
+    OpenNumber stride; ///< Elements.
     int64_t constant = 0;
     unsigned index; ///< In the tensor, counted from its last.
     llvm::SmallVector<Term> groups, rows, columns;
@@ -148,6 +149,7 @@ protected: // For HaloOperand.
 
   TmaWalk walk = TmaWalk::Channels;
   dnn::CoordsAttr coords;
+  llvm::SmallVector<OpenNumber> sizes; ///< Of the iteration dimensions.
   int64_t tileRows = 0;
   int64_t stepElements = 0;
   /// Of a block of a transposed tile: 128 bytes of them lie together, or 64.
@@ -161,6 +163,12 @@ protected: // For HaloOperand.
   TensorMap map;
 
 private:
+  /// The sizes of coordinate `index`, and their product.
+  llvm::ArrayRef<OpenNumber> getSpace(unsigned index) const {
+    return llvm::ArrayRef(sizes).slice(coords.getFirstDim(index),
+                                       coords.getRanks()[index]);
+  }
+  OpenNumber getExtent(unsigned index) const;
   /// Boxes of a tile.
   int64_t countBoxes() const;
   /// Lines of a box.

@@ -20,7 +20,7 @@ static std::optional<ResultMap::Taps> findTaps(const ViewAccess &access) {
   const size_t rank = columns.sizes.size();
   auto isFixed = [&](unsigned index) {
     return llvm::all_of(access.getSpace(index).coefs[kChannel],
-                        [](int64_t factor) { return factor == 0; });
+                        [](const OpenNumber &factor) { return factor == 0; });
   };
   if (rank < 2 || rank > 3 || access.getNumForms() > 2 ||
       columns.coefs[kOffset].back() != access.getElementBytes())
@@ -61,13 +61,17 @@ std::optional<TensorMap> tessera::beginResultMap(const ViewAccess &access,
   return map;
 }
 
-bool tessera::addDimension(TensorMap &map, int64_t stride, int64_t size,
-                           uint32_t box) {
+bool tessera::addDimension(TensorMap &map, int64_t stride,
+                           const OpenNumber &size, uint32_t box) {
   // One row alone is where it is, whatever the stride.
   const int64_t bytes = stride == 0 ? kAlignment : stride;
   if (map.rank == TensorMap::kMaxRank || bytes % kAlignment != 0)
     return false;
-  map.sizes[map.rank] = size;
+  if (size.isKnown())
+    map.sizes[map.rank] = int64_t(size);
+  else
+    map.open.push_back(
+        {TensorMap::List::Sizes, map.rank, size.toExpr(), SizeExpr()});
   map.strides[map.rank] = bytes;
   map.box[map.rank++] = box;
   return true;
@@ -94,7 +98,7 @@ std::optional<ResultMap> tessera::makeResultMap(dnn::ViewOp view,
   // What a warp stores at once is in one tap.
   const AccessSpace &rows = spaces[1];
   const bool areTaps =
-      rows.sizes.size() == 2 && rows.sizes.back() % kStoreRows == 0;
+      rows.sizes.size() == 2 && rows.sizes.back().getFactor() % kStoreRows == 0;
   if (!isPlain(spaces[0]) || (!isPlain(rows) && !areTaps) ||
       (!taps && !hasPlainColumns))
     return std::nullopt;
@@ -113,8 +117,7 @@ std::optional<ResultMap> tessera::makeResultMap(dnn::ViewOp view,
       (areTaps &&
        !addDimension(*map, getStride(rows), rows.sizes.front(), 1)) ||
       !addDimension(*map, areTaps ? rows.coefs[0].back() : getStride(rows),
-                    areTaps ? int64_t(rows.sizes.back()) : extents[1],
-                    kStoreRows))
+                    areTaps ? rows.sizes.back() : rows.getExtent(), kStoreRows))
     return std::nullopt;
   ResultMap::Taps found = taps.value_or(ResultMap::Taps());
   found.rows = areTaps ? int64_t(rows.sizes.back()) : 0;

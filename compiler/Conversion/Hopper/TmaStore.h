@@ -35,7 +35,8 @@ std::optional<TensorMap> beginResultMap(const ViewAccess &access,
                                         int64_t boxBytes);
 /// Adds a dimension whose neighbours are `stride` bytes apart; whether there is
 /// such a dimension in maps.
-bool addDimension(TensorMap &map, int64_t stride, int64_t size, uint32_t box);
+bool addDimension(TensorMap &map, int64_t stride, const OpenNumber &size,
+                  uint32_t box);
 
 /// The map of the result `tensor` behind `view`, whose rows must be one
 /// dimension, or taps of some; none where that, or the distance of its rows, is

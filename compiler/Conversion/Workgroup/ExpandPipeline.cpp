@@ -3,6 +3,7 @@
 #include "compiler/Conversion/Common/KernelFunction.h"
 #include "compiler/Conversion/Passes.h"
 #include "compiler/Conversion/Workgroup/ProgramWriter.h"
+#include "compiler/Conversion/Workgroup/WaveProgram.h"
 
 namespace tessera {
 #define GEN_PASS_DEF_EXPANDPIPELINE
@@ -16,10 +17,7 @@ namespace {
 struct ExpandPipeline : tessera::impl::ExpandPipelineBase<ExpandPipeline> {
   using Base::Base;
 
-  LogicalResult expand(func::FuncOp function, const DeviceOps &device) {
-    TileProgram program;
-    if (failed(matchTileProgram(function, device.getTarget(), program)))
-      return failure();
+  LogicalResult expandTma(TileProgram &program, const DeviceOps &device) {
     FailureOr<HopperPlan> plan = makeHopperPlan(program, device.getTarget());
     if (failed(plan))
       return failure();
@@ -30,7 +28,10 @@ struct ExpandPipeline : tessera::impl::ExpandPipelineBase<ExpandPipeline> {
                               : b.getI64IntegerAttr(shape.getClusterSize());
     auto frame = wg::ProgramOp::create(
         b, program.tiles.getLoc(), b.getI64IntegerAttr(plan->workgroups),
-        b.getI64IntegerAttr(shape.blocksPerSm), cluster);
+        program.hasUnknownSizes()
+            ? b.getStringAttr(plan->tiles.toExpr().toText())
+            : StringAttr(),
+        b.getI64IntegerAttr(shape.blocksPerSm), cluster, DenseI64ArrayAttr());
     const Location loc = frame.getLoc();
     Block *body = b.createBlock(&frame.getBody(), {},
                                 {b.getI32Type(), b.getI32Type()}, {loc, loc});
@@ -44,19 +45,30 @@ struct ExpandPipeline : tessera::impl::ExpandPipelineBase<ExpandPipeline> {
     return success();
   }
 
+  LogicalResult expand(func::FuncOp function, dnn::PipelineOp pipeline,
+                       const DeviceOps &device) {
+    const GpuTarget &target = device.getTarget();
+    const bool isTma = pipeline.getCopy() == dnn::CopyKind::Tma;
+    if (isTma ? !target.hasTma : !hasMainLoop(pipeline))
+      return success();
+    TileProgram program;
+    if (failed(matchTileProgram(function, target, program)))
+      return failure();
+    if (isTma)
+      return expandTma(program, device);
+    writeWaveProgram(program, device);
+    return success();
+  }
+
   void runOnOperation() override {
     const GpuTarget *target = getModuleTarget(getOperation());
     if (!target)
       return signalPassFailure();
-    if (!target->hasTma)
-      return;
     std::unique_ptr<DeviceOps> device = createDeviceOps(*target);
     WalkResult result = getOperation().walk([&](func::FuncOp function) {
-      bool copiesByTma = false;
-      function.walk([&](dnn::PipelineOp pipeline) {
-        copiesByTma |= pipeline.getCopy() == dnn::CopyKind::Tma;
-      });
-      return copiesByTma && failed(expand(function, *device))
+      dnn::PipelineOp pipeline;
+      function.walk([&](dnn::PipelineOp op) { pipeline = op; });
+      return pipeline && failed(expand(function, pipeline, *device))
                  ? WalkResult::interrupt()
                  : WalkResult::skip();
     });

@@ -2,6 +2,7 @@
 
 #include "compiler/Conversion/Common/KernelFunction.h"
 #include "compiler/Conversion/Passes.h"
+#include "compiler/Conversion/Workgroup/WaveProgram.h"
 #include "compiler/Conversion/Workgroup/WorkgroupLowering.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -18,10 +19,12 @@ using namespace tessera;
 WorkgroupLowering::WorkgroupLowering(WorkgroupPlan &plan,
                                      const TmaKernel &frame, OpBuilder &b,
                                      const DeviceOps &device)
-    : e(b, plan.function.getLoc(), b.getBlock(), device), plan(plan),
-      shape(plan.shape), stored(shape.getStored()), kernel(frame.function),
-      arguments(frame.arguments),
+    : sizes(plan.function), e(b, plan.function.getLoc(), b.getBlock(), device),
+      plan(plan), shape(plan.shape), stored(shape.getStored()),
+      kernel(frame.function), arguments(frame.arguments),
       shared(emitSharedBase(e, kernel->getParentOfType<gpu::GPUModuleOp>())) {
+  sizes.setKernel(kernel);
+  e.sizes = &sizes;
   int64_t offset = shape.getOffsetBarriers();
   for (wg::StagesOp stages : plan.rings) {
     const auto readers =
@@ -67,9 +70,23 @@ void WorkgroupLowering::mapResults(ValueRange results, ValueRange targets) {
   }
 }
 
+/// The number behind a wg.size; nothing if there is none.
+static std::optional<OpenNumber> findSize(Value value) {
+  auto size = value.getDefiningOp<wg::SizeOp>();
+  if (!size)
+    return std::nullopt;
+  return OpenNumber(*parseSizeExpr(size.getExpression()));
+}
+
+/// Divisions by sizes become multiplications.
 void WorkgroupLowering::clone(Operation *op) {
   if (auto constant = dyn_cast<arith::ConstantOp>(op))
     return map(constant, e.constant(constant.getValue()));
+  if (isa<arith::DivUIOp, arith::RemUIOp>(op))
+    if (std::optional<OpenNumber> by = findSize(op->getOperand(1)))
+      return map(op->getResult(0), isa<arith::DivUIOp>(op)
+                                       ? e.divu(get(op->getOperand(0)), *by)
+                                       : e.remu(get(op->getOperand(0)), *by));
   IRMapping mapping;
   for (Value operand : op->getOperands())
     mapping.map(operand, get(operand));
@@ -118,6 +135,8 @@ LogicalResult WorkgroupLowering::lower(Operation *op) {
     return lowerCluster(op);
   } else if (auto slice = dyn_cast<wg::SliceOp>(op)) {
     lowerSlice(slice);
+  } else if (isa<wg::SizeOp>(op)) {
+    map(op->getResult(0), e.constant(*findSize(op->getResult(0))));
   } else if (auto slide = dyn_cast<wg::SlideOp>(op)) {
     map(slide, locateOldest(slide));
   } else {
@@ -255,8 +274,8 @@ LogicalResult WorkgroupLowering::emit() {
   if (tensorMemory)
     tensorMemory->find();
   for (Operation &op : plan.program.getBody().front())
-    if (isa<arith::ArithDialect>(op.getDialect()))
-      clone(&op);
+    if (isa<wg::SizeOp>(op) || isa<arith::ArithDialect>(op.getDialect()))
+      (void)lower(&op);
   auto roles = scf::IfOp::create(e.b, e.loc, e.ult(threads.group, 1),
                                  /*withElseRegion=*/true);
   e.b.setInsertionPointToStart(&roles.getThenRegion().front());
@@ -283,6 +302,8 @@ struct LowerWorkgroup : tessera::impl::LowerWorkgroupBase<LowerWorkgroup> {
 
   LogicalResult lower(func::FuncOp function, wg::ProgramOp program,
                       const DeviceOps &device) {
+    if (program.getWaves())
+      return lowerWaveProgram(function, program, device);
     FailureOr<WorkgroupPlan> plan =
         readWorkgroupPlan(function, program, device.getTarget());
     if (failed(plan) || failed(checkStages(*plan)))
@@ -295,9 +316,16 @@ struct LowerWorkgroup : tessera::impl::LowerWorkgroupBase<LowerWorkgroup> {
           plan->result.getView().getDefiningOp<dnn::ViewOp>().getSource());
     if (Value statistics = plan->store.getStatistics())
       pointers.insert(statistics);
-    TmaKernel kernel =
-        createTmaKernel(function, plan->getMaps(), pointers, plan->shape,
-                        static_cast<int64_t>(program.getWorkgroups()));
+    const std::optional<StringRef> tiles = program.getTiles();
+    const auto workgroups = static_cast<int64_t>(program.getWorkgroups());
+    TmaKernel kernel = createTmaKernel(function, plan->getMaps(), pointers,
+                                       plan->shape, tiles ? 0 : workgroups);
+    if (tiles)
+      kernel.function->setAttr(
+          dnn::kWorkgroupsAttrName,
+          StringAttr::get(
+              function.getContext(),
+              minimum(*parseSizeExpr(*tiles), SizeExpr(workgroups)).toText()));
     OpBuilder b = OpBuilder::atBlockBegin(&kernel.function.getBody().front());
     if (failed(WorkgroupLowering(*plan, kernel, b, device).emit()))
       return failure();

@@ -9,12 +9,15 @@ using namespace mlir;
 using namespace tessera;
 
 ProgramWriter::ProgramWriter(const Context &context)
-    : e(context.b, context.program.function.getLoc(), context.b.getBlock(),
+    : sizes(context.program.function, context.b.getBlock()),
+      e(context.b, context.program.function.getLoc(), context.b.getBlock(),
         context.device),
       program(context.program), plan(context.plan), shape(plan.shape),
       workgroup(context.workgroup), rank(context.rank),
       acc(wg::AccType::get(context.b.getContext(), shape.getRows(),
-                           shape.getColumns(), shape.isSwapped)) {}
+                           shape.getColumns(), shape.isSwapped)) {
+  e.sizes = &sizes;
+}
 
 //===----------------------------------------------------------------------===//
 // What steps are written of
@@ -55,7 +58,8 @@ void ProgramWriter::emitPreparers(StringRef name,
 }
 
 /// Each workgroup of a cluster that shares out steps has one tile.
-void ProgramWriter::forEachTile(Value first, int64_t stride, Body body) {
+void ProgramWriter::forEachTile(Value first, const OpenNumber &stride,
+                                Body body) {
   if (shape.cluster > 1)
     return body(first);
   auto loop = scf::ForOp::create(e.b, e.loc, first, e.constant(plan.tiles),
@@ -123,17 +127,16 @@ DenseI64ArrayAttr ProgramWriter::getShares(Wgmma::Shares shares) {
 
 wg::ResultOp ProgramWriter::emitResult(const ResultTile &tile) {
   dnn::TileStoreOp store = program.store;
-  return wg::ResultOp::create(e.b, e.loc, wg::ResultType::get(e.b.getContext()),
-                              store.getView(), tile.group, tile.row,
-                              tile.column, staging, plan.shape.storeRowBytes,
-                              !plan.result, store.getExtras());
+  return wg::ResultOp::create(
+      e.b, e.loc, wg::ResultType::get(e.b.getContext()), store.getView(),
+      tile.group, tile.row, tile.column, staging,
+      e.b.getI64IntegerAttr(plan.shape.storeRowBytes), !plan.result,
+      /*atomic=*/false, store.getExtras());
 }
 
-/// With the epilogue of the tile program.
-void ProgramWriter::emitStore(Value sums, Value result) {
-  auto store = wg::StoreOp::create(e.b, e.loc, sums, result,
-                                   program.store.getStatistics());
-  Region &epilogue = program.store.getEpilogue();
+void tessera::moveEpilogue(Emitter &e, dnn::TileStoreOp from,
+                           wg::StoreOp store) {
+  Region &epilogue = from.getEpilogue();
   if (epilogue.empty())
     return;
   store.getEpilogue().takeBody(epilogue);
@@ -142,6 +145,13 @@ void ProgramWriter::emitStore(Value sums, Value result) {
   e.b.setInsertionPoint(yield);
   wg::YieldOp::create(e.b, e.loc, yield->getOperand(0));
   yield->erase();
+}
+
+/// With the epilogue of the tile program.
+void ProgramWriter::emitStore(Value sums, Value result) {
+  moveEpilogue(e, program.store,
+               wg::StoreOp::create(e.b, e.loc, sums, result,
+                                   program.store.getStatistics()));
 }
 
 /// A warp stores the rows that it has of its workgroup's share, unless that is
@@ -201,7 +211,7 @@ void ProgramWriter::emitConsumer() {
                                  e.constant(number));
   };
   Value first = workgroup;
-  const int64_t stride = plan.countWalkers();
+  const OpenNumber stride = plan.countWalkers();
   if (shape.takesTurns())
     emitIf(e, isConsumer(shape.consumers - 1), [&] {
       wg::OrderArriveOp::create(e.b, e.loc, consumer, shape.consumers);
@@ -211,7 +221,7 @@ void ProgramWriter::emitConsumer() {
     emitIf(e, isConsumer(1), [&] { skipTile(workgroup); });
     first = e.add(first, e.mul(consumer, stride));
   }
-  forEachTile(first, shape.isPingPong ? 2 * stride : stride, [&](Value tile) {
+  forEachTile(first, shape.isPingPong ? stride * 2 : stride, [&](Value tile) {
     emitTile(tile);
     if (shape.isPingPong)
       skipTile(e.add(tile, stride));
@@ -232,17 +242,18 @@ wg::BufferType ProgramWriter::getBufferType(int64_t slots, int64_t rows,
   const int64_t rowBytes = operand ? shape.rowBytes : kRowBytes;
   return wg::BufferType::get(
       element.getContext(), slots, rows, rowBytes / bytes, element,
-      isTransposed, isTransposed ? operand->getBlockRowBytes() : rowBytes,
+      isTransposed ? wg::Layout::ColumnMajor : wg::Layout::RowMajor,
+      isTransposed ? operand->getBlockRowBytes() : rowBytes,
       operand == &plan.b && shape.splitsF32, /*isMirrored=*/false);
 }
 
 /// So many rows of pixels as lie together, and a mirror behind the last slot.
 wg::BufferType ProgramWriter::getSlidingType(Type element) {
   const int64_t bytes = plan.sliding->getBlockRowBytes();
-  return wg::BufferType::get(
-      element.getContext(), shape.halo.buffers,
-      bytes / (element.getIntOrFloatBitWidth() / 8), shape.halo.rows, element,
-      /*columnMajor=*/true, bytes, /*isSplit=*/false, /*isMirrored=*/true);
+  return wg::BufferType::get(element.getContext(), shape.halo.buffers,
+                             bytes / (element.getIntOrFloatBitWidth() / 8),
+                             shape.halo.rows, element, wg::Layout::ColumnMajor,
+                             bytes, /*isSplit=*/false, /*isMirrored=*/true);
 }
 
 void ProgramWriter::emitBuffers() {

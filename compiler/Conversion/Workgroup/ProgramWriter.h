@@ -14,11 +14,15 @@
 
 #include "compiler/Conversion/Hopper/HopperPlan.h"
 #include "compiler/Conversion/Hopper/Wgmma.h"
+#include "compiler/Conversion/Workgroup/ProgramSizes.h"
 #include "dialect/Workgroup/Workgroup.h"
 
 #include <memory>
 
 namespace tessera {
+
+/// Moves the epilogue of a tile program to `store`.
+void moveEpilogue(Emitter &e, dnn::TileStoreOp from, wg::StoreOp store);
 
 class ProgramWriter {
 public:
@@ -52,7 +56,7 @@ protected:
   void emitCopier(llvm::StringRef name, llvm::function_ref<void()> body);
   /// The warps that copiers leave.
   void emitPreparers(llvm::StringRef name, llvm::function_ref<void()> body);
-  void forEachTile(mlir::Value first, int64_t stride, Body body);
+  void forEachTile(mlir::Value first, const OpenNumber &stride, Body body);
   /// Calls `body` with the numbers from `first` to `last`, if there may be any,
   /// and what it carries.
   mlir::Value
@@ -66,6 +70,7 @@ protected:
   /// Null for all instructions of a step.
   mlir::DenseI64ArrayAttr getShares(Wgmma::Shares shares);
 
+  ProgramSizes sizes;
   Emitter e;
   TileProgram &program;
   const HopperPlan &plan;

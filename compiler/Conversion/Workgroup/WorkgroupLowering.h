@@ -9,6 +9,7 @@
 #ifndef TESSERA_COMPILER_CONVERSION_WORKGROUP_WORKGROUPLOWERING_H
 #define TESSERA_COMPILER_CONVERSION_WORKGROUP_WORKGROUPLOWERING_H
 
+#include "compiler/Conversion/Common/SizeArguments.h"
 #include "compiler/Conversion/Hopper/ClusterSum.h"
 #include "compiler/Conversion/Hopper/PixelOperands.h"
 #include "compiler/Conversion/Hopper/SumStore.h"
@@ -102,6 +103,7 @@ private:
     return buffer.getDefiningOp<wg::SliceOp>() ? get(buffer) : e.constant(0);
   }
 
+  SizeArguments sizes;
   Emitter e;
   WorkgroupPlan &plan;
   const HopperShape &shape;

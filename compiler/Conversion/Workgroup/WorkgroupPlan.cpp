@@ -42,17 +42,29 @@ static bool usesOwnValues(wg::ProgramOp program, Operation *op) {
 /// Beside ops of the dialect a program has loops, branches and arithmetic on
 /// i32. What an epilogue has is copied with it.
 static LogicalResult checkOps(wg::ProgramOp program) {
+  if (program.getTiles() && !parseSizeExpr(*program.getTiles()))
+    return program.emitOpError("needs an expression of sizes for its tiles, "
+                               "which looks like 'xd1.xd2.*.64.^'");
   WalkResult result = program.getBody().walk<WalkOrder::PreOrder>(
       [&](Operation *op) -> WalkResult {
         auto loop = dyn_cast<scf::ForOp>(op);
         const bool isArithmetic = isa<arith::ArithDialect>(op->getDialect()) &&
                                   (op->getResult(0).getType().isInteger(32) ||
                                    op->getResult(0).getType().isInteger(1));
+        const bool isOfWaves =
+            isa<wg::TileOp, wg::TapOp, wg::HasTapOp, wg::FetchOp, wg::PutOp,
+                wg::FillOp, wg::CommitOp, wg::BarrierOp, wg::StepOp>(op);
+        if (isOfWaves)
+          return op->emitOpError("is of a program of waves, and this has none");
         if (!isa<wg::WgDialect>(op->getDialect()) && !isArithmetic &&
             !isa<scf::IfOp, scf::YieldOp>(op) &&
             !(loop && loop.getInductionVar().getType().isInteger(32)))
           return op->emitOpError("is no op of a workgroup's program, which has "
                                  "scf.for, scf.if and arith on i32");
+        if (auto size = dyn_cast<wg::SizeOp>(op);
+            size && !parseSizeExpr(size.getExpression()))
+          return op->emitOpError("needs an expression of sizes, which looks "
+                                 "like 'xd1.xd2.*.64.^'");
         if (!usesOwnValues(program, op))
           return op->emitOpError("uses a value from outside of the program");
         return isa<wg::StoreOp>(op) ? WalkResult::skip()
@@ -213,6 +225,8 @@ static LogicalResult findOps(WorkgroupPlan &plan) {
   plan.store = findOnly<wg::StoreOp>(plan.program);
   if (!plan.result || !plan.store)
     return failure();
+  if (!plan.result.getStaging())
+    return plan.result.emitOpError("needs a buffer in which warps stage it");
   llvm::append_range(plan.rings, plan.program.getBody().getOps<wg::StagesOp>());
   llvm::append_range(plan.roles, plan.program.getBody().getOps<wg::RoleOp>());
   plan.program.walk([&](wg::SendOp send) { plan.send = send; });
@@ -335,7 +349,7 @@ static HaloShape readHalo(WorkgroupPlan &plan) {
 static void readShape(WorkgroupPlan &plan) {
   wg::AccType acc = plan.sums;
   wg::BoxType boxA = plan.boxA.getType(), boxB = plan.boxB.getType();
-  wg::BufferType staging = plan.result.getStaging().getType();
+  auto staging = cast<wg::BufferType>(plan.result.getStaging().getType());
   dnn::ViewOp view = plan.result.getView().getDefiningOp<dnn::ViewOp>();
   constexpr int64_t kWarps = kWarpgroup / 32;
   auto getBytes = [](Type element) -> int64_t {
@@ -357,10 +371,11 @@ static void readShape(WorkgroupPlan &plan) {
       .isPingPong = takesTurns && !plan.hasFragments(),
       .blocks = acc.countBlocks(),
       .stagers = staging.getSlots() / (consumers * kWarps),
-      .blocksPerSm = static_cast<int64_t>(plan.program.getResident()),
+      .blocksPerSm =
+          static_cast<int64_t>(plan.program.getResident().value_or(1)),
       .resultBytes = getBytes(view.getType().getElementType()),
       .rowBytes = boxA.getColumns() * getBytes(boxA.getElementType()),
-      .storeRowBytes = static_cast<int64_t>(plan.result.getStaged()),
+      .storeRowBytes = static_cast<int64_t>(*plan.result.getStaged()),
       .preparesB = plan.hasFragments(),
       .splitsF32 = plan.splits(),
       .wavesN = plan.getSlideB() ? consumers : 1,

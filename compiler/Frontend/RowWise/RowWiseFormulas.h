@@ -103,6 +103,7 @@ ErrorOr<RowWiseFormulas> getAdamFormulas(const RowWiseProblem &problem);
 ErrorOr<RowWiseFormulas> getCtcFormulas(const RowWiseProblem &problem);
 ErrorOr<RowWiseFormulas> getDropoutFormulas(const RowWiseProblem &problem);
 ErrorOr<RowWiseFormulas> getElementwiseFormulas(const RowWiseProblem &problem);
+ErrorOr<RowWiseFormulas> getGetitemFormulas(const RowWiseProblem &problem);
 ErrorOr<RowWiseFormulas> getGluFormulas(const RowWiseProblem &problem);
 ErrorOr<RowWiseFormulas> getBatchNormFormulas(const RowWiseProblem &problem);
 ErrorOr<RowWiseFormulas> getKthValueFormulas(const RowWiseProblem &problem);

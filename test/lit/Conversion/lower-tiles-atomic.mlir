@@ -1,4 +1,4 @@
-// RUN: dnn-opt %s -split-input-file -verify-diagnostics --dnn-lower-tiles | FileCheck %s
+// RUN: dnn-opt %s -split-input-file -verify-diagnostics --dnn-expand-pipeline --dnn-lower-workgroup --dnn-lower-tiles | FileCheck %s
 
 // A tile that is added to memory is one atomic instruction for each element, with
 // the same checks as a store.
@@ -7,7 +7,6 @@
 // CHECK-NOT: rocdl.raw.ptr.buffer.atomic.fadd
 // CHECK-NOT: rocdl.raw.ptr.buffer.store
 module attributes {dnn.target = "gfx942"} {
-  // EXAMPLE: dnn-lower-tiles
   func.func @add(%x: memref<64x64xf16>, %w: memref<64x64xf16>, %y: memref<64x64xf32>) attributes {dnn.kernel} {
     %a = dnn.view %x <[1], [64], [64] : (g, m, k) -> (m, k)> : memref<64x64xf16> -> <1x64x64xf16>
     %b = dnn.view %w <[1], [64], [64] : (g, n, k) -> (n, k)> : memref<64x64xf16> -> <1x64x64xf16>
@@ -30,20 +29,6 @@ module attributes {dnn.target = "gfx942"} {
     }
     return
   }
-  // EXAMPLE-AFTER: gpu.func
-  // EXAMPLE-AFTER: rocdl.make.buffer.rsrc
-  // EXAMPLE-AFTER: scf.for
-  // EXAMPLE-AFTER: scf.for
-  // EXAMPLE-AFTER: memory_counter_wait ds(0)
-  // EXAMPLE-AFTER: vector.load
-  // EXAMPLE-AFTER: memory_counter_wait load(0)
-  // EXAMPLE-AFTER: vector.store
-  // EXAMPLE-AFTER: amdgpu.mfma
-  // EXAMPLE-AFTER: buffer.load
-  // EXAMPLE-AFTER: amdgpu.lds_barrier
-  // EXAMPLE-AFTER: scf.yield
-  // EXAMPLE-AFTER: buffer.atomic.fadd
-  // EXAMPLE-END
 }
 
 // -----

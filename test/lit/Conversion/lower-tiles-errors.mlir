@@ -1,4 +1,4 @@
-// RUN: dnn-opt %s --dnn-lower-tiles -split-input-file -verify-diagnostics
+// RUN: dnn-opt %s --dnn-expand-pipeline --dnn-lower-workgroup --dnn-lower-tiles -split-input-file -verify-diagnostics
 
 // The chip must be one of the table.
 // expected-error@+1 {{needs the attribute 'dnn.target' naming one of}}
@@ -749,7 +749,7 @@ module attributes {dnn.target = "gfx942"} {
              : <64x16xf32>, <64x16xf32>, <64x64xf32>
         dnn.yield %out : !dnn.tile<64x64xf32>
       } : <64x64xf32>
-      // expected-error@+1 {{needs further tensors of floats no wider than its sums, but has 'f64'}}
+      // expected-error@+1 {{needs further tensors of i8 or of floats no wider than its sums, but has 'f64'}}
       dnn.tile_store %acc, %d[%g, %m, %n] ins(%e : !dnn.view<1x64x64xf64>) epilogue {
       ^bb0(%v: f32, %re: f32):
         %u = arith.addf %v, %re : f32

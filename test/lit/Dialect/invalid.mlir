@@ -322,12 +322,12 @@ func.func @conv_c19_data(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf32>, %y:
 
 // -----
 
-// Sums of eight-bit products need more than eight bits.
-func.func @conv_c19_i8(%x: memref<2x9x11x8xi8>, %w: memref<16x3x3x8xi8>, %y: memref<2x9x11x16xi8>) {
-  // expected-error @below {{'dnn.conv' op needs y of type i32 or f32, but x has 'i8' and y has 'i8'}}
+// Sums of eight-bit products may be kept, or rounded to floats or bytes.
+func.func @conv_c19_i8(%x: memref<2x9x11x8xi8>, %w: memref<16x3x3x8xi8>, %y: memref<2x9x11x16xf16>) {
+  // expected-error @below {{'dnn.conv' op needs y of type i32, f32 or i8, but x has 'i8' and y has 'f16'}}
   dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
       pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
-      : memref<2x9x11x8xi8>, memref<16x3x3x8xi8>, memref<2x9x11x16xi8>
+      : memref<2x9x11x8xi8>, memref<16x3x3x8xi8>, memref<2x9x11x16xf16>
   return
 }
 

@@ -1,5 +1,15 @@
 // RUN: dnn-opt %s -split-input-file -verify-diagnostics
 
+func.func @tiles_in_clusters() {
+  // expected-error@+1 {{which are in no cluster}}
+  wg.program workgroups 132 of "xd0.128.^" resident 1 cluster 2 {
+  ^bb0(%id: i32, %rank: i32):
+  }
+  return
+}
+
+// -----
+
 func.func @workgroups() {
   // expected-error@+1 {{has 131 workgroups in clusters of 2}}
   wg.program workgroups 131 resident 1 cluster 2 {
@@ -195,7 +205,7 @@ func.func @epilogue(%y: memref<64x64xbf16>) {
     %s = wg.alloc : <4x16x64xbf16, row_major 128>
     %o = wg.result %d[%id, %id, %id] via %s staged 128 : <1x64x64xbf16>, <4x16x64xbf16, row_major 128>
     %z = wg.zero : <64x64>
-    // expected-error@+1 {{needs an epilogue of 1 f32s to an f32}}
+    // expected-error@+1 {{needs an epilogue of 1 'f32' to one 'f32'}}
     wg.store %z to %o epilogue {
     ^bb0(%v: f32, %w: f32):
       wg.yield %v : f32

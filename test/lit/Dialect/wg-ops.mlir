@@ -25,6 +25,20 @@ func.func @frame() {
   return
 }
 
+// Numbers of tiles that the launch computes of the tensors' sizes.
+// CHECK-LABEL: func.func @sizes
+// CHECK: wg.program workgroups 132 of "xd0.xd1.*.128.^" resident 1 {
+// CHECK: wg.size "xd0.xd1.*.128.^"
+func.func @sizes() {
+  wg.program workgroups 132 of "xd0.xd1.*.128.^" resident 1 {
+  ^bb0(%id: i32, %rank: i32):
+    // EXAMPLE: wg.size
+    %tiles = wg.size "xd0.xd1.*.128.^"
+    // EXAMPLE-END
+  }
+  return
+}
+
 // Stages that are filled once, by one of two threads of a warpgroup.
 // CHECK-LABEL: func.func @stays
 // CHECK: wg.stages %{{.*}} full 1 : !wg.buffer<9x64x64xbf16, row_major 128>
@@ -219,6 +233,32 @@ func.func @slides(%x: memref<242x576xbf16>) {
          : <8x64x64xbf16, column_major 128, mirror> -> <8x192x64xbf16, column_major 128>
       // EXAMPLE-END
     }
+  }
+  return
+}
+
+// What all waves of a workgroup run: as many workgroups as tiles, a table of planes, and
+// whether a tap has anything.
+// CHECK-LABEL: func.func @waves
+// CHECK: wg.program workgroups ? of "xd0.64.^" waves [1, 2] {
+// CHECK: wg.alloc : <2x64x32xf16, blocks 4>
+// CHECK: wg.alloc : <2x64x32xf16, chunks 64>
+// CHECK: wg.alloc : <1x1x512xf16, plain>
+// CHECK: wg.tile %{{.*}}[%{{.*}}, %{{.*}}] to %{{.*}} taps 1 pixels table %{{.*}} : <1x64x242xf16> -> <64x32xf16>, <2x64x32xf16, blocks 4>, <1x1x512xf16, plain>
+// CHECK: wg.has_tap %{{.*}}[%{{.*}}] : <64x32xf16>
+func.func @waves(%x: memref<242x64xf16>) {
+  %b = dnn.view %x <[1], [64], [2, 121] : (g, n, i, k) -> (i * 121 + k, n)>
+     : memref<242x64xf16> -> <1x64x242xf16>
+  wg.program workgroups ? of "xd0.64.^" waves [1, 2] {
+  ^bb0(%id: i32, %rank: i32):
+    %sx = wg.alloc : <2x64x32xf16, blocks 4>
+    %sw = wg.alloc : <2x64x32xf16, chunks 64>
+    %table = wg.alloc : <1x1x512xf16, plain>
+    %tx = wg.tile %b[%id, %id] to %sx taps 1 pixels table %table
+        : <1x64x242xf16> -> <64x32xf16>, <2x64x32xf16, blocks 4>, <1x1x512xf16, plain>
+    // EXAMPLE: wg.has_tap
+    %exists = wg.has_tap %tx[%id] : <64x32xf16>
+    // EXAMPLE-END
   }
   return
 }

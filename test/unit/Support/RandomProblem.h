@@ -85,8 +85,10 @@ public:
       p.xLayout = Layout::Strided;
     }
     if (p.dataType == DataType::I8)
-      p.byteResult = pick(0, 1) ? DataType::I32 : DataType::F32;
-    if (p.dataType != DataType::I8 || p.byteResult == DataType::F32)
+      p.byteResult = pick(0, 1)   ? DataType::I32
+                     : pick(0, 1) ? DataType::F32
+                                  : DataType::I8;
+    if (p.dataType != DataType::I8 || p.byteResult != DataType::I32)
       p.epilogue = {.alpha = pick(0, 1) != 0,
                     .beta = pick(0, 1) != 0,
                     .bias = pick(0, 1) != 0,

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#define MIOPEN_BETA_API 1
 #include "test/unit/capi/Descriptors.h"
 #include "test/unit/capi/FakeEngine.h"
 
@@ -264,11 +265,12 @@ TEST_P(ConvolutionBackward, Int8IsBadParm) {
                   .ends_with("int8 is a type of forward convolutions only"));
 }
 
-// Scaling is refused in 2-D. In 3-D it works, also after a Find of the default
+// Scaling works in two dimensions and three, also after a Find of the default
 // case.
-TEST_P(ConvolutionBackward, ScalesInThreeDimensions) {
-  EXPECT_EQ(execute(1, 0, nullptr, &kHalf, &kZero), miopenStatusNotImplemented);
-  EXPECT_EQ(execute(1, 0, nullptr, &kOne, &kHalf), miopenStatusNotImplemented);
+TEST_P(ConvolutionBackward, Scales) {
+  EXPECT_EQ(execute(1, 0, nullptr, &kHalf, &kZero), miopenStatusSuccess);
+  EXPECT_EQ(engine->problems.back().getConv()->epilogue,
+            Epilogue{.alpha = true});
   const int zeros[] = {0, 0, 0}, ones[] = {1, 1, 1};
   const int xLengths[] = {2, 4, 3, 8, 9}, wLengths[] = {6, 4, 2, 3, 5},
             yLengths[] = {2, 6, 2, 6, 5};
@@ -285,6 +287,29 @@ TEST_P(ConvolutionBackward, ScalesInThreeDimensions) {
             (Epilogue{.alpha = true, .beta = true}));
   EXPECT_EQ(engine->launches.back().args.alpha, 0.5);
   EXPECT_EQ(engine->launches.back().args.beta, 1);
+}
+
+// No case of alpha and beta needs more than the workspace; what does not fit is
+// refused.
+TEST_P(ConvolutionBackward, ScaledWeightsNeedNoBuffer) {
+  size_t bytes = 1;
+  for (miopenAlphaBetaCase_t scaling : {DEFAULT, SCALE, BILINEAR}) {
+    EXPECT_EQ(miopenConvolutionABBackwardWeightsGetWorkSpaceSize(scaling, x, y,
+                                                                 conv, &bytes),
+              miopenStatusSuccess);
+    EXPECT_EQ(bytes, 0u);
+  }
+  EXPECT_EQ(miopenConvolutionABBackwardWeightsGetWorkSpaceSize(ERROR_STATE, x,
+                                                               y, conv, &bytes),
+            miopenStatusBadParm);
+  EXPECT_EQ(miopenConvolutionABBackwardWeightsGetWorkSpaceSize(
+                SCALE, x, nullptr, conv, &bytes),
+            miopenStatusBadParm);
+  const int lengths[] = {2, 4, 3};
+  ASSERT_EQ(miopenSetTensorDescriptor(x, miopenHalf, 3, lengths, nullptr), 0);
+  EXPECT_EQ(miopenConvolutionABBackwardWeightsGetWorkSpaceSize(SCALE, x, y,
+                                                               conv, &bytes),
+            miopenStatusBadParm);
 }
 
 // In transposed mode x and dy are swapped, and so is their memory.

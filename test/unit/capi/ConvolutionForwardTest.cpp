@@ -118,13 +118,15 @@ TEST_F(ConvolutionForward, ExecutesWithoutFind) {
 }
 
 // alpha and beta other than 1 and 0 are not implemented, and null is BadParm.
-TEST_F(ConvolutionForward, ScalingIsNotImplemented) {
+TEST_F(ConvolutionForward, ScalingIsPassedOn) {
   const float half = 0.5f;
-  EXPECT_EQ(execute(0, nullptr, &half, &kZero), miopenStatusNotImplemented);
-  EXPECT_EQ(execute(0, nullptr, &kOne, &half), miopenStatusNotImplemented);
   EXPECT_EQ(execute(0, nullptr, nullptr, &kZero), miopenStatusBadParm);
   EXPECT_EQ(execute(0, nullptr, &kOne, nullptr), miopenStatusBadParm);
   EXPECT_TRUE(engine->launches.empty());
+  EXPECT_EQ(execute(0, nullptr, &half, &kZero), miopenStatusSuccess);
+  EXPECT_EQ(engine->launches.back().args.alpha, 0.5);
+  EXPECT_EQ(execute(0, nullptr, &kOne, &half), miopenStatusSuccess);
+  EXPECT_EQ(engine->launches.back().args.beta, 0.5);
 }
 
 // A workspace may be larger than needed. With one that is too small or missing

@@ -84,15 +84,28 @@ TEST(ConvolutionProblem, TranslatesEveryNumber) {
   EXPECT_TRUE(problem->verify().isOk());
 }
 
-// f32 is multiplied exactly unless the client asks for MIOpen's default. The
-// attribute has no effect on other types.
+/// A 1x1 convolution of 64 to 64 channels on a row, in f32.
+static void setPointwise(Operands &o, int pixels) {
+  set(o.x, miopenTensorNHWC, {1, 64, 1, pixels}, miopenFloat);
+  set(o.w, miopenTensorNHWC, {64, 64, 1, 1}, miopenFloat);
+  set(o.y, miopenTensorNHWC, {1, 64, 1, pixels}, miopenFloat);
+}
+
+// f32 is multiplied exactly unless the client asks for MIOpen's default, and
+// what has less than 2^20 products is exact even then. The attribute has no
+// effect on other types.
 TEST(ConvolutionProblem, MathTypeAllowsTf32) {
   Operands o;
-  setConv3x3(o, miopenTensorNHWC, miopenTensorNHWC, miopenTensorNHWC);
+  ASSERT_EQ(miopenInitConvolutionDescriptor(o.conv, miopenConvolution, 0, 0, 1,
+                                            1, 1, 1),
+            0);
+  setPointwise(o, 256);
   EXPECT_FALSE(o.make()->allowsTf32());
   const auto math = MIOPEN_CONVOLUTION_ATTRIB_MATH_TYPE;
   ASSERT_EQ(miopenSetConvolutionAttribute(o.conv, math, miopenMathDefault), 0);
   EXPECT_TRUE(o.make()->allowsTf32());
+  setPointwise(o, 255);
+  EXPECT_FALSE(o.make()->allowsTf32());
   setConv3x3(o, miopenTensorNHWC, miopenTensorNHWC, miopenTensorNHWC,
              miopenHalf);
   EXPECT_EQ(o.make()->mathType, MathType::Exact);
@@ -327,14 +340,16 @@ TEST(ConvolutionProblem, TransposedModeRefusesWhatIsNoGradient) {
                              "convolution's result");
 }
 
-// A forward convolution of int8 has a result of int32 or float.
-TEST(ConvolutionProblem, Int8HasTwoResults) {
+// A forward convolution of int8 has a result of int32, float or int8.
+TEST(ConvolutionProblem, Int8HasThreeResults) {
   Operands o;
   setConv3x3(o, miopenTensorNHWC, miopenTensorNHWC, miopenTensorNHWC,
              miopenInt8);
   set(o.y, miopenTensorNHWC, {2, 16, 7, 7}, miopenInt32);
   EXPECT_EQ(o.make()->dataType, DataType::I8);
   EXPECT_EQ(o.make()->byteResult, DataType::I32);
+  set(o.y, miopenTensorNHWC, {2, 16, 7, 7}, miopenInt8);
+  EXPECT_EQ(o.make()->byteResult, DataType::I8);
   set(o.y, miopenTensorNHWC, {2, 16, 7, 7}, miopenFloat);
   EXPECT_EQ(o.make()->byteResult, DataType::F32);
 }
@@ -374,9 +389,6 @@ TEST(ConvolutionProblem, RefusesOtherInt8) {
   Operands o;
   setConv3x3(o, miopenTensorNHWC, miopenTensorNHWC, miopenTensorNHWC,
              miopenInt8);
-  EXPECT_EQ(o.getText(),
-            "a result of int8 is not implemented; int32 and float are");
-  EXPECT_EQ(o.getCode(), StatusCode::NotSupported);
   set(o.y, miopenTensorNHWC, {2, 16, 7, 7}, miopenInt32);
   for (Direction direction :
        {Direction::BackwardData, Direction::BackwardWeights}) {
@@ -433,17 +445,16 @@ TEST(ConvolutionProblem, ScalingIsThreeCases) {
   EXPECT_EQ(wide->alpha, 0.25);
 }
 
-// Scaling is not implemented where MIOpen has none, nor for integers.
-TEST(ConvolutionProblem, ScalingIsRefusedElsewhere) {
+// Images are scaled as volumes are, but a sum of int32 stays what it is.
+TEST(ConvolutionProblem, ScalesAllButIntegers) {
   const float one = 1, zero = 0, half = 0.5f;
   Operands flat;
   setConv3x3(flat, miopenTensorNCHW, miopenTensorNCHW, miopenTensorNCHW);
-  EXPECT_TRUE(capi::readScaling(flat.get(), &one, &zero));
-  EXPECT_EQ(capi::readScaling(flat.get(), &half, &zero).getStatus().getCode(),
-            StatusCode::NotSupported);
-  EXPECT_EQ(capi::readScaling(flat.get(), &one, &half).getStatus().getMessage(),
-            "only alpha = 1 and beta = 0 are implemented of convolutions that "
-            "are not 3-D");
+  EXPECT_TRUE(capi::readScaling(flat.get(), &one, &zero)->epilogue.isEmpty());
+  const auto scaled = capi::readScaling(flat.get(), &half, &zero);
+  ASSERT_TRUE(scaled);
+  EXPECT_EQ(scaled->epilogue, Epilogue{.alpha = true});
+  EXPECT_EQ(capi::readScaling(flat.get(), &one, &half)->beta, 0.5);
   Operands integer;
   setVolume(integer, miopenTensorNCDHW);
   set(integer.y, miopenTensorNCDHW, {2, 4, 3, 5, 4}, miopenInt32);

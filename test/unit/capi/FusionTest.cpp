@@ -50,6 +50,23 @@ protected:
 };
 } // namespace
 
+// Every algorithm of MIOpen's may be chosen, and stands for the problem's one
+// kernel; others are unknown.
+TEST_F(Fusion, AnyKnownAlgorithmMayBeChosen) {
+  for (miopenConvFwdAlgorithm_t algorithm :
+       {miopenConvolutionFwdAlgoGEMM, miopenConvolutionFwdAlgoDirect,
+        miopenConvolutionFwdAlgoWinograd, miopenConvolutionFwdAlgoImplicitGEMM})
+    EXPECT_EQ(miopenFusionPlanConvolutionSetAlgo(plan, algorithm),
+              miopenStatusSuccess);
+  EXPECT_EQ(miopenFusionPlanConvolutionSetAlgo(
+                plan, static_cast<miopenConvFwdAlgorithm_t>(17)),
+            miopenStatusBadParm);
+  EXPECT_EQ(miopenFusionPlanConvolutionSetAlgo(nullptr,
+                                               miopenConvolutionFwdAlgoDirect),
+            miopenStatusBadParm);
+  EXPECT_EQ(miopenCompileFusionPlan(handle, plan), miopenStatusSuccess);
+}
+
 // Convolution, bias and activation are one problem. Executing the plan takes
 // memory and parameters from the arguments, and prepares the same problem as
 // compiling.

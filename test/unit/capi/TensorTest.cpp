@@ -242,13 +242,49 @@ TEST(Tensor, SizesBeyond64BitsAreBadParm) {
             miopenStatusBadParm);
 }
 
-// Layouts with vectors of channels are known, but not implemented.
-TEST(Tensor, VectorLayoutsAreNotImplemented) {
+// With blocks of channels, lengths and strides are those of the blocks, in the
+// order C, H, W, N if the batch is last, as MIOpen reports them.
+TEST(Tensor, BlocksOfChannels) {
   TensorDesc desc;
-  const int lengths[] = {1, 8, 3, 4};
-  EXPECT_EQ(miopenSetNdTensorDescriptorWithLayout(
-                desc, miopenInt8, miopenTensorNCHWc4, lengths, 4),
-            miopenStatusNotImplemented);
+  const int lengths[] = {2, 24, 3, 5};
+  const auto set = [&](miopenTensorLayout_t layout) {
+    EXPECT_EQ(miopenSetNdTensorDescriptorWithLayout(desc, miopenHalf, layout,
+                                                    lengths, 4),
+              miopenStatusSuccess);
+    size_t bytes = 0;
+    EXPECT_EQ(miopenGetTensorNumBytes(desc, &bytes), miopenStatusSuccess);
+    EXPECT_EQ(bytes, 2u * 2 * 24 * 3 * 5);
+    return read(desc);
+  };
+  EXPECT_EQ(set(miopenTensorNCHWc4), (std::vector{2, 6, 3, 5, 360, 60, 20, 4}));
+  EXPECT_EQ(set(miopenTensorNCHWc8),
+            (std::vector{2, 3, 3, 5, 360, 120, 40, 8}));
+  EXPECT_EQ(set(miopenTensorCHWNc4), (std::vector{6, 3, 5, 2, 120, 40, 8, 4}));
+  EXPECT_EQ(set(miopenTensorCHWNc8), (std::vector{3, 3, 5, 2, 240, 80, 16, 8}));
+  // Another setter forgets the blocks.
+  ASSERT_EQ(miopenSet4dTensorDescriptor(desc, miopenHalf, 1, 2, 3, 4),
+            miopenStatusSuccess);
+  size_t bytes = 0;
+  ASSERT_EQ(miopenGetTensorNumBytes(desc, &bytes), miopenStatusSuccess);
+  EXPECT_EQ(bytes, 48u);
+}
+
+// Blocks divide the channels of tensors of four dimensions.
+TEST(Tensor, RefusesBlocksThatDoNotFit) {
+  TensorDesc desc(miopenTensorNCHW, {1, 2, 3, 4});
+  const auto set = [&](std::vector<int> lengths) {
+    return miopenSetNdTensorDescriptorWithLayout(
+        desc, miopenInt8, miopenTensorCHWNc8, lengths.data(),
+        static_cast<int>(lengths.size()));
+  };
+  EXPECT_EQ(set({1, 12, 3, 4}), miopenStatusBadParm);
+  EXPECT_EQ(std::string(tesseraGetLastErrorMessage()),
+            "miopenSetNdTensorDescriptorWithLayout: blocks of 8 do not divide "
+            "12 channels");
+  EXPECT_EQ(set({1, 8, 3, 4, 5}), miopenStatusBadParm);
+  EXPECT_EQ(set({0, 8, 3, 4}), miopenStatusBadParm);
+  EXPECT_EQ(set({1, -8, 3, 4}), miopenStatusBadParm);
+  EXPECT_EQ(read(desc), (std::vector{1, 2, 3, 4, 24, 12, 4, 1}));
 }
 
 // A refused setter leaves the descriptor as it was, and says why.

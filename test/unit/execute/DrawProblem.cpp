@@ -122,7 +122,8 @@ ConvProblem tessera::drawProblem(uint64_t seed, int64_t index,
   p.direction = take(space.directions);
   if (p.dataType == DataType::I8) {
     p.direction = Direction::Forward;
-    p.byteResult = draw.chance(50) ? DataType::I32 : DataType::F32;
+    p.byteResult = std::array{DataType::I32, DataType::F32,
+                              DataType::I8}[draw.between(0, 2)];
   }
   if (isFloat8(p.dataType))
     p.byteResult = std::array{p.dataType, DataType::F16, DataType::BF16,

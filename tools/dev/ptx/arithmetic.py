@@ -140,15 +140,18 @@ def decode_bits(machine, instruction):
 @opcode("prmt.b32")
 def decode_permutation(machine, instruction):
     """Each four bits of the last operand name a byte of the first two, the
-    lowest first. Selecting its sign is not known here."""
+    lowest first; the highest of the four bits asks for eight times its sign."""
     target, a, b, selector = instruction.operands
     selector = int(selector.removesuffix("U"), 0)
-    if selector & 0x8888:
-        raise ValueError(selector)
     offsets = [selector >> 4 * i & 7 for i in range(4)]
-    return assign(write(machine, target, "b32"), lambda a, b: np.ascontiguousarray(
-        np.stack([a, b], axis=1).view(np.uint8)[:, offsets]).view(np.uint32)[:, 0],
-        read(machine, a, "b32"), read(machine, b, "b32"))
+    is_sign = np.array([selector >> 4 * i & 8 for i in range(4)], bool)
+
+    def permute(a, b):
+        found = np.stack([a, b], axis=1).view(np.int8)[:, offsets]
+        found = np.where(is_sign, found >> 7, found).astype(np.int8)
+        return np.ascontiguousarray(found).view(np.uint32)[:, 0]
+    return assign(write(machine, target, "b32"), permute,
+                  read(machine, a, "b32"), read(machine, b, "b32"))
 
 
 COMPARISONS = {"lt": np.less, "le": np.less_equal, "gt": np.greater,

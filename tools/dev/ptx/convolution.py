@@ -30,7 +30,7 @@ class Convolution:
         self.sizes = gpu_device.parse_config(config)
         self.direction, kinds, layouts = config.split("-")[1:4]
         self.result = {"fwd": "y", "bwd": "x", "wrw": "w"}[self.direction]
-        # Of floats of 8 bits the text has the result's type, too.
+        # Of elements of 8 bits the text has the result's type, too.
         kind, _, self.kind = kinds.rpartition(",")
         self.kinds = dict.fromkeys(LETTERS, kind or self.kind)
         self.kinds[self.result] = self.kind
@@ -51,13 +51,15 @@ class Convolution:
                             ("residual", self.shapes[self.result])):
             if name in words:
                 self.shapes[name] = shape
-                self.kinds[name] = self.kind
+                self.kinds[name] = ("f32" if self.kind == "i8" and
+                                    name == "bias" else self.kind)
                 self.layouts[name] = self.layouts[self.result]
         random = np.random.default_rng(seed)
         # Far from zero, where a difference of sums would lose what is measured;
         # and large enough to be missed in sums.
         means = {"x": 20 if self.has_statistics else 0}
-        scales = {"bias": 8, "residual": 8}
+        scales = {"bias": 8, "residual": 8,
+                  "x": 4 if self.kinds["x"] == "i8" else 1}
         self.data = {name: self.encode(
             random.standard_normal(shape) * scales.get(name, 1)
             + means.get(name, 0), name) for name, shape in self.shapes.items()}
@@ -75,6 +77,8 @@ class Convolution:
         kind = self.kinds[letter]
         if kind in FLOAT8:
             values = round_to_float8(values, kind)
+        elif kind == "i8":
+            values = np.clip(np.rint(values), -128, 127).astype(np.int8)
         elif kind == "bf16":
             values = round_to_bf16(values)
         elif kind == "f16":
@@ -87,6 +91,8 @@ class Convolution:
         kind = self.kinds[letter]
         if kind in FLOAT8:
             values = FLOAT8[kind][data]
+        elif kind in ("i8", "i32"):
+            values = data.view(np.int8 if kind == "i8" else np.int32)
         elif kind == "bf16":
             bits = data.view(np.uint16).astype(np.uint32) << 16
             values = bits.view(np.float32)
@@ -136,4 +142,6 @@ class Convolution:
         """The result, behind the epilogue."""
         for name in ("bias", "residual"):
             sums = sums + self.tensors.get(name, 0)
-        return np.maximum(sums, 0) if self.has_relu else sums
+        if self.has_relu:
+            sums = np.maximum(sums, 0)
+        return np.clip(np.rint(sums), -128, 127) if self.kind == "i8" else sums

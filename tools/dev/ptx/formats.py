@@ -69,10 +69,12 @@ ROUND = {("rn", "bf16"): round_to_bf16, ("rz", "bf16"): cut_to_bf16,
 
 
 def decode(bits, kind):
-    """The values of elements of f16, bf16, 8-bit floats or tf32, whose low bits
-    a matrix instruction does not see."""
+    """The values of elements of f16, bf16, s8, 8-bit floats or tf32, whose low
+    bits a matrix instruction does not see."""
     if kind in FLOAT8:
         return FLOAT8[kind][bits]
+    if kind == "s8":
+        return bits.view(np.int8).astype(np.float64)
     if kind == "f16":
         return bits.view(np.float16).astype(np.float64)
     if kind == "bf16":
@@ -83,4 +85,4 @@ def decode(bits, kind):
 
 
 def get_bytes(kind):
-    return 1 if kind in FLOAT8 else 4 if kind == "tf32" else 2
+    return 1 if kind in FLOAT8 or kind == "s8" else 4 if kind == "tf32" else 2

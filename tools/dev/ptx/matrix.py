@@ -56,11 +56,11 @@ def find_sums(count):
 
 def multiply_warps(a, b, sums, kind):
     """mma.sync: registers [register, warp, lane] in, and those of the sums out,
-    as f32."""
+    of their type."""
     rows, columns = find_sums(len(sums))
     products = read_a(a, kind) @ read_b(b, kind)
     return (np.moveaxis(products[:, rows, columns], 0, 1)
-            + sums).astype(np.float32)
+            + sums).astype(sums.dtype)
 
 
 def read_descriptor(descriptor):

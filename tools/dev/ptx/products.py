@@ -94,7 +94,8 @@ def decode_matrix_access(machine, instruction):
 @opcode("mma.sync.aligned", unit=32)
 def decode_warp_product(machine, instruction):
     *_, result, a_kind, b_kind, sum_kind = instruction.parts
-    if (result, sum_kind) != ("f32", "f32") or a_kind != b_kind:
+    wanted = "s32" if a_kind == "s8" else "f32"
+    if {result, sum_kind} != {wanted} or a_kind != b_kind:
         raise ValueError(instruction.text)
     target, *sources = [find_word_rows(machine, text)
                         for text in instruction.operands]
@@ -102,7 +103,8 @@ def decode_warp_product(machine, instruction):
     def run(lanes):
         a, b, sums = (split_warps(machine.words[rows], lanes)
                       for rows in sources)
-        result = matrix.multiply_warps(a, b, sums.view(np.float32), a_kind)
+        number = np.int32 if wanted == "s32" else np.float32
+        result = matrix.multiply_warps(a, b, sums.view(number), a_kind)
         machine.words[np.ix_(target, lanes)] = \
             result.view(np.uint32).reshape(len(target), -1)
     return run

@@ -39,8 +39,8 @@ const Window kWindow = {{1, 2}, {2, 1}, {2, 1}, {1, 2}};
 
 // Forward, with each tensor in another layout, one of them with gaps.
 TEST(HipdnnExecution, Forward) {
-  for (GraphType type : {GraphType::F16, GraphType::BF16, GraphType::F32,
-                         GraphType::F64}) {
+  for (GraphType type :
+       {GraphType::F16, GraphType::BF16, GraphType::F32, GraphType::F64}) {
     TestGraph g;
     const int64_t x = g.tensor(type, kX, getChannelsLastStrides(kX));
     const int64_t w = g.tensor(type, kW);
@@ -59,6 +59,24 @@ TEST(HipdnnExecution, ForwardOfBytes) {
   g.node(GraphNode::ConvolutionForward,
          makeConvolution(x, w, y, {{1, 1}, {1, 1}, {1, 1}, {1, 1}}), 6);
   checkGraph(g);
+}
+
+// Bytes give bytes, rounded and saturated; a bias of f32 ends in the kernel,
+// one of bytes does not.
+TEST(HipdnnExecution, ForwardFromBytesToBytes) {
+  for (GraphType type : {GraphType::F32, GraphType::I8}) {
+    TestGraph g;
+    const Lengths lengths = {2, 16, 5, 7};
+    const int64_t x = g.tensor(GraphType::I8, {2, 1, 5, 7});
+    const int64_t w = g.tensor(GraphType::I8, {16, 1, 1, 1});
+    const int64_t sum = g.internal(GraphType::F32, lengths);
+    const int64_t bias = g.tensor(type, {1, 16, 1, 1});
+    const int64_t y = g.tensor(GraphType::I8, lengths);
+    g.node(GraphNode::ConvolutionForward,
+           makeConvolution(x, w, sum, {{0, 0}, {0, 0}, {1, 1}, {1, 1}}));
+    g.node(GraphNode::Pointwise, makePointwise(kAdd, sum, bias, y));
+    EXPECT_EQ(checkGraph(g), type == GraphType::F32 ? 1u : 2u);
+  }
 }
 
 // Lines and volumes.

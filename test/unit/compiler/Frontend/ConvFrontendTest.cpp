@@ -201,12 +201,19 @@ TEST_F(ConvFrontend, Strides) {
 TEST_F(ConvFrontend, IntegerResults) {
   ConvProblem problem = makeProblem();
   problem.dataType = DataType::I8;
-  for (DataType result : {DataType::I32, DataType::F32}) {
+  for (DataType result : {DataType::I32, DataType::F32, DataType::I8}) {
     problem.byteResult = result;
+    // The bias is f32, the residual has the result's type.
+    problem.epilogue.bias = problem.epilogue.residual = result != DataType::I32;
     auto module = build(problem);
     ASSERT_TRUE(verify(*module)) << messages;
     EXPECT_EQ(findConv(*module).getY().getType().getElementType().isInteger(32),
               result == DataType::I32);
+    if (problem.epilogue.bias) {
+      auto bias = mlir::cast<mlir::MemRefType>(
+          findConv(*module).getExtras()[0].getType());
+      EXPECT_TRUE(bias.getElementType().isF32());
+    }
   }
 }
 

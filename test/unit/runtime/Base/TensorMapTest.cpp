@@ -42,6 +42,32 @@ TEST(TensorMap, TextThereAndBack) {
   }
 }
 
+// A map whose numbers depend on sizes says so in its text, and becomes an
+// ordinary one when they are known; those beyond its limits are refused.
+TEST(TensorMap, BindsSizes) {
+  const char *text = "x:f16:im2col:64,xd2,xd1,xd0:128,128.xd2.*,128.xd1.*.xd2.*"
+                     ":64,256:1,2,2,1:-1,-1:2.yd2.*~2.xd2.+,2.yd1.*~2.xd1.+";
+  const auto map = parseTensorMap(text);
+  ASSERT_TRUE(map) << map.getStatus().getMessage();
+  EXPECT_EQ(map->toText(), text);
+  int64_t width = 20;
+  const auto lookup = [&](KernelArg tensor, int64_t dim) {
+    const bool isX = tensor == KernelArg::X;
+    return std::optional<int64_t>(dim == 0   ? 3
+                                  : dim == 1 ? (isX ? 9 : 5)
+                                             : (isX ? width : 10));
+  };
+  const auto bound = map->bind(lookup);
+  ASSERT_TRUE(bound) << bound.getStatus().getMessage();
+  EXPECT_EQ(bound->toText(), "x:f16:im2col:64,20,9,3:128,2560,23040:64,256:"
+                             "1,2,2,1:-1,-1:-2,-1");
+  width = 300;
+  EXPECT_EQ(map->bind(lookup).getStatus().getMessage(),
+            "a tensor map does not take the number -282");
+  width = 0;
+  EXPECT_FALSE(map->bind(lookup));
+}
+
 // A text that toText() does not write is refused and quoted.
 TEST(TensorMap, RefusesOtherTexts) {
   for (const char *text :
@@ -50,7 +76,9 @@ TEST(TensorMap, RefusesOtherTexts) {
         "x:f16:tiled:72:4:64:1", "x:f16:tiled:2304,256:4608:64:1,1",
         "x:f16:tiled:1,1,1,1,1,1:1,1,1,1,1:1,1,1,1,1,1:1,1,1,1,1,1",
         "x:f16:im2col:72,4:8:64,1:1,1::", "x:f16:tiled:072::64:1",
-        "x+0:f16:tiled:72::64:1", "x+:f16:tiled:72::64:1"})
+        "x+0:f16:tiled:72::64:1", "x+:f16:tiled:72::64:1",
+        "x:f16:tiled:xd::64:1", "x:f16:tiled:xd1~::64:1",
+        "x:f16:tiled:xd1.*::64:1", "x:f16:tiled:3~2::64:1"})
     EXPECT_EQ(parseTensorMap(text).getStatus().getMessage(),
               "'" + std::string(text) + "' is no tensor map");
 }

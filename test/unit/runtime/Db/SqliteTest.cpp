@@ -43,6 +43,40 @@ TEST(Sqlite, KeepsValues) {
   EXPECT_FALSE(*hasRow);
 }
 
+// A statement that is kept for the next call with its text begins anew: it has
+// no bindings, holds no lock, and is not shared by two that live at once.
+TEST(Sqlite, KeepsStatements) {
+  TemporaryDirectory folder;
+  const std::string path = folder.get("a.db");
+  SqliteDatabase database = open(path), other = open(path);
+  ASSERT_TRUE(database
+                  .execute("CREATE TABLE t (i); INSERT INTO t VALUES (1);"
+                           "INSERT INTO t VALUES (2)")
+                  .isOk());
+  const auto prepare = [&] {
+    return std::move(*database.prepare("SELECT i, ?1 FROM t ORDER BY i"));
+  };
+  {
+    SqliteStatement first = prepare(), second = prepare();
+    first.bind(1, int64_t(7));
+    ASSERT_TRUE(*first.step());
+    ASSERT_TRUE(*second.step());
+    ASSERT_TRUE(*second.step());
+    EXPECT_EQ(first.getInt(0), 1);
+    EXPECT_EQ(first.getInt(1), 7);
+    EXPECT_EQ(second.getInt(0), 2);
+    EXPECT_EQ(second.getInt(1), 0);
+  }
+  EXPECT_TRUE(other.execute("INSERT INTO t VALUES (0)").isOk());
+  for (int i = 0; i < 20; ++i) {
+    SqliteStatement again = prepare();
+    ASSERT_TRUE(*again.step());
+    EXPECT_EQ(again.getInt(0), 0);
+    EXPECT_EQ(again.getInt(1), 0);
+    EXPECT_EQ(*database.queryInt("SELECT " + std::to_string(i)), i);
+  }
+}
+
 // An empty blob is not NULL.
 TEST(Sqlite, KeepsEmptyBlobs) {
   SqliteDatabase database = open(":memory:");

@@ -136,6 +136,8 @@ TEST(DriverCommand, Int8RunsForward) {
             std::vector<std::string>{
                 "conv-fwd-i8,i32-nhwc,nchw,nchw-n100c3h32w32-k32y3x3-p0x0-"
                 "s1x1-d1x1-g1"});
+  EXPECT_EQ(parseConv({"convint8", "--result_type", "int8"}).byteResult,
+            DataType::I8);
   EXPECT_EQ(parseConv({"convint8", "--result_type", "fp32"}).byteResult,
             DataType::F32);
 }
@@ -415,7 +417,7 @@ TEST(DriverCommand, NamesTheWrongWord) {
       {{"conv", "--epilogue", "alpha+"}, "flag '--epilogue' must be some"},
       {{"conv", "--result_type", "fp32"},
        "is one of convint8 and of floats of 8 bits only"},
-      {{"convint8", "--result_type", "fp16"}, "must be int32 or fp32"},
+      {{"convint8", "--result_type", "fp16"}, "must be int32, fp32 or int8"},
       {{"convfp8", "--result_type", "bfp8"},
        "must be fp8, fp16, bfp16 or fp32, not 'bfp8'"},
       {{"poolfp8"}, "e4m3fnuz"},

@@ -65,6 +65,11 @@ TEST_F(GenericKernel, ServesFamilyAfterSomeProblems) {
     prepare(*engine, batch);
   EXPECT_EQ(compiler->compiled, 3);
   EXPECT_EQ(engine->getCounters().generic, 17u);
+  // They share its code.
+  const LoadedKernel *first = prepare(*engine, 3), *last = prepare(*engine, 19);
+  EXPECT_FALSE(first->getCodeObject().empty());
+  EXPECT_EQ(&first->getCodeObject(), &last->getCodeObject());
+  EXPECT_TRUE(last->getKernel().codeObject.empty());
   EXPECT_EQ(getFakeHip().getCalls("hipModuleLoadData"), 3);
 }
 
@@ -179,6 +184,26 @@ TEST_F(GenericKernel, RefusesTooManyPoints) {
             static_cast<int64_t>(makeDivisor(8191 * 3)));
   EXPECT_EQ(bindSizes(kernel, makeProblem(8192)).getStatus().getCode(),
             StatusCode::NotSupported);
+}
+
+// Tensor maps become those of the problem; one that is beyond what a map can
+// say is refused.
+TEST_F(GenericKernel, BindsTensorMaps) {
+  Kernel kernel;
+  LaunchRecipe &launch = kernel.launches.emplace_back();
+  launch.workgroups = SizeExpr::makeSize(KernelArg::X, 0);
+  launch.maps.push_back(
+      *parseTensorMap("x:f16:tiled:64,xd0.8.*:128:64,16:1,1"));
+  const ErrorOr<Kernel> bound = bindSizes(kernel, makeProblem(7));
+  ASSERT_TRUE(bound) << bound.getStatus().getMessage();
+  EXPECT_EQ(bound->launches[0].maps[0].toText(),
+            "x:f16:tiled:64,56:128:64,16:1,1");
+  launch.maps.push_back(
+      *parseTensorMap("x:f16:im2col:64,xd0,9,3:128,128,1152:64,64:1,1,1,1:0,0:"
+                      "200~xd0,0"));
+  EXPECT_EQ(bindSizes(kernel, makeProblem(7)).getStatus().getCode(),
+            StatusCode::NotSupported);
+  EXPECT_TRUE(bindSizes(kernel, makeProblem(100)));
 }
 
 // The launch passes what the sizes give.

@@ -1,0 +1,500 @@
+//===- WaveProgram.cpp - Main loops that all waves of a workgroup share ---===//
+//
+// Several slots of LDS, and a loop whose iteration is a step for each, so that
+// every slot is a constant. The first fragments of a step are loaded behind the
+// barrier of the step before. There is no peeled last step: copies run ahead
+// past the end, out of range. Two ways to copy:
+//
+// - through registers: two slots; loads run two steps ahead of the products,
+//   and each step writes what was loaded a step before;
+// - directly to LDS: a slot is filled again behind the barrier of the step that
+//   reads it, so that copies run as many steps ahead as there are slots.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/Workgroup/WaveProgram.h"
+#include "compiler/Conversion/Cooperative/PlaneCopy.h"
+#include "compiler/Conversion/Workgroup/ProgramWriter.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace tessera;
+
+namespace {
+using Values = SmallVector<Value>;
+
+/// What there is of each operand; of M, and of N.
+struct Sides {
+  Value m, n;
+};
+
+class WaveWriter {
+public:
+  WaveWriter(TileProgram &program, OpBuilder &b, wg::ProgramOp frame,
+             const DeviceOps &device);
+  void emit();
+
+private:
+  /// What goes from one step to the next.
+  struct State {
+    Value sums;
+    Sides pieces; ///< Of the next step, on their way; none of direct copies.
+    Sides fragments;
+
+    Values flatten() const;
+    void unflatten(ValueRange values);
+  };
+  struct Position {
+    Value group, row, column;
+  };
+
+  Position locate(Value id);
+  Value allocate(const TileFactor &factor);
+  Value allocateTable(const ViewAccess &access);
+  Sides makeTiles(const Position &at);
+  Sides setTap(const Sides &tiles, Value tap);
+  Value findFirst(const Position &at);
+
+  Value zero();
+  Value load(bool isM, int64_t slot, int64_t part);
+  Sides loadFragments(int64_t slot, int64_t part);
+  Sides fetch(const Sides &tiles, Value at);
+  void put(const Sides &pieces, int64_t slot);
+  void fill(const Sides &tiles, Value at, int64_t slot);
+  void emitBarrier(int64_t stepsInFlight);
+  void copyFirstSteps(const Sides &tiles, State &state);
+  State emitPrologue(const Sides &tiles, Value sums);
+  std::pair<Sides, Value> enterStep(const Sides &tiles, Value position);
+  void emitStep(State &state, int64_t slot, const Sides &tiles, Value position);
+  State emitInnerLoop(State state, const Sides &tiles, Value from, Value to);
+  State emitFlatLoop(State state, const Sides &tiles);
+  State emitNestedLoop(State state, const Sides &tiles, int64_t taps);
+  Value addFirst(Value position) {
+    return first ? e.add(first, position) : position;
+  }
+  void emitOneTile();
+  void emitTilesInTurn();
+  void store(const Position &at, Value sums);
+
+  Emitter e;
+  TileProgram &program;
+  ProgramSizes sizes;
+  wg::ProgramOp frame;
+  ViewAccess accessM, accessN;
+  TileFactor m, n;
+  int64_t stepBytes, parts;
+  wg::AccType acc;
+  wg::FragmentType fragmentM, fragmentN;
+  Sides buffers, tables;
+  Value first; ///< Where a split begins, in bytes; null for 0.
+};
+} // namespace
+
+WaveWriter::WaveWriter(TileProgram &program, OpBuilder &b, wg::ProgramOp frame,
+                       const DeviceOps &device)
+    : e(b, program.function.getLoc(), &frame.getBody().front(), device),
+      program(program), sizes(program.function, &frame.getBody().front()),
+      frame(frame), accessM(program.viewM), accessN(program.viewN),
+      m(chooseFactor(program, device.getTarget(), accessM, program.rowsM)),
+      n(chooseFactor(program, device.getTarget(), accessN, program.rowsN)),
+      stepBytes(program.step * accessM.getElementBytes()),
+      parts(TileMma::countChunkReads(program.instruction, m.lds)),
+      acc(wg::AccType::get(b.getContext(), program.rowsM, program.rowsN,
+                           !program.lanesAlongN)) {
+  e.sizes = &sizes;
+  auto getFragment = [&](int64_t rows, int64_t waves) {
+    return wg::FragmentType::get(b.getContext(), rows / waves,
+                                 program.step / parts, accessM.getElementType(),
+                                 /*isSplit=*/false);
+  };
+  fragmentM = getFragment(program.rowsM, program.waves[0]);
+  fragmentN = getFragment(program.rowsN, program.waves[1]);
+}
+
+Values WaveWriter::State::flatten() const {
+  Values all = {sums};
+  for (Value value : {pieces.m, pieces.n, fragments.m, fragments.n})
+    if (value)
+      all.push_back(value);
+  return all;
+}
+
+void WaveWriter::State::unflatten(ValueRange values) {
+  size_t next = 0;
+  for (Value *into : {&sums, &pieces.m, &pieces.n, &fragments.m, &fragments.n})
+    if (*into)
+      *into = values[next++];
+}
+
+//===----------------------------------------------------------------------===//
+// Positions and shared memory
+//===----------------------------------------------------------------------===//
+
+/// Columns fastest.
+WaveWriter::Position WaveWriter::locate(Value id) {
+  ArrayRef<int64_t> counts = program.tiles.getCounts();
+  const OpenNumber countM = program.countTilesM();
+  const bool isOneGroup = counts[0] == 1;
+  Value column = e.remu(id, counts[2]);
+  Value rest = e.divu(id, counts[2]);
+  Value row = isOneGroup && !countM.isKnown() ? rest : e.remu(rest, countM);
+  Value group = isOneGroup ? e.constant(0) : e.divu(rest, countM);
+  return {group, e.mul(row, program.rowsM), e.mul(column, program.rowsN)};
+}
+
+Value WaveWriter::allocate(const TileFactor &factor) {
+  const auto [layout, number] = getLayout(factor);
+  return wg::AllocOp::create(
+      e.b, e.loc,
+      wg::BufferType::get(e.b.getContext(), program.buffers, factor.lds.rows,
+                          program.step, accessM.getElementType(), layout,
+                          number, /*isSplit=*/false, /*isMirrored=*/false));
+}
+
+/// Null if the operand has no table.
+Value WaveWriter::allocateTable(const ViewAccess &access) {
+  const int64_t bytes = program.walk.plane > 0
+                            ? PlaneCopy::countTableBytes(access, program.walk)
+                            : 0;
+  if (bytes == 0)
+    return {};
+  return wg::AllocOp::create(
+      e.b, e.loc,
+      wg::BufferType::get(e.b.getContext(), 1, 1,
+                          bytes / access.getElementBytes(),
+                          access.getElementType(), wg::Layout::Plain, 0,
+                          /*isSplit=*/false, /*isMirrored=*/false));
+}
+
+Sides WaveWriter::makeTiles(const Position &at) {
+  const ReductionWalk &walk = program.walk;
+  auto make = [&](dnn::ViewOp view, const TileFactor &factor, Value row,
+                  Value buffer, Value table) -> Value {
+    const int64_t taps = factor.access.getNumColumnDims() - walk.innerDims;
+    return wg::TileOp::create(
+        e.b, e.loc,
+        wg::BoxType::get(e.b.getContext(), factor.lds.rows, program.step,
+                         factor.access.getElementType()),
+        view, at.group, row, buffer,
+        walk.hasTaps() ? e.b.getI64IntegerAttr(taps) : IntegerAttr(),
+        walk.plane > 0, table);
+  };
+  Value tileM = make(program.viewM, m, at.row, buffers.m, tables.m);
+  return {tileM, make(program.viewN, n, at.column, buffers.n, tables.n)};
+}
+
+Sides WaveWriter::setTap(const Sides &tiles, Value tap) {
+  auto locate = [&](Value tile) -> Value {
+    return wg::TapOp::create(e.b, e.loc, tile.getType(), tile, tap);
+  };
+  Value tapM = locate(tiles.m);
+  return {tapM, locate(tiles.n)};
+}
+
+/// Splits are runs of groups.
+Value WaveWriter::findFirst(const Position &at) {
+  const std::optional<uint64_t> splits = program.pipeline.getSplits();
+  if (!splits)
+    return {};
+  const int64_t groups = program.tiles.getCounts()[0] / int64_t(*splits);
+  return e.mul(e.divu(at.group, groups),
+               program.walk.inner * accessM.getElementBytes());
+}
+
+//===----------------------------------------------------------------------===//
+// What steps are written of
+//===----------------------------------------------------------------------===//
+
+Value WaveWriter::zero() { return wg::ZeroOp::create(e.b, e.loc, acc); }
+
+Value WaveWriter::load(bool isM, int64_t slot, int64_t part) {
+  const wg::FragmentType type = isM ? fragmentM : fragmentN;
+  return wg::LoadOp::create(
+      e.b, e.loc, type, isM ? buffers.m : buffers.n,
+      e.b.getDenseI64ArrayAttr({slot, part * type.getColumns()}));
+}
+
+Sides WaveWriter::loadFragments(int64_t slot, int64_t part) {
+  Value ofM = load(/*isM=*/true, slot, part);
+  return {ofM, load(/*isM=*/false, slot, part)};
+}
+
+Sides WaveWriter::fetch(const Sides &tiles, Value at) {
+  auto fetchOne = [&](Value tile) -> Value {
+    auto box = cast<wg::BoxType>(tile.getType());
+    return wg::FetchOp::create(
+        e.b, e.loc,
+        wg::PiecesType::get(e.b.getContext(), box.getRows(), box.getColumns(),
+                            box.getElementType()),
+        tile, at);
+  };
+  Value ofM = fetchOne(tiles.m);
+  return {ofM, fetchOne(tiles.n)};
+}
+
+void WaveWriter::put(const Sides &pieces, int64_t slot) {
+  wg::PutOp::create(e.b, e.loc, pieces.m, buffers.m, slot);
+  wg::PutOp::create(e.b, e.loc, pieces.n, buffers.n, slot);
+}
+
+void WaveWriter::fill(const Sides &tiles, Value at, int64_t slot) {
+  wg::FillOp::create(e.b, e.loc, tiles.m, at, buffers.m, slot);
+  wg::FillOp::create(e.b, e.loc, tiles.n, at, buffers.n, slot);
+  wg::CommitOp::create(e.b, e.loc);
+}
+
+void WaveWriter::emitBarrier(int64_t stepsInFlight) {
+  wg::BarrierOp::create(e.b, e.loc,
+                        program.isDirect ? e.b.getI64IntegerAttr(stepsInFlight)
+                                         : IntegerAttr());
+}
+
+/// In a stepped walk, the tap of the step at `position` bytes of the whole
+/// reduction, and the position within it. A step of planes is known by its
+/// first chunk.
+std::pair<Sides, Value> WaveWriter::enterStep(const Sides &tiles,
+                                              Value position) {
+  const ReductionWalk &walk = program.walk;
+  if (walk.kind != ReductionWalk::Kind::Stepped)
+    return {tiles, position};
+  const int64_t bytes = walk.plane > 0
+                            ? kChunkBytes
+                            : int64_t(walk.inner) * accessM.getElementBytes();
+  Sides taps = setTap(tiles, e.divu(position, bytes));
+  return {taps, e.remu(position, bytes)};
+}
+
+/// Multiplies the step in `slot`, and brings the one at `position` on its way:
+/// to the registers whose content goes to the other slot, or to this slot once
+/// it is read.
+void WaveWriter::emitStep(State &state, int64_t slot, const Sides &tiles,
+                          Value position) {
+  const auto [taps, at] = enterStep(tiles, position);
+  const int64_t next = (slot + 1) % program.buffers;
+  const bool isPinned =
+      program.pipeline.getSchedule() == dnn::ScheduleKind::Pinned;
+  auto step = wg::StepOp::create(
+      e.b, e.loc, TypeRange(ValueRange(state.flatten())), isPinned);
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.createBlock(&step.getBody());
+  State inside = state;
+  SmallVector<Sides> fragments = {state.fragments};
+  for (int64_t part = 1; part < parts; ++part)
+    fragments.push_back(loadFragments(slot, part));
+  if (!program.isDirect) {
+    put(state.pieces, next);
+    inside.pieces = fetch(taps, at);
+  }
+  for (const Sides &part : fragments)
+    inside.sums = wg::MmaOp::create(e.b, e.loc, acc, part.m, part.n,
+                                    inside.sums, DenseI64ArrayAttr(),
+                                    e.b.getStringAttr(program.instructionName));
+  emitBarrier(program.buffers - 2);
+  inside.fragments = loadFragments(next, 0);
+  if (program.isDirect)
+    fill(taps, at, slot);
+  wg::YieldOp::create(e.b, e.loc, inside.flatten());
+  state.unflatten(step.getResults());
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+/// Step 0 in LDS and step 1 in registers, or all slots on their way.
+void WaveWriter::copyFirstSteps(const Sides &tiles, State &state) {
+  auto enter = [&](int64_t step) {
+    Value position = e.constant(step * stepBytes);
+    return enterStep(tiles, addFirst(position));
+  };
+  if (program.isDirect) {
+    for (int64_t step = 0; step < program.buffers; ++step) {
+      const auto [taps, at] = enter(step);
+      fill(taps, at, step);
+    }
+    return;
+  }
+  const auto [taps, at] = enter(0);
+  put(fetch(taps, at), 0);
+  const auto [nextTaps, nextAt] = enter(1);
+  state.pieces = fetch(nextTaps, nextAt);
+}
+
+/// The steps ahead on their way, and the first fragments of step 0.
+WaveWriter::State WaveWriter::emitPrologue(const Sides &tiles, Value sums) {
+  State state;
+  state.sums = sums;
+  copyFirstSteps(program.walk.kind == ReductionWalk::Kind::Nested
+                     ? setTap(tiles, e.constant(0))
+                     : tiles,
+                 state);
+  emitBarrier(program.buffers - 1);
+  state.fragments = loadFragments(0, 0);
+  return state;
+}
+
+/// for position = from, from + an iteration's steps, ... below to
+WaveWriter::State WaveWriter::emitInnerLoop(State state, const Sides &tiles,
+                                            Value from, Value to) {
+  auto loop = scf::ForOp::create(e.b, e.loc, from, to,
+                                 e.constant(program.buffers * stepBytes),
+                                 state.flatten());
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPointToStart(loop.getBody());
+  state.unflatten(loop.getRegionIterArgs());
+  for (int64_t step = 0; step < program.buffers; ++step)
+    emitStep(state, step, tiles,
+             e.add(loop.getInductionVar(), step * stepBytes));
+  scf::YieldOp::create(e.b, e.loc, state.flatten());
+  state.unflatten(loop.getResults());
+  return state;
+}
+
+/// One loop over all steps, filled up to whole iterations; the one past the end
+/// loads nothing.
+WaveWriter::State WaveWriter::emitFlatLoop(State state, const Sides &tiles) {
+  const int64_t ahead = program.buffers * stepBytes;
+  OpenNumber bytes =
+      program.walk.outer * program.walk.inner * accessM.getElementBytes();
+  if (bytes.isKnown())
+    bytes = llvm::alignTo(bytes, ahead);
+  return emitInnerLoop(std::move(state), tiles, addFirst(e.constant(ahead)),
+                       addFirst(e.constant(bytes + ahead)));
+}
+
+/// The first `taps` taps x channels. The copies are an iteration ahead, so tap
+/// 0 starts there and a last one, past the last tap, loads nothing. A tap that
+/// does not exist for this workgroup has no steps; those of tap 0 that have
+/// been loaded hold zeros then. The upper bound is written as lower + count,
+/// without wrap, so that LLVM sees where the inner loop runs at least once and
+/// makes no copy of it.
+WaveWriter::State WaveWriter::emitNestedLoop(State state, const Sides &tiles,
+                                             int64_t taps) {
+  const ReductionWalk &walk = program.walk;
+  const OpenNumber bytes = walk.inner * accessM.getElementBytes();
+  Value none = e.constant(0), one = e.constant(1);
+  const int64_t turn = program.buffers * stepBytes;
+  Value ahead = e.constant(turn);
+  auto loop = scf::ForOp::create(e.b, e.loc, none, e.constant(taps), one,
+                                 state.flatten());
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPointToStart(loop.getBody());
+  state.unflatten(loop.getRegionIterArgs());
+  Value tap = loop.getInductionVar();
+  Sides here = setTap(tiles, tap);
+  Value isFirst =
+      arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq, tap, none);
+  Value isTap = e.ult(tap, walk.outer);
+  Value count = e.select(isFirst, e.constant(bytes - turn), e.constant(bytes));
+  auto hasTap = [&](const ViewAccess &access, Value tile) -> Value {
+    if (!TileCopy::mayLackTaps(access, walk))
+      return {};
+    return wg::HasTapOp::create(e.b, e.loc, e.b.getI1Type(), tile, tap);
+  };
+  Value exists = hasTap(accessM, tiles.m);
+  count = e.select(e.both(exists, hasTap(accessN, tiles.n)), count, none);
+  count = e.select(isTap, count, ahead);
+  Value from = addFirst(e.select(isFirst, ahead, none));
+  Value to = arith::AddIOp::create(e.b, e.loc, from, count,
+                                   arith::IntegerOverflowFlags::nsw |
+                                       arith::IntegerOverflowFlags::nuw);
+  state = emitInnerLoop(std::move(state), here, from, to);
+  scf::YieldOp::create(e.b, e.loc, state.flatten());
+  state.unflatten(loop.getResults());
+  return state;
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+/// With the epilogue of the tile program.
+void WaveWriter::store(const Position &at, Value sums) {
+  SmallVector<Value> extras(program.store.getExtras());
+  Value result = wg::ResultOp::create(
+      e.b, e.loc, wg::ResultType::get(e.b.getContext()), program.viewD,
+      at.group, at.row, at.column, Value(), IntegerAttr(), /*byRows=*/false,
+      program.isAtomic, extras);
+  moveEpilogue(e, program.store,
+               wg::StoreOp::create(e.b, e.loc, sums, result,
+                                   program.store.getStatistics()));
+}
+
+void WaveWriter::emitOneTile() {
+  const Position at = locate(frame.getBody().front().getArgument(0));
+  Sides tiles = makeTiles(at);
+  if (program.walk.plane > 0)
+    wg::BarrierOp::create(e.b, e.loc, IntegerAttr()); // Of their tables.
+  Value sums = zero();
+  first = findFirst(at);
+  State state = emitPrologue(tiles, sums);
+  state = program.walk.kind == ReductionWalk::Kind::Nested
+              ? emitNestedLoop(std::move(state), tiles, program.walk.outer + 1)
+              : emitFlatLoop(std::move(state), tiles);
+  store(at, state.sums);
+}
+
+/// The tiles of a workgroup one after the other, the next one's first steps
+/// brought while the last ones of a tile are multiplied. Behind the last tile
+/// that is its own again.
+void WaveWriter::emitTilesInTurn() {
+  Value id = frame.getBody().front().getArgument(0), sums = zero();
+  Value count = e.constant(program.countTiles());
+  Value workgroups = e.constant(program.getWorkgroups());
+  Sides fragments = emitPrologue(makeTiles(locate(id)), sums).fragments;
+  auto loop = scf::ForOp::create(e.b, e.loc, id, count, workgroups,
+                                 {fragments.m, fragments.n});
+  {
+    OpBuilder::InsertionGuard guard(e.b);
+    e.b.setInsertionPointToStart(loop.getBody());
+    Value tile = loop.getInductionVar();
+    State state;
+    state.sums = sums;
+    state.fragments = {loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
+    Sides tiles = makeTiles(locate(tile));
+    state = emitNestedLoop(std::move(state), tiles, program.walk.outer);
+    Value behind = e.add(tile, program.getWorkgroups());
+    Value next = e.select(e.ult(behind, program.countTiles()), behind, tile);
+    Sides ahead = setTap(makeTiles(locate(next)), e.constant(0));
+    state = emitInnerLoop(std::move(state), ahead, e.constant(0),
+                          e.constant(program.buffers * stepBytes));
+    store(locate(tile), state.sums);
+    scf::YieldOp::create(e.b, e.loc,
+                         ValueRange{state.fragments.m, state.fragments.n});
+  }
+  wg::FlushOp::create(e.b, e.loc);
+}
+
+void WaveWriter::emit() {
+  buffers.m = allocate(m);
+  buffers.n = allocate(n);
+  tables.m = allocateTable(accessM);
+  tables.n = allocateTable(accessN);
+  if (program.tiles.getPersistent())
+    emitTilesInTurn();
+  else
+    emitOneTile();
+}
+
+bool tessera::hasMainLoop(dnn::PipelineOp pipeline) {
+  const dnn::CopyKind copy = pipeline.getCopy();
+  return (copy == dnn::CopyKind::Registers ||
+          copy == dnn::CopyKind::DirectToLds) &&
+         !pipeline.getHalo() && pipeline.getBuffers() != 1;
+}
+
+void tessera::writeWaveProgram(TileProgram &program, const DeviceOps &device) {
+  OpBuilder b(program.tiles);
+  const Location loc = program.tiles.getLoc();
+  const bool isOpen = program.hasUnknownSizes();
+  auto frame = wg::ProgramOp::create(
+      b, loc, b.getI64IntegerAttr(isOpen ? 0 : program.getWorkgroups()),
+      isOpen ? b.getStringAttr(program.countOpenTiles().toText())
+             : StringAttr(),
+      IntegerAttr(), IntegerAttr(), b.getDenseI64ArrayAttr(program.waves));
+  b.createBlock(&frame.getBody(), {}, {b.getI32Type(), b.getI32Type()},
+                {loc, loc});
+  WaveWriter(program, b, frame, device).emit();
+  program.tiles.erase();
+}
