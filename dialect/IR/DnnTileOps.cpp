@@ -199,13 +199,15 @@ LogicalResult TileStoreOp::verify() {
   if (element.isInteger())
     element = Float32Type::get(getContext());
   SmallVector<Type> expected = {element};
-  expected.append(getExtras().size(), Float32Type::get(getContext()));
+  Type extra = element.isF64() ? element : Float32Type::get(getContext());
+  expected.append(getExtras().size(), extra);
   if (!getEpilogue().hasOneBlock() ||
       body.getArgumentTypes() != TypeRange(expected) ||
       !body.mightHaveTerminator() ||
       body.getTerminator()->getOperandTypes() != TypeRange(element))
     return emitOpError() << "needs an epilogue from one " << element << " and "
-                         << getExtras().size() << " f32 to one " << element;
+                         << getExtras().size() << " " << extra << " to one "
+                         << element;
   return success();
 }
 

@@ -222,8 +222,9 @@ def TileStoreOp : Dnn_Op<"tile_store", [AttrSizedOperandSegments]> {
     each accumulator before it is rounded to the tensor's type. It has
     element-wise ops only. `ins` are views of further tensors, with the shape of
     the stored view (the view of a bias does not depend on the row). The region
-    takes the accumulator and, as f32, the elements of these views at the same
-    coordinates. It may also use f32 arguments of the function.
+    takes the accumulator and, as f32, or as f64 where the accumulator is, the
+    elements of these views at the same coordinates. It may also use f32 and f64
+    arguments of the function.
 
     With `atomic` the tile is added to the contents of memory, one element at a
     time and in no particular order. So different workgroups may store tiles at

@@ -198,7 +198,8 @@ LogicalResult ResultOp::verify() {
   return success();
 }
 
-/// The epilogue takes the sum and an element of each further tensor.
+/// The epilogue takes the sum and an element of each further tensor: f64 where
+/// the result is, else f32.
 LogicalResult StoreOp::verify() {
   auto result = getResult().getDefiningOp<ResultOp>();
   if (!result)
@@ -208,14 +209,18 @@ LogicalResult StoreOp::verify() {
                ? success()
                : emitOpError("needs an epilogue for its tensors");
   Block &body = getEpilogue().front();
+  const Type element = result.getView().getType().getElementType();
+  const Type compute =
+      element.isF64() ? element : Float32Type::get(getContext());
   if (!getEpilogue().hasOneBlock() ||
       body.getNumArguments() != 1 + result.getExtras().size() ||
       llvm::any_of(body.getArgumentTypes(),
-                   [](Type type) { return !type.isF32(); }) ||
+                   [&](Type type) { return type != compute; }) ||
       !isa<YieldOp>(body.back()) ||
-      !body.back().getOperand(0).getType().isF32())
+      body.back().getOperand(0).getType() != compute)
     return emitOpError() << "needs an epilogue of "
-                         << 1 + result.getExtras().size() << " f32s to an f32";
+                         << 1 + result.getExtras().size() << " " << compute
+                         << " to one " << compute;
   return success();
 }
 

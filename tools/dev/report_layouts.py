@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Judges the kernels of three layers in NCHW beside those in NHWC.
+"""Judges the kernels of four layers in NCHW beside those in NHWC.
 
 In NCHW most loads have two bytes. They hold the address unit and L1 for longer
 than the bytes are worth, which the share of issue clocks (analyze_kernel.py)
@@ -30,8 +30,8 @@ from report_kernels import DIRECTIONS, LAYERS as ALL_LAYERS, compile_kernel
 _ROOT = pathlib.Path(__file__).resolve().parents[2]
 _TABLE = "tools/bench/results/amd/layout-shares.md"
 
-LAYERS = ["3x3, 256 to 256, 14x14", "3x3, 64 to 64, 56x56",
-          "1x1, 64 to 256, 56x56"]
+LAYERS = ["3x3, 512 to 512, 7x7", "3x3, 256 to 256, 14x14",
+          "3x3, 64 to 64, 56x56", "1x1, 64 to 256, 56x56"]
 CHIPS = ["gfx90a", "gfx942", "gfx1100", "gfx1201"]
 # What a tile leaves of the layouts of the problem: options for its kernel.
 _LAST = "-I NHWC -O NHWC -f NHWC"
@@ -141,10 +141,20 @@ def list_tiles(tools, problem, chip):
             (line.split() for line in text.splitlines())]
 
 
-def get_inner(tile):
+def put_outputs_last(layer):
+    """The option for a filter whose output channels are neighbours."""
+    outputs, height, width = (int(re.search(rf"-{flag} (\d+)", layer)[1])
+                              for flag in "kyx")
+    return (f"--fil_strides 1,{height * width * outputs},{width * outputs},"
+            f"{outputs}")
+
+
+def get_inner(tile, direction, layer):
     """(options for layouts, tile) of the kernel that computes the product."""
     if tile.startswith("nhwc-w-"):
-        return _FILTER_LAST, tile.removeprefix("nhwc-w-")
+        # Backward data reduces over output channels.
+        return (put_outputs_last(layer) if direction == "backward data" else
+                _FILTER_LAST), tile.removeprefix("nhwc-w-")
     if tile.startswith("nhwc-"):
         return _LAST, tile.removeprefix("nhwc-")
     return "", tile
@@ -152,7 +162,8 @@ def get_inner(tile):
 
 def make_row(tools, chip, direction, layer, layout, tile, clocks):
     problem = f"convfp16 -n 64 {ALL_LAYERS[layer]} -F {DIRECTIONS[direction]} "
-    options, inner = (_LAST, tile) if layout == "NHWC" else get_inner(tile)
+    options, inner = (_LAST, tile) if layout == "NHWC" else get_inner(
+        tile, direction, ALL_LAYERS[layer])
     problem += options
     _, text = compile_kernel(tools.dnn_opt, problem, chip, inner)
     name = next(iter(isa_text.parse_metadata(text)[1]))
@@ -252,9 +263,13 @@ whole kernel
     base = Row("gfx942", "forward", LAYERS[0], "NHWC", "t", loop, 30, 0)
     row = dataclasses.replace(base, layout="NCHW", launch_clocks=10)
     assert format_row(row, base).endswith("| 0.065 | 0 | 0 | 0.75 |")
-    assert get_inner("nhwc-w-igemm-a") == (_FILTER_LAST, "igemm-a")
-    assert get_inner("nhwc-igemm-a") == (_LAST, "igemm-a")
-    assert get_inner("igemm-a") == ("", "igemm-a")
+    layer = ALL_LAYERS[LAYERS[0]]
+    assert get_inner("nhwc-w-igemm-a", "forward", layer) == (
+        _FILTER_LAST, "igemm-a")
+    assert get_inner("nhwc-w-igemm-a", "backward data", layer) == (
+        "--fil_strides 1,4608,1536,512", "igemm-a")
+    assert get_inner("nhwc-igemm-a", "forward", layer) == (_LAST, "igemm-a")
+    assert get_inner("igemm-a", "forward", layer) == ("", "igemm-a")
     try:
         measure_loop(isa_chips.CHIPS["gfx942"],
                      {**report, "mix": {"matrix": 2}}, profile)

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Algorithms/ChooseTile.h"
+#include "compiler/Algorithms/Common/ConvProgram.h"
 #include "compiler/Algorithms/Converted/ConvertedTensor.h"
 #include "compiler/Algorithms/Converted/ConvertedTraffic.h"
 #include "compiler/Algorithms/ImplicitGemm/GemmShapes.h"
@@ -89,11 +90,36 @@ std::string Conversions::getPrefix() const {
          std::string(::getPrefix(transposed));
 }
 
+/// Whether the copy of a filter of `outputs` channels a group, which is
+/// transposed alone, has these last: backward data reduces over them, and reads
+/// whole chunks of 16 bytes.
+static bool hasOutputsLast(bool isBackwardData, int64_t outputs,
+                           int64_t elementBytes) {
+  constexpr int64_t kChunkBytes = 16;
+  return isBackwardData && outputs * elementBytes % kChunkBytes == 0;
+}
+
+/// The strides of such a copy.
+static Strides getOutputsLast(const ConvProblem &p) {
+  Strides strides{.n = 1, .w = p.outChannels};
+  strides.h = strides.w * p.filter.w;
+  strides.d = strides.h * p.filter.h;
+  strides.c = strides.d * p.filter.d;
+  return strides;
+}
+
 /// The same with channels last.
 static ConvProblem getInnerProblem(const ConvProblem &problem,
                                    const Conversions &conversions) {
   ConvProblem inner = problem;
   inner.wLayout = Layout::NHWC;
+  if (conversions.transposed == Transposed::Filter &&
+      hasOutputsLast(problem.direction == Direction::BackwardData,
+                     problem.outChannels / problem.groups,
+                     getByteSize(problem.dataType))) {
+    inner.wLayout = Layout::Strided;
+    inner.wStrides = getOutputsLast(problem);
+  }
   if (conversions.transposed != Transposed::Filter)
     inner.xLayout = inner.yLayout = Layout::NHWC;
   if (conversions.widens) {
@@ -338,6 +364,11 @@ ChannelsLast::getCandidates(const Problem &problem,
 static SmallVector<ConvertedTensor>
 convertTensors(dnn::ConvOp conv, const Conversions &conversions) {
   const Transposed transposed = conversions.transposed;
+  const bool putsOutputsLast =
+      transposed == Transposed::Filter &&
+      hasOutputsLast(conv.getDirection() == dnn::ConvDirection::BackwardData,
+                     ConvProgram(conv).getOutputsPerGroup(),
+                     conv.getElementType().getIntOrFloatBitWidth() / 8);
   SmallVector<ConvertedTensor> tensors;
   // The layout of `operand` inside.
   auto convert = [&](OpOperand &operand, dnn::Layout layout, bool isFilter,
@@ -350,7 +381,8 @@ convertTensors(dnn::ConvOp conv, const Conversions &conversions) {
     const bool keepsLayout = (transposed == Transposed::Filter && !isFilter) ||
                              (transposed == Transposed::Operands && isResult);
     if (element != given || (!keepsLayout && layout != dnn::Layout::NHWC))
-      tensors.emplace_back(conv, operand, layout, element, suffix);
+      tensors.emplace_back(conv, operand, layout, element, suffix,
+                           isFilter && putsOutputsLast);
     return keepsLayout ? layout : dnn::Layout::NHWC;
   };
   conv.setXLayout(

@@ -30,15 +30,36 @@ static MemRefType getPackedType(MemRefType type, dnn::Layout layout,
   return MemRefType::get(shape, element);
 }
 
+/// `packed`, a filter in the order of NHWC, with its output channels together,
+/// and all of its taps between two input channels.
+static MemRefType putOutputsLast(MemRefType packed) {
+  ArrayRef<int64_t> shape = packed.getShape();
+  SmallVector<int64_t> strides(shape.size(), 1);
+  int64_t apart = shape.front();
+  for (size_t d = shape.size() - 2; d > 0; --d) {
+    strides[d] = apart;
+    apart *= shape[d];
+  }
+  strides.back() = apart;
+  return MemRefType::get(
+      shape, packed.getElementType(),
+      StridedLayoutAttr::get(packed.getContext(), 0, strides));
+}
+
 ConvertedTensor::ConvertedTensor(dnn::ConvOp conv, OpOperand &operand,
                                  dnn::Layout layout, Type element,
-                                 StringRef suffix)
+                                 StringRef suffix, bool hasOutputsLast)
     : function(conv->getParentOfType<func::FuncOp>()),
       isTheResult(&conv.getResultOperand() == &operand), suffix(suffix),
       original(cast<BlockArgument>(operand.get()).getArgNumber()) {
   auto type = cast<MemRefType>(operand.get().getType());
   matrices = getMatrices(type, layout);
   packed = getPackedType(type, layout, element);
+  if (hasOutputsLast) {
+    const int64_t outputs = type.getDimSize(0);
+    matrices = {1, outputs, type.getNumElements() / outputs};
+    packed = putOutputsLast(packed);
+  }
   if (matrices.isSameTransposed() && type.getElementType() == element) {
     setArgumentType(function.getArgument(original), packed);
     if (isTheResult)

@@ -13,12 +13,14 @@ namespace tessera {
 
 /// A tensor of a convolution that is computed with channels last, and with
 /// elements of `element`. If that is other memory than what is given, a copy in
-/// the workspace replaces it.
+/// the workspace replaces it. `hasOutputsLast` is for a filter with channels
+/// first: the copy has output channels last, those of all groups, behind its
+/// input channels and taps.
 class ConvertedTensor {
 public:
   ConvertedTensor(dnn::ConvOp conv, mlir::OpOperand &operand,
                   dnn::Layout layout, mlir::Type element,
-                  mlir::StringRef suffix);
+                  mlir::StringRef suffix, bool hasOutputsLast = false);
 
   /// Moves the copy behind `bytes` of the workspace, and `bytes` behind it.
   void allocate(int64_t &bytes);
@@ -38,7 +40,7 @@ private:
   unsigned original;                 ///< Its argument.
   std::optional<unsigned> workspace; ///< The argument of the copy.
   Matrices matrices;                 ///< As it is given.
-  mlir::MemRefType packed;           ///< With channels last.
+  mlir::MemRefType packed;           ///< The copy, in the order of NHWC.
 };
 
 /// Fails with an error if a tensor of `conv` is not packed, or if a result that

@@ -38,7 +38,7 @@ static bool wantsBatchLast(const ConvGeometry &g,
          !ShapedType::isDynamic(g.batch) && g.batch % reduction.step == 0;
 }
 
-bool tessera::walksPlanes(ArrayRef<ConvDim> dims) {
+bool tessera::walksPlanes(ArrayRef<ConvDim> dims, int64_t step) {
   constexpr int64_t kLeastPixels = 32, kMostPixels = 1 << 14;
   int64_t pixels = 1;
   for (auto [i, dim] : llvm::enumerate(dims)) {
@@ -46,11 +46,11 @@ bool tessera::walksPlanes(ArrayRef<ConvDim> dims) {
       return false;
     pixels *= dim.out;
   }
-  return pixels >= kLeastPixels && pixels <= kMostPixels;
+  return pixels >= std::max(kLeastPixels, step) && pixels <= kMostPixels;
 }
 
 bool tessera::splitsPlanes(ArrayRef<ConvDim> dims) {
-  return dims.size() > 1 && walksPlanes(dims.drop_front());
+  return dims.size() > 1 && walksPlanes(dims.drop_front(), /*step=*/1);
 }
 
 /// The dimension that is split: the outermost one, or, of planes whose images

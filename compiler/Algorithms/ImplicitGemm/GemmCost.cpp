@@ -165,13 +165,19 @@ static double estimateStep(const GemmChoice &choice, const GpuTarget &target,
   return std::max({issue, lds, cache, address});
 }
 
-/// Clocks of the launch that adds splits: to start it, and to write and read an
-/// f32 for each element of each split.
-static double estimateSum(const GemmSize &size, int splits,
-                          double bytesPerClock, double launch) {
+/// Clocks of the launch that adds splits: to start it, and to write and read a
+/// sum for each element of each split, of f64 if operands are, else of 32 bits.
+static double estimateSum(const GemmChoice &choice, double bytesPerClock,
+                          double launch) {
+  constexpr int64_t kSumBytes = 4;
+  const GemmSize &size = choice.size;
   double elements = size.groups * static_cast<double>(size.rows) *
                     static_cast<double>(size.columns);
-  return splits == 1 ? 0 : launch + elements * splits * 8 / bytesPerClock;
+  auto bytes =
+      2 * static_cast<double>(std::max(kSumBytes, choice.elementBytes));
+  return choice.splits == 1
+             ? 0
+             : launch + elements * choice.splits * bytes / bytesPerClock;
 }
 
 double tessera::estimateClocks(const GemmChoice &choice,
@@ -193,5 +199,5 @@ double tessera::estimateClocks(const GemmChoice &choice,
     loop -= waves * choice.shape.m * choice.shape.n *
             static_cast<double>(choice.elementBytes) / rates.cache;
   return std::max(loop, tensorBytes / bytesPerClock) +
-         estimateSum(size, choice.splits, bytesPerClock, rates.sum);
+         estimateSum(choice, bytesPerClock, rates.sum);
 }

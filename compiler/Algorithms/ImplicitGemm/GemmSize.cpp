@@ -103,6 +103,8 @@ static GemmSize getBackwardDataSize(const ConvProblem &p, int step,
                   llvm::divideCeilSigned(p.in.w, p.stride.w),
                   llvm::divideCeilSigned(p.in.d, p.stride.d)};
   bool areFiltersTogether = p.wLayout == Layout::NHWC || taps == 1;
+  bool areOutputsTogether =
+      p.wLayout == Layout::Strided && p.wStrides.n == 1 && channels > 1;
   bool hasPairs = p.yLayout == Layout::NCHW && !isPointwise(p) &&
                   copiesPairs(p, channels, rows.w, step, target);
   return {static_cast<double>(p.groups) * classes,
@@ -113,8 +115,9 @@ static GemmSize getBackwardDataSize(const ConvProblem &p, int step,
           hasPairs ? kPairs
                    : getImageLayout(p, p.yLayout, channels, true,
                                     /*rowDistance=*/1),
-          areFiltersTogether ? makeLayout(p, inChannels, true)
-                             : makeNarrowLayout(taps),
+          areOutputsTogether   ? makeLayout(p, channels, false)
+          : areFiltersTogether ? makeLayout(p, inChannels, true)
+                               : makeNarrowLayout(taps),
           /*splittable=*/channels,
           /*splitsInner=*/true};
 }
@@ -139,7 +142,7 @@ static llvm::SmallVector<ConvDim, 3> getPlanes(const ConvProblem &p, int step,
                                : p.inChannels / p.groups % columns == 0;
   if (target.vendor != Vendor::Amd || getByteSize(p.dataType) != 2 ||
       p.xLayout != Layout::NCHW || p.yLayout != Layout::NCHW || !needsPlanes ||
-      !walksPlanes(dims))
+      !walksPlanes(dims, step))
     dims.clear();
   return dims;
 }

@@ -130,9 +130,10 @@ struct WeightsReduction {
 };
 
 /// Whether backward weights can walk x and y in NCHW plane by plane
-/// (PlaneCopy.h): the pixels that a tap sees follow each other as those of y
-/// do, and the table for a plane is not too large for LDS.
-bool walksPlanes(llvm::ArrayRef<ConvDim> dims);
+/// (PlaneCopy.h) in steps of `step` pixels: the pixels that a tap sees follow
+/// each other as those of y do, a step is in two planes at most, and the table
+/// for a plane is not too large for LDS.
+bool walksPlanes(llvm::ArrayRef<ConvDim> dims, int64_t step);
 /// Whether its splits may be shares of the outermost spatial dimension.
 bool splitsPlanes(llvm::ArrayRef<ConvDim> dims);
 

@@ -57,7 +57,7 @@ static WeightsReduction getReduction(dnn::ConvOp conv, const ConvGeometry &g,
                      hasPlanes(conv.getX(), conv.getXLayout()) &&
                      hasPlanes(conv.getY(), conv.getYLayout()) &&
                      !g.isPointwise() && g.inChannels % tile.n == 0 &&
-                     walksPlanes(g.dims);
+                     walksPlanes(g.dims, tile.k);
   return {tile.k, tile.splits, tile.isTma, getHaloChannels(g, tile), walks};
 }
 
@@ -421,10 +421,6 @@ LogicalResult tessera::buildImplicitGemm(Operation *primitive,
   auto conv = dyn_cast<dnn::ConvOp>(primitive);
   if (!conv)
     return primitive->emitOpError("is no convolution");
-  Type element = conv.getElementType();
-  if (element.isF64() && !conv.getEpilogue().empty())
-    return conv.emitOpError()
-           << "is of " << element << ", for which igemm has no epilogue";
   ErrorOr<GemmTile> tile = parseGemmTile(config);
   if (!tile)
     return conv.emitOpError() << tile.getStatus().getMessage();

@@ -261,10 +261,6 @@ Status ImplicitGemm::check(const Problem &problem,
                              conv->dataType))
     return notSupported(std::string(target.name) + " multiplies no " +
                         std::string(tessera::getName(conv->dataType)));
-  if (conv->dataType == DataType::F64 && !conv->epilogue.leavesSums())
-    return notSupported("epilogues of " +
-                        std::string(tessera::getName(conv->dataType)) +
-                        " are not compiled");
   if (!fitsInt32(*conv, target))
     return notSupported("the window is beyond the 32-bit arithmetic of a "
                         "kernel");
@@ -301,9 +297,6 @@ std::vector<Candidate> tessera::getGemmCandidates(const ConvProblem &conv,
         (shape.isDirect && !canCopyDirectly(conv, size, shape, target)))
       continue;
     for (int splits : getSplits(conv, choice, target)) {
-      // The workspace of the splits is f32.
-      if (splits > 1 && conv.dataType == DataType::F64)
-        break;
       tile.splits = choice.splits = splits;
       candidates.push_back(
           {tile.toConfig(),

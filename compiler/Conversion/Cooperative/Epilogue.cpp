@@ -52,7 +52,7 @@ Value tessera::applyEpilogue(Emitter &e, Region &region, ValueRange values,
   return mapping.lookup(body.getTerminator()->getOperand(0));
 }
 
-/// A double is truncated before.
+/// A double is truncated before, unless sums are doubles.
 IRMapping
 tessera::mapEpilogueScalars(Emitter &e, Region &region, Type accumulator,
                             llvm::function_ref<Value(Value)> getScalar) {
@@ -69,7 +69,7 @@ tessera::mapEpilogueScalars(Emitter &e, Region &region, Type accumulator,
   region.walk([&](Operation *op) {
     for (Value operand : op->getOperands())
       if (operand.getParentRegion() != &region)
-        map(operand.getType().isF64() ? op->getResult(0) : operand);
+        map(isa<arith::TruncFOp>(op) ? op->getResult(0) : operand);
   });
   return mapping;
 }
@@ -119,11 +119,12 @@ static Value toFloats(Emitter &e, Value sums) {
   return isInteger ? roundTo(e, e.b.getF32Type(), sums) : sums;
 }
 
-/// The `width` elements that a load gave as integers, as f32s.
+/// The `width` elements that a load gave as integers, as `compute`, which the
+/// epilogue computes in.
 static SmallVector<Value> unpackLoaded(Emitter &e, Value loaded, Type element,
-                                       int64_t width) {
+                                       int64_t width, Type compute) {
   SmallVector<Value> values;
-  if (width == 1) {
+  if (width == 1 && !isa<VectorType>(loaded.getType())) {
     if (loaded.getType() != element)
       loaded = arith::BitcastOp::create(e.b, e.loc, element, loaded);
     values.push_back(loaded);
@@ -136,12 +137,11 @@ static SmallVector<Value> unpackLoaded(Emitter &e, Value loaded, Type element,
     for (int64_t i = 0; i < width; ++i)
       values.push_back(vector::ExtractOp::create(e.b, e.loc, loaded, i));
   }
-  Type f32 = e.b.getF32Type();
   for (Value &value : values) {
     if (element.isInteger())
-      value = arith::SIToFPOp::create(e.b, e.loc, f32, value);
-    else if (!element.isF32())
-      value = arith::ExtFOp::create(e.b, e.loc, f32, value);
+      value = arith::SIToFPOp::create(e.b, e.loc, compute, value);
+    else if (element != compute)
+      value = arith::ExtFOp::create(e.b, e.loc, compute, value);
   }
   return values;
 }
@@ -184,6 +184,9 @@ Value ExtraTensor::load(int64_t j, int64_t i) {
   StorePlace placeQ = view.locateQ(view.dependsOnQ() ? mma.getPlaceOfQ(i) : 0,
                                    /*isAnywhere=*/true);
   SmallVector<Value> elements;
+  Type compute = getElementTypeOrSelf(accumulator);
+  if (compute.isInteger())
+    compute = e.b.getF32Type();
   int64_t width = view.dependsOnP() ? view.getWidth(row.accVector) : 1;
   for (int64_t first = 0; first < row.getColumnRegs(); first += width) {
     if (first > 0 && !view.dependsOnP()) {
@@ -192,13 +195,13 @@ Value ExtraTensor::load(int64_t j, int64_t i) {
     }
     StorePlace placeP =
         view.locateP(mma.getPosition(j, first), /*isAnywhere=*/true);
-    llvm::append_range(
-        elements,
-        unpackLoaded(e, view.load(placeP, placeQ, width), element, width));
+    llvm::append_range(elements,
+                       unpackLoaded(e, view.load(placeP, placeQ, width),
+                                    element, width, compute));
   }
   if (!isa<VectorType>(accumulator))
     return elements.front();
-  auto type = VectorType::get(row.getColumnRegs(), e.b.getF32Type());
+  auto type = VectorType::get(row.getColumnRegs(), compute);
   return vector::FromElementsOp::create(e.b, e.loc, type, elements);
 }
 
@@ -284,17 +287,18 @@ Value tessera::loadNeighbours(Emitter &e, const StoreView &view, int64_t offset,
                                    /*isAnywhere=*/true);
   const int64_t width = view.dependsOnP() ? view.getWidth(count) : 1;
   SmallVector<Value> elements;
+  Type f32 = e.b.getF32Type();
   for (int64_t first = 0; first < count; first += width) {
     if (first > 0 && !view.dependsOnP()) {
       elements.push_back(elements.front());
       continue;
     }
     StorePlace placeP = view.locateP(first, /*isAnywhere=*/true);
-    llvm::append_range(elements,
-                       unpackLoaded(e, view.load(placeP, placeQ, width),
-                                    view.getAccess().getElementType(), width));
+    llvm::append_range(
+        elements, unpackLoaded(e, view.load(placeP, placeQ, width),
+                               view.getAccess().getElementType(), width, f32));
   }
-  auto type = VectorType::get(count, e.b.getF32Type());
+  auto type = VectorType::get(count, f32);
   return vector::FromElementsOp::create(e.b, e.loc, type, elements);
 }
 

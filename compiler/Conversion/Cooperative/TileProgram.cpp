@@ -107,11 +107,11 @@ static LogicalResult checkUses(TileProgram &program) {
   return success();
 }
 
-/// Whether the kernel has `value` as an f32 scalar: an argument, or an f64
+/// Whether the kernel has `value` as a scalar: an argument, or, of f32, an f64
 /// argument that is truncated.
 static bool isScalarArgument(TileProgram &program, Value value) {
   Block *entry = &program.function.getBody().front();
-  if (!value.getType().isF32())
+  if (!value.getType().isF32() && !value.getType().isF64())
     return false;
   if (auto truncation = value.getDefiningOp<arith::TruncFOp>())
     value = truncation.getIn();
@@ -144,12 +144,14 @@ static LogicalResult checkEpilogue(TileProgram &program) {
     return store.emitOpError("needs an epilogue of elementwise ops on its "
                              "arguments and on scalar arguments of the "
                              "kernel");
+  const bool isDouble = store.getValue().getType().getElementType().isF64();
   for (Value extra : store.getExtras()) {
     Type element = cast<dnn::ViewType>(extra.getType()).getElementType();
-    if (!hasF32Sums(element) && !element.isSignlessInteger(8))
+    if (!hasF32Sums(element) && !element.isSignlessInteger(8) &&
+        !(isDouble && element.isF64()))
       return store.emitOpError()
-             << "needs further tensors of f16, bf16, f32, i8 or 8-bit floats, "
-                "but has "
+             << "needs further tensors of i8 or of floats no wider than its "
+                "sums, but has "
              << element;
   }
   return success();

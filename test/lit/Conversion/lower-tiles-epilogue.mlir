@@ -86,3 +86,53 @@ module attributes {dnn.target = "gfx942"} {
     return
   }
 }
+
+// -----
+
+// Sums of f64 have an epilogue of f64: scalars are not truncated, a bias of f32 is
+// widened, and what is loaded as two words is one element.
+// CHECK-LABEL: gpu.func @doubles
+// CHECK-SAME: %[[GIVEN:[^ ]+]]: f64 {dnn.arg = "alpha"}
+// CHECK-NOT: arith.truncf
+// CHECK: %[[ALPHAS:.*]] = vector.broadcast %[[GIVEN]] : f64 to vector<4xf64>
+// CHECK: arith.extf %{{.*}} : f32 to f64
+// CHECK: %[[BIAS:.*]] = vector.from_elements {{.*}} : vector<4xf64>
+// CHECK: %[[WORDS:.*]] = rocdl.raw.ptr.buffer.load {{.*}} : vector<2xi32>
+// CHECK: vector.bitcast %[[WORDS]] : vector<2xi32> to vector<1xf64>
+// CHECK: %[[RESIDUAL:.*]] = vector.from_elements {{.*}} : vector<4xf64>
+// CHECK: %[[SCALED:.*]] = arith.mulf %{{.*}}, %[[ALPHAS]] : vector<4xf64>
+// CHECK: %[[BIASED:.*]] = arith.addf %[[SCALED]], %[[BIAS]] : vector<4xf64>
+// CHECK: arith.addf %[[BIASED]], %[[RESIDUAL]] : vector<4xf64>
+// CHECK: gpu.return
+module attributes {dnn.target = "gfx942"} {
+  func.func @doubles(%x: memref<64x64xf64>, %w: memref<64x64xf64>, %y: memref<64x64xf64>, %bias: memref<64xf32>, %res: memref<64x64xf64>, %alpha: f64 {dnn.arg = "alpha"}) attributes {dnn.kernel} {
+    %a = dnn.view %x <[1], [64], [64] : (g, m, k) -> (m, k)> : memref<64x64xf64> -> <1x64x64xf64>
+    %b = dnn.view %w <[1], [64], [64] : (g, n, k) -> (n, k)> : memref<64x64xf64> -> <1x64x64xf64>
+    %d = dnn.view %y <[1], [64], [64] : (g, m, n) -> (m, n)> : memref<64x64xf64> -> <1x64x64xf64>
+    %e = dnn.view %bias <[1], [64], [64] : (g, m, n) -> (n)> : memref<64xf32> -> <1x64x64xf32>
+    %f = dnn.view %res <[1], [64], [64] : (g, m, n) -> (m, n)> : memref<64x64xf64> -> <1x64x64xf64>
+    dnn.for_each_tile [1, 1, 1] of [64, 64] {
+    ^bb0(%g: index, %m: index, %n: index):
+      %acc = dnn.pipeline reduce [64] step 8 buffers 2 copy registers
+          sync barrier schedule pinned load {
+      ^bb0(%k: index):
+        %at = dnn.tile_load %a[%g, %m, %k] : <1x64x64xf64> -> <64x8xf64>
+        %bt = dnn.tile_load %b[%g, %n, %k] : <1x64x64xf64> -> <64x8xf64>
+        dnn.yield %at, %bt : !dnn.tile<64x8xf64>, !dnn.tile<64x8xf64>
+      } compute {
+      ^bb0(%at: !dnn.tile<64x8xf64>, %bt: !dnn.tile<64x8xf64>, %in: !dnn.tile<64x64xf64>):
+        %out = dnn.tile_mma %at, %bt, %in using "mfma16" waves [2, 2] lanes n
+             : <64x8xf64>, <64x8xf64>, <64x64xf64>
+        dnn.yield %out : !dnn.tile<64x64xf64>
+      } : <64x64xf64>
+      dnn.tile_store %acc, %d[%g, %m, %n] ins(%e, %f : !dnn.view<1x64x64xf32>, !dnn.view<1x64x64xf64>) epilogue {
+      ^bb0(%v: f64, %bi: f64, %re: f64):
+        %s = arith.mulf %v, %alpha : f64
+        %t = arith.addf %s, %bi : f64
+        %u = arith.addf %t, %re : f64
+        dnn.yield %u : f64
+      } : <64x64xf64>, <1x64x64xf64>
+    }
+    return
+  }
+}

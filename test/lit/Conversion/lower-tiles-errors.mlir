@@ -725,3 +725,37 @@ module attributes {dnn.target = "gfx942"} {
     return
   }
 }
+
+// -----
+
+// An epilogue of f32 reads no tensor of f64, whose elements it would round.
+module attributes {dnn.target = "gfx942"} {
+  func.func @wide(%x: memref<64x64xf32>, %w: memref<64x64xf32>, %y: memref<64x64xf32>, %res: memref<64x64xf64>) attributes {dnn.kernel} {
+    %a = dnn.view %x <[1], [64], [64] : (g, m, k) -> (m, k)> : memref<64x64xf32> -> <1x64x64xf32>
+    %b = dnn.view %w <[1], [64], [64] : (g, n, k) -> (n, k)> : memref<64x64xf32> -> <1x64x64xf32>
+    %d = dnn.view %y <[1], [64], [64] : (g, m, n) -> (m, n)> : memref<64x64xf32> -> <1x64x64xf32>
+    %e = dnn.view %res <[1], [64], [64] : (g, m, n) -> (m, n)> : memref<64x64xf64> -> <1x64x64xf64>
+    dnn.for_each_tile [1, 1, 1] of [64, 64] {
+    ^bb0(%g: index, %m: index, %n: index):
+      %acc = dnn.pipeline reduce [64] step 16 buffers 2 copy registers
+          sync barrier schedule pinned load {
+      ^bb0(%k: index):
+        %at = dnn.tile_load %a[%g, %m, %k] : <1x64x64xf32> -> <64x16xf32>
+        %bt = dnn.tile_load %b[%g, %n, %k] : <1x64x64xf32> -> <64x16xf32>
+        dnn.yield %at, %bt : !dnn.tile<64x16xf32>, !dnn.tile<64x16xf32>
+      } compute {
+      ^bb0(%at: !dnn.tile<64x16xf32>, %bt: !dnn.tile<64x16xf32>, %in: !dnn.tile<64x64xf32>):
+        %out = dnn.tile_mma %at, %bt, %in using "mfma32" waves [2, 2] lanes n
+             : <64x16xf32>, <64x16xf32>, <64x64xf32>
+        dnn.yield %out : !dnn.tile<64x64xf32>
+      } : <64x64xf32>
+      // expected-error@+1 {{needs further tensors of i8 or of floats no wider than its sums, but has 'f64'}}
+      dnn.tile_store %acc, %d[%g, %m, %n] ins(%e : !dnn.view<1x64x64xf64>) epilogue {
+      ^bb0(%v: f32, %re: f32):
+        %u = arith.addf %v, %re : f32
+        dnn.yield %u : f32
+      } : <64x64xf32>, <1x64x64xf32>
+    }
+    return
+  }
+}

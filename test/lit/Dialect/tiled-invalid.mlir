@@ -114,7 +114,7 @@ func.func @mma_waves(%a: !dnn.tile<64x32xf16>, %b: !dnn.tile<32x32xf16>, %c: !dn
 // -----
 
 func.func @store_epilogue(%c: !dnn.tile<8x8xf32>, %v: !dnn.view<1x8x8xf16>, %i: index) {
-  // expected-error@+1 {{needs an epilogue from one 'f32' and 0 f32 to one 'f32'}}
+  // expected-error@+1 {{needs an epilogue from one 'f32' and 0 'f32' to one 'f32'}}
   dnn.tile_store %c, %v[%i, %i, %i] epilogue {
   ^bb0(%e: f16):
     dnn.yield %e : f16
@@ -163,11 +163,23 @@ func.func @store_extra_shape(%c: !dnn.tile<8x8xf32>, %v: !dnn.view<1x8x8xf16>, %
 // -----
 
 func.func @store_extra_argument(%c: !dnn.tile<8x8xf32>, %v: !dnn.view<1x8x8xf16>, %i: index) {
-  // expected-error@+1 {{needs an epilogue from one 'f32' and 1 f32 to one 'f32'}}
+  // expected-error@+1 {{needs an epilogue from one 'f32' and 1 'f32' to one 'f32'}}
   dnn.tile_store %c, %v[%i, %i, %i] ins(%v : !dnn.view<1x8x8xf16>) epilogue {
   ^bb0(%e: f32):
     dnn.yield %e : f32
   } : <8x8xf32>, <1x8x8xf16>
+  return
+}
+
+// -----
+
+// Of sums of f64, further tensors come as f64.
+func.func @store_extra_double(%c: !dnn.tile<8x8xf64>, %v: !dnn.view<1x8x8xf64>, %i: index) {
+  // expected-error@+1 {{needs an epilogue from one 'f64' and 1 'f64' to one 'f64'}}
+  dnn.tile_store %c, %v[%i, %i, %i] ins(%v : !dnn.view<1x8x8xf64>) epilogue {
+  ^bb0(%e: f64, %x: f32):
+    dnn.yield %e : f64
+  } : <8x8xf64>, <1x8x8xf64>
   return
 }
 

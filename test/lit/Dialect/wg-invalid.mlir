@@ -205,7 +205,7 @@ func.func @epilogue(%y: memref<64x64xbf16>) {
     %s = wg.alloc : <4x16x64xbf16, row_major 128>
     %o = wg.result %d[%id, %id, %id] via %s staged 128 : <1x64x64xbf16>, <4x16x64xbf16, row_major 128>
     %z = wg.zero : <64x64>
-    // expected-error@+1 {{needs an epilogue of 1 f32s to an f32}}
+    // expected-error@+1 {{needs an epilogue of 1 'f32' to one 'f32'}}
     wg.store %z to %o epilogue {
     ^bb0(%v: f32, %w: f32):
       wg.yield %v : f32

@@ -3,6 +3,14 @@
 
 // RUN: dnn-opt --problem "convfp16 -n 2 -c 64 -H 14 -W 14 -k 64 -y 3 -x 3 -p 1 -q 1" --target gfx942 --tile nhwc-w-igemm-m64n64k32-w1x2-b2-mfma32 --stop-after tiled | FileCheck %s --check-prefix=FILTER
 
+// RUN: dnn-opt --problem "convfp16 -n 2 -c 64 -H 14 -W 14 -k 80 -y 3 -x 2 -p 1 -q 1 -F 2" --target gfx942 --tile nhwc-w-igemm-m64n64k16-w1x2-b2-mfma32 --stop-after tiled | FileCheck %s --check-prefix=OUTPUTS
+// RUN: dnn-opt --problem "convfp16 -n 2 -c 64 -H 14 -W 14 -k 84 -y 3 -x 2 -p 1 -q 1 -F 2" --target gfx942 --tile nhwc-w-igemm-m64n64k16-w1x2-b2-mfma32 --stop-after tiled | FileCheck %s --check-prefix=INPUTS
+
+// Backward data reduces over the 80 output channels, which the copy has last. 84
+// are no whole chunks.
+// OUTPUTS: dnn.view %{{.*}} : memref<80x3x2x64xf16, strided<[1, 160, 80, 480]>> ->
+// INPUTS: dnn.view %{{.*}} : memref<84x3x2x64xf16> ->
+
 // RUN: dnn-opt --problem conv-fwd-f16-nchw,nchw,nchw-n2c64h14w14-k64y3x3-p1x1-s1x1-d1x1-g1 --target sm_90 --tile nhwc-operands-igemm-m128n64k64-w1x1-p4-wgmma --stop-after tiled | FileCheck %s --check-prefix=FORWARD
 // RUN: dnn-opt --problem conv-bwd-f16-nchw,nchw,nchw-n2c64h14w14-k64y3x3-p1x1-s1x1-d1x1-g1 --target sm_90 --tile nhwc-operands-igemm-m128n64k64-w1x1-p4-wgmma --stop-after tiled | FileCheck %s --check-prefix=DATA
 

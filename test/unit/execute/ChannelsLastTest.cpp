@@ -145,6 +145,34 @@ TEST(ChannelsLastTiles, TransposeTheFilterAlone) {
   EXPECT_TRUE(refuses(p));
 }
 
+// The filter of backward data has output channels last where those of a group
+// are whole chunks, and input channels elsewhere: groups, strides, splits,
+// depth and unequal sides show a stride that is another's.
+TEST(ChannelsLastTiles, PutOutputsLastForBackwardData) {
+  for (DataType type : {DataType::F16, DataType::F32, DataType::F64})
+    for (int64_t outputs : {48, 36, 38})
+      for (int64_t groups : {1, 2})
+        for (bool isDeep : {false, true}) {
+          ConvProblem p = makeProblem(Direction::BackwardData, type, 20, 9);
+          p.batch = 1;
+          p.groups = groups;
+          p.inChannels *= groups;
+          p.outChannels = outputs * groups;
+          p.filter = {3, 2};
+          p.stride = {1, isDeep ? 1 : 2};
+          p.in = {9, 6};
+          if (isDeep) {
+            p.in.d = 3;
+            p.filter.d = 2;
+          }
+          checkTransposed(p, reference::DataKind::Integer, /*isSplit=*/false,
+                          /*isFilterAlone=*/true);
+        }
+  checkTransposed(makeProblem(Direction::BackwardData, DataType::F16, 120, 9),
+                  reference::DataKind::Integer, /*isSplit=*/true,
+                  /*isFilterAlone=*/true);
+}
+
 // A stem's filter lies behind its image, and its result behind both.
 TEST(ChannelsLastTiles, FindTheFilterOfAStem) {
   for (DataType type : {DataType::F16, DataType::F32}) {

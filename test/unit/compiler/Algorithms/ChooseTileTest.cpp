@@ -76,6 +76,28 @@ TEST(ChooseTile, SplitsInsteadOfLoadingAgain) {
   EXPECT_GE(chosen->m * chosen->n, 64 * 64);
 }
 
+// f64 is multiplied by the matrix unit in every direction, split where that is
+// needed to fill the chip, and with an epilogue.
+TEST(ChooseTile, MultipliesDoublesByMatrixInstructions) {
+  for (std::string_view chip : {"gfx90a", "gfx942", "gfx950"})
+    for (Direction direction : {Direction::Forward, Direction::BackwardData,
+                                Direction::BackwardWeights})
+      for (Layout layout : {Layout::NHWC, Layout::NCHW})
+        for (bool hasEpilogue : {false, true}) {
+          ConvProblem p = makeLayer();
+          p.dataType = DataType::F64;
+          p.direction = direction;
+          p.xLayout = p.wLayout = p.yLayout = layout;
+          p.batch = 16;
+          p.in = {14, 14};
+          p.epilogue.bias = hasEpilogue;
+          auto tile = chooseTile(p, *findTarget(chip));
+          ASSERT_TRUE(tile);
+          EXPECT_NE(tile->toText().find("-mfma16"), std::string::npos)
+              << chip << ", " << p.toNetworkConfig() << ": " << tile->toText();
+        }
+}
+
 // Where a layer has enough tiles, narrow loads and a transposition do not keep
 // it from the tile with the best main loop.
 TEST(ChooseTile, TakesLargeTilesForGradients) {
@@ -752,7 +774,8 @@ TEST(ChooseTile, WalksPlanesWithoutTaps) {
 }
 
 // On gfx942, where a line of L1 is a step of 128 bytes, planes have steps of
-// lines, and nothing else does.
+// lines, and nothing else does, nor do planes shorter than a step, which are
+// not walked in such.
 TEST(ChooseTile, HasStepsOfLinesForPlanes) {
   ConvProblem p = makeChannelsFirst(Direction::BackwardWeights);
   const GpuTarget &target = *findTarget("gfx942");
@@ -760,6 +783,13 @@ TEST(ChooseTile, HasStepsOfLinesForPlanes) {
   EXPECT_EQ(getStep(), 64);
   p.xLayout = p.wLayout = p.yLayout = Layout::NHWC;
   EXPECT_EQ(getStep(), 32);
+  p = makeChannelsFirst(Direction::BackwardWeights);
+  p.inChannels = p.outChannels = 512;
+  p.in = {7, 7};
+  auto tile = chooseTile(p, *findTarget("gfx90a"));
+  ASSERT_TRUE(tile);
+  EXPECT_EQ(tile->algorithm, "igemm");
+  EXPECT_EQ(parseGemmTile(*tile)->k, 32);
 }
 
 // Misaligned tensors are accessed element by element, and with long blocks the
