@@ -138,6 +138,7 @@ static constexpr std::string_view kSeldomFitting[] = {
     "miopenCTCLoss",
     "miopenFusedAdamWithOutput",
     "miopenGetMultiMarginLossForwardWorkspaceSize",
+    "miopenGetitemBackward",
     "miopenKthvalueForward",
     "miopenMultiMarginLossForward",
     "miopenTransformersAdamWWithOutput",
