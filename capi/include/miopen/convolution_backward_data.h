@@ -130,7 +130,8 @@ MIOPEN_EXPORT miopenStatus_t miopenFindConvolutionBackwardDataAlgorithm(
  * @param[in]     algo           The algorithm that Find reported. Every
  *                               enumerator runs the same kernel.
  * @param[in]     beta           Has the type of `alpha`. Must be 0 if the
- * result is of miopenInt32; `dx` is not read if it is 0.
+ *                               result is of miopenInt32; `dx` is not read if
+ *                               it is 0.
  * @param[in]     dxDesc         Gradient of the input: N, C, [[D,] H,] W; any
  *                               strides.
  * @param[in,out] dx             Gradient of the input; device memory, every

@@ -128,7 +128,8 @@ MIOPEN_EXPORT miopenStatus_t miopenFindConvolutionBackwardWeightsAlgorithm(
  * @param[in]     algo           The algorithm that Find reported. Every
  *                               enumerator runs the same kernel.
  * @param[in]     beta           Has the type of `alpha`. Must be 0 if the
- * result is of miopenInt32; `dw` is not read if it is 0.
+ *                               result is of miopenInt32; `dw` is not read if
+ *                               it is 0.
  * @param[in]     dwDesc         Gradient of the filter: K, C / groups, [[Z,]
  *                               Y,] X; any strides.
  * @param[in,out] dw             Gradient of the filter; device memory, every

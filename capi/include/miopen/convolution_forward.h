@@ -147,7 +147,8 @@ MIOPEN_EXPORT miopenStatus_t miopenFindConvolutionForwardAlgorithm(
  * @param[in]     algo           The algorithm that Find reported. Every
  *                               enumerator runs the same kernel.
  * @param[in]     beta           Has the type of `alpha`. Must be 0 if the
- * result is of miopenInt32; `y` is not read if it is 0.
+ *                               result is of miopenInt32; `y` is not read if
+ *                               it is 0.
  * @param[in]     yDesc          Output: N, K, [[D,] H,] W; any strides.
  * @param[in,out] y              Output; device memory, every element
  *                               overwritten.

@@ -273,7 +273,7 @@ MIOPEN_EXPORT miopenStatus_t miopenGetGetitemWorkspaceSize(
  * @param[in]     dims       The indexed dimensions, which follow one another.
  * @param[in]     sliceCount Number of slices of other dimensions of dx.
  * @param[in]     slices     Four numbers for each: dimension, begin (0), end
- * and step.
+ *                           and step.
  * @param[in]     offset     0.
  *
  * @retval miopenStatusSuccess         The kernels are on the stream.
@@ -281,8 +281,9 @@ MIOPEN_EXPORT miopenStatus_t miopenGetGetitemWorkspaceSize(
  *                                     or slices do not fit each other.
  * @retval miopenStatusNotImplemented  Another data type, more index tensors or
  *                                     such with more dimensions, dimensions
- * that do not follow one another, an offset, a slice that does not begin at 0
- * or is of an indexed dimension.
+ *                                     that do not follow one another, an
+ *                                     offset, a slice that does not begin at 0
+ *                                     or is of an indexed dimension.
  * @retval miopenStatusAllocFailed     Host or device memory ran out.
  * @retval miopenStatusInternalError   The compiler, the driver or the device
  *                                     failed.
