@@ -157,7 +157,8 @@ static Status parseEpilogueFlag(std::string_view text, Epilogue &epilogue) {
   if (scanner.isDone())
     return Status::ok();
   return invalidArgument("flag '--epilogue' must be some of alpha, beta, bias, "
-                         "residual, stats and an activation, in this order "
+                         "residual, stats or normgrad[relu|mask], and an "
+                         "activation, in this order "
                          "with + between, not " +
                          quote(text));
 }
