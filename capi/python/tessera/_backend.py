@@ -96,8 +96,7 @@ def _list_joint_options(options: Options) -> dict[str, Any]:
 
     def partition(joint: torch.fx.GraphModule, inputs: Sequence[Any], **how: Any) -> Any:
         if options.norm_gradients:
-            is_last = not options.norm_relu and not options.statistics
-            _rewrite.fuse_norm_gradients(joint.graph, table if is_last else {})
+            _rewrite.fuse_norm_gradients(joint.graph, table, not options.norm_relu and not options.statistics)
         if options.norm_relu:
             _rewrite.fuse_norms(joint.graph, {} if options.statistics else table)
         if options.statistics:

@@ -180,7 +180,8 @@ def _convolve_norm_backward(grad, w, residual, z, mean, inverse, scale, bias, ma
 
 
 def _convolve_norm_backward_meta(grad, w, residual, z, mean, *others) -> tuple:
-    return torch.empty_like(z, memory_format=LAST[z.dim()]), torch.empty_like(mean), torch.empty_like(mean)
+    sums = [torch.empty_like(mean, dtype=torch.float32) for _ in range(2)]
+    return torch.empty_like(z, memory_format=LAST[z.dim()]), *sums
 
 
 def _convolve_and_measure(x, w, stride, padding, dilation, groups) -> tuple:

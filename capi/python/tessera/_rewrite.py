@@ -399,10 +399,11 @@ def _normalize_by(norm: Node, y: Node, mean: Node, variance: Node, decomposition
         user.replace_all_uses_with(results[user.args[1]])
 
 
-def fuse_norm_gradients(graph: Graph, decompositions: dict) -> None:
+def fuse_norm_gradients(graph: Graph, decompositions: dict, is_last: bool) -> None:
     """Has the gradients of convolutions add up what the gradient of a batch normalisation in front needs, behind a ReLU
     or not: the sums of its channels, where the kernel that stores it does. The other gradient of a residual stream
-    is added there, too. What else there is of KEPT is decomposed, if the operator has a decomposition here.
+    is added there, too. If nothing else fuses normalisations, what is left of KEPT is decomposed, if the operator has
+    a decomposition here.
     """
     order = {node: number for number, node in enumerate(graph.nodes)}
     for norm in find(graph, KEPT[1]):
@@ -412,6 +413,9 @@ def fuse_norm_gradients(graph: Graph, decompositions: dict) -> None:
         # Of one stored gradient there are sums with one z.
         if not trains or not found or not _is_summed(found[0], z) or grad.meta["val"].dtype != z.meta["val"].dtype:
             continue
+        # A CPU may save them in 16 bits.
+        mean, inverse = (one if one.meta["val"].dtype is torch.float32 else inline(
+            relu or norm, lambda t: t.to(torch.float32), one, decompositions=decompositions) for one in (mean, inverse))
         conv, residual = found
         scale, bias, mask = _find_mask(relu, z) if relu else (None, None, None)
         grad_y, _, w, _, stride, padding, dilation, _, _, groups, wanted = conv.args
@@ -425,11 +429,11 @@ def fuse_norm_gradients(graph: Graph, decompositions: dict) -> None:
         order[fused], order[g] = order[grad], order[grad]
         conv.args = (*conv.args[:-1], [False, *wanted[1:]])
         grad.replace_all_uses_with(g)
-        results = _differentiate(norm, g, z, weight, mean, inverse, total, dot)
+        results = _differentiate(norm, g, z, weight, mean, inverse, total, dot, decompositions)
         for user in list(norm.users):
             user.replace_all_uses_with(results[user.args[1]])
         graph.eliminate_dead_code()
-    _finish_fusing(graph, KEPT, decompositions)
+    _finish_fusing(graph, KEPT, decompositions if is_last else {})
 
 
 def _find_gradient(source: Node, order: dict[Node, int]) -> tuple[Node, Node | None] | None:
@@ -476,7 +480,7 @@ def _find_mask(relu: Node, z: Node) -> tuple[Node | None, Node | None, Node | No
 
 
 def _differentiate(norm: Node, g: Node, z: Node, weight: Node | None, mean: Node, inverse: Node, total: Node,
-                   dot: Node) -> Any:
+                   dot: Node, decompositions: dict) -> Any:
     """The gradients of z, weight and bias by the sums."""
     dims = z.meta["val"].dim() - 2
 
@@ -488,7 +492,8 @@ def _differentiate(norm: Node, g: Node, z: Node, weight: Node | None, mean: Node
         dz = (g - _spread(total * share, dims) - centred * _spread(dot * share * inverse, dims)) * _spread(factor, dims)
         kind = weights[0].dtype if weights else total.dtype
         return dz.to(z.dtype), dot.to(kind), total.to(kind)
-    return inline(norm, function, g, z, mean, inverse, total, dot, *([weight] if weight is not None else []))
+    return inline(norm, function, g, z, mean, inverse, total, dot, *([weight] if weight is not None else []),
+                  decompositions=decompositions)
 
 
 def _decompose(node: Node, decompositions: dict) -> None:
