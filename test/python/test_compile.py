@@ -318,20 +318,10 @@ class CompileTest(unittest.TestCase):
             mine = make_network(
                 nn.Conv2d(8, 64, 3, bias=False), nn.BatchNorm2d(64), nn.ReLU(), nn.Conv2d(64, 72, 3, 2, 1, bias=False),
                 nn.BatchNorm2d(72), nn.Conv2d(72, 8, 1), nn.BatchNorm2d(8, affine=False), nn.AdaptiveAvgPool2d(3)).train()
-            exact, theirs = copy.deepcopy(mine), copy.deepcopy(mine)
-            compiled = torch.compile(mine, backend="tessera", options={**WITHOUT_INDUCTOR, "statistics": True})
             x, weights = make(4, 8, 17, 15) + 3, torch.randn(8, 3, 3, device=DEVICE)
-
-            def step(network):
-                with torch.autocast(DEVICE, dtype):
-                    y = network(x)
-                (y.float() * weights).sum().backward()
-            (exact(x) * weights).sum().backward()
-            step(theirs)
-            count = self.count(lambda: step(compiled))
+            count = self.check_step(mine, {"statistics": True}, dtype, x, weights)
             # The third has a bias.
             self.assertEqual((count["compiled_conv_statistics"], count["compiled_convolution"]), (2, 1))
-            self.compare_steps(mine, theirs, exact)
 
     # Gradients of convolutions add up what the gradient of a batch normalisation in front needs: behind a ReLU that is
     # computed again, at the end of a residual block, where the other branch's gradient is added, and without a ReLU.
@@ -350,7 +340,7 @@ class CompileTest(unittest.TestCase):
                 return (self.body(x) + self.shortcut(x)).relu()
         # Other batches, since preparing calls what is compiled already.
         for dtype, batch, further in ((torch.bfloat16, 4, {}), (torch.float16, 3, {"statistics": True}),
-                               (torch.bfloat16, 2, {"statistics": True, "norm_relu": True})):
+                                      (torch.bfloat16, 2, {"statistics": True, "norm_relu": True})):
             mine = make_network(
                 nn.Conv2d(8, 64, 3, bias=False), nn.BatchNorm2d(64), nn.ReLU(), Residual(True), Residual(False),
                 nn.Conv2d(64, 64, 1, bias=False), nn.BatchNorm2d(64), nn.Conv2d(64, 64, 1, bias=False),
@@ -359,22 +349,11 @@ class CompileTest(unittest.TestCase):
                 if isinstance(module, nn.BatchNorm2d):
                     nn.init.uniform_(module.weight, 0.5, 1.5)
                     nn.init.uniform_(module.bias, -0.5, 0.5)
-            exact, theirs = copy.deepcopy(mine), copy.deepcopy(mine)
-            options = {**WITHOUT_INDUCTOR, "norm_gradients": True, **further}
-            compiled = torch.compile(mine, backend="tessera", options=options)
             x, weights = make(batch, 8, 11, 9) + 3, torch.randn(8, 5, 4, device=DEVICE)
-
-            def step(network):
-                with torch.autocast(DEVICE, dtype):
-                    y = network(x)
-                (y.float() * weights).sum().backward()
-            (exact(x) * weights).sum().backward()
-            step(theirs)
-            count = self.count(lambda: step(compiled))
+            count = self.check_step(mine, {"norm_gradients": True, **further}, dtype, x, weights)
             # One behind the first ReLU, whose gradient joins two branches; two in each block, of which the second has
             # one at its beginning, too; one without ReLU.
             self.assertEqual(count["compiled_conv_norm_backward"], 6, further)
-            self.compare_steps(mine, theirs, exact)
 
     # The operator and what stands in for it, of each kind. In 16 bits the latter's sums are of what it has rounded.
     def test_norm_gradients(self):
@@ -401,6 +380,21 @@ class CompileTest(unittest.TestCase):
                     torch.testing.assert_close(results[1].double(), wide.sum((0, 2, 3)), atol=1e-4, rtol=1e-5)
                     n = (z.double() - mean.view(-1, 1, 1)) * inverse.view(-1, 1, 1)
                     torch.testing.assert_close(results[2].double(), (wide * n).sum((0, 2, 3)), atol=1e-3, rtol=1e-5)
+
+    def check_step(self, mine, options, dtype, x, weights):
+        """Trains by one step: a copy in f32, one in PyTorch's `dtype`, and `mine` compiled. Returns its calls."""
+        exact, theirs = copy.deepcopy(mine), copy.deepcopy(mine)
+        compiled = torch.compile(mine, backend="tessera", options={**WITHOUT_INDUCTOR, **options})
+
+        def step(network):
+            with torch.autocast(DEVICE, dtype):
+                y = network(x)
+            (y.float() * weights).sum().backward()
+        (exact(x) * weights).sum().backward()
+        step(theirs)
+        count = self.count(lambda: step(compiled))
+        self.compare_steps(mine, theirs, exact)
+        return count
 
     def compare_steps(self, mine, theirs, exact):
         """Gradients and buffers, whose distance from those of f32 may be little more than PyTorch's own."""

@@ -88,8 +88,10 @@ def _list_joint_options(options: Options) -> dict[str, Any]:
         table = select_decomp_table()
         split = functools.partial(min_cut_rematerialization_partition, compiler="inductor")
         # Of both, the first has normalisations with a ReLU behind them.
-        norms = _rewrite.KEPT if options.norm_relu or options.norm_gradients else _rewrite.KEPT[:1] if options.statistics else ()
-        kept = norms + _rewrite.POOLS + _rewrite.POOL_GRADIENTS
+        count = 1 if options.statistics else 0
+        if options.norm_relu or options.norm_gradients:
+            count = len(_rewrite.KEPT)
+        kept = _rewrite.KEPT[:count] + _rewrite.POOLS + _rewrite.POOL_GRADIENTS
         # Inductor writes running statistics in kernels that it has anyway.
         result["keep_inference_input_mutations"] = True
         result["decompositions"] = {op: function for op, function in table.items() if op not in kept}

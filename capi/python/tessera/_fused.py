@@ -130,8 +130,8 @@ class _ConvStatistics(Entry):
 
 class _ConvNormBackward(Entry):
     """compiled_conv_norm_backward: the gradient of a convolution's input plus a residual tensor, with zeros where the
-    ReLU of a normalisation of z, or a mask, is not positive; and of each channel in f32 its sum and that of its products
-    with the normalised z.
+    ReLU of a normalisation of z, or a mask, is not positive; and of each channel in f32 its sum and that of its
+    products with the normalised z.
     """
 
     def decide(self, grad, w, residual, z, mean, inverse, scale, bias, mask, stride, padding, dilation, groups) -> None:
@@ -147,7 +147,10 @@ class _ConvNormBackward(Entry):
         inputs = {0: Input(grad, True), 1: Input(w, True)}
         gathers = find_gathers(inputs)
         for number, one in ((2, residual), (3, z), (8, mask)):
-            if one is not None and (Input(one, True).layout != result.layout or find_gathers({number: Input(one, True)})):
+            if one is None:
+                continue
+            source = Input(one, True)
+            if source.layout != result.layout or find_gathers({number: source}):
                 gathers[number] = functools.partial(_lay_out, strides=result.tensor[1])
         gathers |= {number: torch.Tensor.contiguous for number, one in zip(range(4, 8), (mean, inverse, scale, bias))
                     if one is not None and not one.is_contiguous()}

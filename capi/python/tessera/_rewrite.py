@@ -449,7 +449,8 @@ def _find_gradient(source: Node, order: dict[Node, int]) -> tuple[Node, Node | N
     if source.target is not aten.add.Tensor:
         return None
     # The later one adds, if nothing else reads its gradient.
-    for one in sorted((one for one in source.args if isinstance(one, Node)), key=lambda one: order.get(one, 0), reverse=True):
+    terms = [one for one in source.args if isinstance(one, Node)]
+    for one in sorted(terms, key=lambda one: order.get(one, 0), reverse=True):
         conv, residual = read(one), _find_residual(one, source)
         if conv and residual and _is_only_user(source, one):
             return conv, residual

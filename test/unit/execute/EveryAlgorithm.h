@@ -10,8 +10,15 @@
 
 namespace tessera::test {
 
-/// The best tile of each algorithm that takes `problem`.
-inline std::vector<TileConfig> getTiles(const ConvProblem &problem) {
+/// Tiles are of one kind if they have one algorithm.
+inline std::string getAlgorithm(const TileConfig &tile) {
+  return tile.algorithm;
+}
+
+/// The best tile of each kind of the algorithms that take `problem`.
+inline std::vector<TileConfig>
+getTiles(const ConvProblem &problem,
+         std::string (*getKind)(const TileConfig &) = getAlgorithm) {
   std::map<std::string, Candidate> best;
   for (const Algorithm *algorithm : getAlgorithms()) {
     if (!algorithm->check(problem, getTarget()).isOk())
@@ -19,7 +26,7 @@ inline std::vector<TileConfig> getTiles(const ConvProblem &problem) {
     for (const Candidate &candidate :
          algorithm->getCandidates(problem, getTarget())) {
       auto [entry, isNew] =
-          best.try_emplace(candidate.tile.algorithm, candidate);
+          best.try_emplace(getKind(candidate.tile), candidate);
       if (!isNew && candidate.cost < entry->second.cost)
         entry->second = candidate;
     }
@@ -40,6 +47,18 @@ inline size_t checkAll(const ConvProblem &problem) {
     checkConv(*engine, problem, reference::DataKind::Uniform);
   }
   return tiles.size();
+}
+
+/// Runs twice, and expects the same numbers of channels, bit for bit.
+inline void checkSameBits(const ConvProblem &problem) {
+  auto engine = makeEngine(createJitCompiler());
+  const ConvOutcome first =
+      runConv(*engine, problem, reference::DataKind::Uniform, 7);
+  const ConvOutcome second =
+      runConv(*engine, problem, reference::DataKind::Uniform, 7);
+  EXPECT_TRUE(first.passed()) << first.toText();
+  EXPECT_EQ(first.channelResults.size(), 2u);
+  EXPECT_EQ(first.channelResults, second.channelResults);
 }
 
 } // namespace tessera::test
