@@ -461,10 +461,9 @@ class Cudnn:
         self.model = torch.nn.LSTM(net.input, net.hidden).to("cuda", net.dtype)
         self.x = net.x.view(len(net.batches), net.batch, net.input)
         self.dy = net.dy.view(len(net.batches), net.batch, net.hidden)
-        self.weights = self.model._flat_weights
-        flat = torch._cudnn_rnn_flatten_weight(
+        self.weights = [weight.detach() for weight in self.model._flat_weights]
+        self.flat = torch._cudnn_rnn_flatten_weight(
             self.weights, 4, net.input, 2, net.hidden, 0, 1, False, False)
-        self.flat = flat
 
     def forward(self, training):
         net = self.net
@@ -485,10 +484,8 @@ class Cudnn:
 
 
 def capture(function):
-    stream = torch.cuda.Stream()
-    torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph, stream=stream):
+    with torch.cuda.graph(graph, stream=torch.cuda.current_stream()):
         function()
     return graph.replay
 
@@ -516,27 +513,21 @@ def time_network(library, memory, kind, hidden, batch, options):
                   lengths=(options.steps,) * batch)
     cudnn = Cudnn(net)
     speeds, text = {}, f"{kind} {hidden:5} {batch:3}"
-    for name, ours, theirs in (
-            ("inference", lambda: net.forward(False), cudnn.infer),
-            ("training", net.train, cudnn.train)):
-        calls = []
-        for function, is_ours in ((ours, True), (theirs, False)):
-            library.set_stream(torch)
-            function()
-            calls.append(function)
-
-        def captured(function):
-            def run():
-                library.set_stream(torch)
-                function()
-            return capture(run)
-        calls += [captured(ours), captured(theirs)]
+    # All run in one stream, and before they are captured: a handle frees its
+    # scratch memory when its stream changes or more is needed.
+    ways = {"inference": (lambda: net.forward(False), cudnn.infer),
+            "training": (net.train, cudnn.train)}
+    with torch.cuda.stream(torch.cuda.Stream()):
         library.set_stream(torch)
-        plain, their_plain, graph, their_graph = time_us(calls, options.repeats)
+        for calls in ways.values():
+            for call in calls:
+                call()
+        torch.cuda.synchronize()
+        times = {name: time_us([*calls, *map(capture, calls)], options.repeats)
+                 for name, calls in ways.items()}
+    for name, (plain, their_plain, graph, their_graph) in times.items():
         speeds[f"{name}, calls"] = their_plain / plain
         speeds[f"{name}, graph"] = their_graph / graph
-        # A client has the faster of the two ways of each library.
-        speeds[name] = min(their_plain, their_graph) / min(plain, graph)
         text += (f" | {name} {plain:8.0f} {graph:8.0f}  cuDNN "
                  f"{their_plain:8.0f} {their_graph:8.0f} "
                  f"{speeds[f'{name}, graph']:6.2f}")

@@ -16,6 +16,11 @@
 
 namespace tessera::capi {
 
+/// Where a step is one launch, every sequence reads the hidden weights again,
+/// from L1 or L2. Beyond so many bytes a step, a product that reads them once
+/// and a second launch are faster.
+inline constexpr int64_t kMostFusedBytes = int64_t(16) << 20;
+
 /// The sizes that decide where things are. Plain data.
 struct RnnExtent {
   int64_t rows = 0;
@@ -55,8 +60,12 @@ struct RnnReserve {
 };
 
 struct RnnWorkspace {
-  RnnMatrix hidden, cell;       ///< Running states of one direction.
-  RnnMatrix product;            ///< GRU: of the hidden state in one step.
+  RnnMatrix hidden, cell; ///< Running states of one direction.
+  RnnMatrix product;      ///< GRU: of the hidden state in one step.
+  RnnMatrix bias;         ///< Sums of the biases of a layer, one row.
+  /// In training, where a step of one sequence may be one launch: the hidden
+  /// weights of one direction, with a row for each unit.
+  RnnMatrix transposed;
   RnnMatrix input, output;      ///< Packed copies, unless all is packed.
   RnnMatrix between[2];         ///< Outputs of layers, alternately.
   std::vector<RnnMatrix> gates; ///< Of each layer in training, else one.
