@@ -149,7 +149,7 @@ void RnnExecution::keepStates(const Pass &pass, const RnnMatrix &output) {
   const RnnMatrix previous =
       getDirection(reserve.layers[pass.layer].previous, pass.direction);
   const RnnMatrix all = getDirection(output, pass.direction);
-  const int64_t rows = seqs.getBatch(), count = seqs.totalRows - rows;
+  const int64_t rows = seqs.rows.front(), count = seqs.totalRows - rows;
   if (count > 0)
     launcher.copy(all.getRows(pass.direction == 0 ? 0 : rows, count),
                   previous.getRows(pass.direction == 0 ? rows : 0, count));
@@ -158,23 +158,25 @@ void RnnExecution::keepStates(const Pass &pass, const RnnMatrix &output) {
 void RnnExecution::forwardFused(const Pass &pass, const RnnMatrix &gates,
                                 const RnnMatrix &output) {
   const int64_t steps = seqs.getSteps();
+  // Sequences without a time step have states, behind those of the others.
+  const RnnMatrix initial = pass.hidden.getRows(0, seqs.rows.front());
   if (isTraining) {
     const RnnReserve::Layer &kept = reserve.layers[pass.layer];
     auto getFirst = [&](const RnnMatrix &matrix) {
       return getDirection(getStep(matrix, getStepNumber(pass, 0)),
                           pass.direction);
     };
-    launcher.copy(pass.hidden, getFirst(kept.previous));
+    launcher.copy(initial, getFirst(kept.previous));
     if (net.isLstm())
-      launcher.copy(pass.cell, getFirst(kept.extra));
+      launcher.copy(pass.cell.getRows(0, initial.rows), getFirst(kept.extra));
   }
-  RnnMatrix state = pass.hidden;
+  RnnMatrix state = initial;
   for (int64_t i = 0; i < steps; ++i) {
     fusedStep(pass, i, state, gates, output);
     state =
         getDirection(getStep(output, getStepNumber(pass, i)), pass.direction);
   }
-  launcher.copy(state, pass.hidden);
+  launcher.copy(state, initial);
   if (isTraining)
     keepStates(pass, output);
 }
