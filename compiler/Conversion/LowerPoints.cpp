@@ -437,7 +437,7 @@ void PointLowering::lowerAccesses(Emitter &e) {
     if (isa<MemRefType>(argument.getType()))
       memories.try_emplace(argument, e, argument, getKernelArgument(argument),
                            sizes, !isEarly && !stored.contains(argument),
-                           isAligned(argument));
+                           isEarly, isAligned(argument));
   kernel.walk([&](Operation *op) {
     e.b.setInsertionPoint(op);
     if (auto load = dyn_cast<dnn::PointLoadOp>(op))

@@ -17,8 +17,12 @@ using namespace tessera::capi;
 using enum RowRole;
 
 bool RnnTask::fusesSteps() const {
-  return seqs.rows.front() == seqs.rows.back() &&
-         seqs.getBatch() * net.getHiddenBytes() <= kMostFusedBytes;
+  const int64_t batch = seqs.rows.front();
+  if (seqs.rows.back() != batch)
+    return false;
+  return batch == 1
+             ? net.getHiddenBytes() <= kMostFusedBytes
+             : batch * net.getGateColumns() * net.hidden <= kMostFusedProducts;
 }
 
 int64_t RnnExecution::getStepNumber(const Pass &pass, int64_t i) const {
