@@ -94,7 +94,7 @@ static std::string_view getLogName(RowWiseKind op) {
 
 /// Any convolution may have alpha and beta; only a fusion has the other terms.
 static bool isFused(const Epilogue &epilogue) {
-  return epilogue.bias || epilogue.residual || epilogue.statistics ||
+  return epilogue.bias || epilogue.residual || epilogue.hasChannelResults() ||
          epilogue.activation != Activation::None;
 }
 

@@ -418,7 +418,9 @@ void WaveWriter::store(const Position &at, Value sums) {
       program.isAtomic, extras);
   moveEpilogue(e, program.store,
                wg::StoreOp::create(e.b, e.loc, sums, result,
-                                   program.store.getStatistics()));
+                                   program.store.getStatistics(),
+                                   program.store.getNormTensors(),
+                                   program.store.getNormNumbers()));
 }
 
 void WaveWriter::emitOneTile() {

@@ -541,11 +541,26 @@ static LogicalResult readStatistics(WorkgroupPlan &plan) {
   ArrayRef<int64_t> view = plan.result.getView().getType().getShape();
   auto type = cast<MemRefType>(statistics.getType());
   const int64_t parts = type.getDimSize(0);
+  const int64_t numbers = plan.store.getNormTensors().empty() ? 3 : 2;
+  for (Value tensor : plan.store.getNormTensors()) {
+    auto view = tensor.getDefiningOp<dnn::ViewOp>();
+    if (!view || !isa<BlockArgument>(view.getSource()) ||
+        tensor.getType() != plan.result.getView().getType())
+      return plan.store.emitOpError("needs views of a norm's tensors like that "
+                                    "of its result, of the kernel's arguments");
+  }
+  for (Value values : plan.store.getNormNumbers())
+    if (!isa<BlockArgument>(values) ||
+        values.getType() !=
+            MemRefType::get(view[2], Float32Type::get(type.getContext())))
+      return plan.store.emitOpError()
+             << "needs a norm's numbers as arguments memref<" << view[2]
+             << "xf32> of the kernel";
   if (!isa<BlockArgument>(statistics) || view[0] != 1 || view[2] % kPair != 0 ||
-      type != MemRefType::get({parts, 3, view[2]},
+      type != MemRefType::get({parts, numbers, view[2]},
                               Float32Type::get(type.getContext())))
     return plan.store.emitOpError()
-           << "needs an argument memref<s x 3 x " << view[2]
+           << "needs an argument memref<s x " << numbers << " x " << view[2]
            << " x f32> of the kernel, and one group, for statistics, but has "
            << type;
   if (shape.isColumnMajor || shape.cluster > 1 || shape.preparesB ||
