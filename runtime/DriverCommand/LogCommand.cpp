@@ -41,6 +41,12 @@ static std::string_view getLogName(RowWiseKind op) {
   case RowWiseKind::LstmBackward:
   case RowWiseKind::GruForward:
   case RowWiseKind::GruBackward:
+  case RowWiseKind::RnnStep:
+  case RowWiseKind::RnnStepBackward:
+  case RowWiseKind::LstmStep:
+  case RowWiseKind::LstmStepBackward:
+  case RowWiseKind::GruStep:
+  case RowWiseKind::GruStepBackward:
     return "LogCmdRNN";
   case RowWiseKind::SoftmaxForward:
   case RowWiseKind::SoftmaxBackward:

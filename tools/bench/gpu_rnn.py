@@ -38,7 +38,7 @@ class Memory:
         self.device = "cpu" if emulator else "cuda"
         self.hip = ctypes.CDLL(emulator) if emulator else None
 
-    def put(self, tensor):
+    def share(self, tensor):
         tensor = tensor.to(self.device).contiguous()
         if self.hip and tensor.numel():
             address = ctypes.c_void_p(tensor.data_ptr())
@@ -77,15 +77,15 @@ class Network:
         self.dtype, self.number = TYPES[kind]
         self.batches = [sum(length > step for length in lengths)
                         for step in range(max(lengths))]
-        self.kept, self.descs = [], []
+        self.shared, self.descs = [], []
         self.make_tensors()
         self.make_descriptors()
 
     # --------------------------------------------------------------- tensors
 
-    def put(self, tensor):
-        self.kept.append(self.memory.put(tensor))
-        return self.kept[-1]
+    def share(self, tensor):
+        self.shared.append(self.memory.share(tensor))
+        return self.shared[-1]
 
     def make_tensors(self):
         outputs = self.directions * self.hidden
@@ -96,14 +96,14 @@ class Network:
 
         def draw(*shape, scale=1.0):
             values = (torch.rand(shape) * 2 - 1) * scale
-            return self.put(values.to(self.dtype))
+            return self.share(values.to(self.dtype))
 
         def poison(*shape):
-            return self.put(torch.full(shape, float("nan"), dtype=self.dtype))
+            return self.share(torch.full(shape, float("nan"), dtype=self.dtype))
         self.x, self.dy = draw(*shape, self.input), draw(*shape, outputs)
         scale = min(0.6, 1.5 / math.sqrt(self.hidden))
         self.w = draw(self.count_weights(), scale=scale)
-        self.dw = self.put(torch.zeros(self.w.shape, dtype=self.dtype))
+        self.dw = self.share(torch.zeros(self.w.shape, dtype=self.dtype))
         self.hx, self.cx, self.dhy, self.dcy = (draw(*states) for _ in range(4))
         self.y, self.dx = poison(*shape, outputs), poison(*shape, self.input)
         self.hy, self.cy, self.dhx, self.dcx = (
@@ -192,13 +192,13 @@ class Network:
         else:
             call("miopenGetRNNTempSpaceSizes", handle, self.desc, self.x_desc,
                  0, *map(ctypes.byref, bytes))
-        self.spaces = [self.put(torch.full((max(1, size.value),), 255,
+        self.spaces = [self.share(torch.full((max(1, size.value),), 255,
                                              dtype=torch.uint8))
                        for size in bytes]
 
     def close(self):
         self.memory.finish()
-        self.memory.release(self.kept)
+        self.memory.release(self.shared)
         for noun, desc in reversed(self.descs):
             self.library.call(f"miopenDestroy{noun}Descriptor", desc)
 
