@@ -26,7 +26,7 @@ static std::vector<Candidate> getCandidates(const Algorithm &algorithm,
   if (const ConvProblem *conv = problem.getConv();
       conv && problem.isWithoutWorkspace())
     std::erase_if(candidates, [&](const Candidate &candidate) {
-      return conv->epilogue.statistics ||
+      return conv->epilogue.hasChannelResults() ||
              algorithm.needsWorkspace(*conv, candidate.tile);
     });
   return candidates;

@@ -415,9 +415,15 @@ bool PointLowering::isAligned(BlockArgument argument) {
 }
 
 /// Whether the kernel in front may still write when this one begins
-/// (dnn-chain-launches): nothing that is loaded is constant then.
+/// (dnn-chain-launches): nothing that is loaded is constant then. The first of
+/// a call begins early where it is short: it leaves multiprocessors free.
 bool PointLowering::mayBeginEarly() {
-  return kernel->getPrevNode() && device.getTarget().hasDependentLaunches;
+  const GpuTarget &target = device.getTarget();
+  if (!target.hasDependentLaunches)
+    return false;
+  const std::optional<ArrayRef<int32_t>> grid = kernel.getKnownGridSize();
+  return kernel->getPrevNode() ||
+         (grid && grid->front() < int64_t(target.computeUnits));
 }
 
 /// Replaces the accesses, whose memory is still an argument of the function.
@@ -431,7 +437,7 @@ void PointLowering::lowerAccesses(Emitter &e) {
     if (isa<MemRefType>(argument.getType()))
       memories.try_emplace(argument, e, argument, getKernelArgument(argument),
                            sizes, !isEarly && !stored.contains(argument),
-                           isAligned(argument));
+                           isEarly, isAligned(argument));
   kernel.walk([&](Operation *op) {
     e.b.setInsertionPoint(op);
     if (auto load = dyn_cast<dnn::PointLoadOp>(op))

@@ -127,9 +127,11 @@ static SmallVector<Type> getArgTypes(Builder &builder, const ConvProblem &p,
     else if (arg == KernelArg::Bias)
       types.push_back(MemRefType::get(
           {channels}, getElementType(builder, p.getBiasType())));
-    else if (arg == KernelArg::Residual)
+    else if (arg == KernelArg::Residual || arg == norm_gradient::kInput ||
+             arg == norm_gradient::kMask)
       types.push_back(result.type);
-    else if (arg == KernelArg::Mean || arg == KernelArg::Variance)
+    else if (arg == KernelArg::Mean || arg == KernelArg::Variance ||
+             isRowTensor(arg))
       types.push_back(MemRefType::get({channels}, builder.getF32Type()));
     else
       types.push_back(tensors[static_cast<int>(arg)].type);
@@ -154,6 +156,19 @@ static void fillEpilogue(OpBuilder &builder, dnn::ConvOp conv,
   Value result = buildEpilogue(builder, conv.getLoc(), epilogue,
                                body->getArgument(0), find);
   dnn::YieldOp::create(builder, conv.getLoc(), result);
+}
+
+static void addNormGradient(OpBuilder &builder, dnn::ConvOp conv,
+                            NormGradient gradient,
+                            function_ref<Value(KernelArg)> findArg) {
+  using namespace norm_gradient;
+  const bool hasRelu = gradient == NormGradient::Relu,
+             hasMask = gradient == NormGradient::Mask;
+  dnn::NormGradientOp::create(
+      builder, conv.getLoc(), conv.getX(), conv.getXLayout(), findArg(kInput),
+      findArg(kMean), findArg(kInverse), hasRelu ? findArg(kScale) : Value(),
+      hasRelu ? findArg(norm_gradient::kBias) : Value(),
+      hasMask ? findArg(kMask) : Value(), findArg(kSum), findArg(kDot));
 }
 
 static void buildBody(OpBuilder &builder, const ConvProblem &p,
@@ -195,6 +210,8 @@ static void buildBody(OpBuilder &builder, const ConvProblem &p,
     dnn::StatisticsOp::create(builder, function.getLoc(), conv.getY(),
                               conv.getYLayout(), findArg(KernelArg::Mean),
                               findArg(KernelArg::Variance));
+  if (p.epilogue.normGradient != NormGradient::None)
+    addNormGradient(builder, conv, p.epilogue.normGradient, findArg);
 }
 
 OwningOpRef<ModuleOp> tessera::buildConvModule(MLIRContext &context,

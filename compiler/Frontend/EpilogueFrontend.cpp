@@ -17,6 +17,14 @@ SmallVector<KernelArg> tessera::getEpilogueArgs(const Epilogue &epilogue) {
     args.push_back(KernelArg::Residual);
   if (epilogue.statistics)
     args.append({KernelArg::Mean, KernelArg::Variance});
+  if (epilogue.normGradient != NormGradient::None) {
+    using namespace norm_gradient;
+    args.append({kInput, kMean, kInverse, kSum, kDot});
+    if (epilogue.normGradient == NormGradient::Relu)
+      args.append({kScale, kBias});
+    if (epilogue.normGradient == NormGradient::Mask)
+      args.push_back(kMask);
+  }
   if (epilogue.alpha)
     args.push_back(KernelArg::Alpha);
   if (epilogue.beta)

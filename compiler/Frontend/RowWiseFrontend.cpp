@@ -74,6 +74,12 @@ static ErrorOr<RowWiseFormulas> getFormulas(const RowWiseProblem &problem) {
   case RowWiseKind::LstmBackward:
   case RowWiseKind::GruForward:
   case RowWiseKind::GruBackward:
+  case RowWiseKind::RnnStep:
+  case RowWiseKind::RnnStepBackward:
+  case RowWiseKind::LstmStep:
+  case RowWiseKind::LstmStepBackward:
+  case RowWiseKind::GruStep:
+  case RowWiseKind::GruStepBackward:
     return getRnnFormulas(problem);
   case RowWiseKind::Rope:
     return getRopeFormulas(problem);

@@ -96,11 +96,18 @@ static bool findEpilogue(dnn::ConvOp conv, ConvProblem &problem) {
   auto function = conv->getParentOfType<mlir::func::FuncOp>();
   if (!function)
     return false;
+  const bool hasScale = hasArg(function, getName(norm_gradient::kScale)),
+             hasMask = hasArg(function, getName(norm_gradient::kMask)),
+             hasSum = hasArg(function, getName(norm_gradient::kSum));
   problem.epilogue = {.alpha = hasArg(function, "alpha"),
                       .beta = hasArg(function, "beta"),
                       .bias = hasArg(function, "bias"),
                       .residual = hasArg(function, "residual"),
-                      .statistics = hasArg(function, "mean")};
+                      .statistics = hasArg(function, "mean"),
+                      .normGradient = hasScale  ? NormGradient::Relu
+                                      : hasMask ? NormGradient::Mask
+                                      : hasSum  ? NormGradient::Plain
+                                                : NormGradient::None};
   for (int i = 0; i <= static_cast<int>(Activation::Clamp); ++i) {
     problem.epilogue.activation = static_cast<Activation>(i);
     auto module =
@@ -116,7 +123,8 @@ static bool findEpilogue(dnn::ConvOp conv, ConvProblem &problem) {
 static ErrorOr<Problem> readConv(dnn::ConvOp conv) {
   ConvProblem problem = readShape(conv);
   const bool isPlain = !conv.hasEpilogue() &&
-                       !isa_and_nonnull<dnn::StatisticsOp>(conv->getNextNode());
+                       !isa_and_nonnull<dnn::StatisticsOp, dnn::NormGradientOp>(
+                           conv->getNextNode());
   if (!isPlain && !findEpilogue(conv, problem))
     return notSupported("no problem has the epilogue of this dnn.conv");
   return Problem(problem.canonicalize());

@@ -61,8 +61,9 @@ static bool isAllowed(Operation *op, Stage stage) {
   if ((stage == Stage::Tiled || stage == Stage::Workgroup) &&
       isa<gpu::BarrierOp, gpu::ShuffleOp>(op))
     return true;
-  const bool isOfProblem = op->hasTrait<tessera::dnn::Primitive>() ||
-                           isa<tessera::dnn::StatisticsOp>(op);
+  const bool isOfProblem =
+      op->hasTrait<tessera::dnn::Primitive>() ||
+      isa<tessera::dnn::StatisticsOp, tessera::dnn::NormGradientOp>(op);
   if (dialect == "dnn")
     return stage != Stage::Gpu && isOfProblem == (stage == Stage::Dnn);
   return llvm::is_contained(getDialects(stage), dialect);

@@ -1,6 +1,7 @@
 //===- ApplyTile.cpp - Turn primitives into tiled programs ----------------===//
 
 #include "compiler/Algorithms/Algorithm.h"
+#include "compiler/Algorithms/Common/NormGradient.h"
 #include "compiler/Algorithms/Common/Statistics.h"
 #include "compiler/Transforms/Passes.h"
 #include "dialect/IR/Dnn.h"
@@ -56,11 +57,15 @@ struct ApplyTile : tessera::impl::ApplyTileBase<ApplyTile> {
         primitives.push_back(op);
     });
     for (Operation *primitive : primitives) {
-      const std::optional<Statistics> statistics = takeStatistics(primitive);
+      const std::optional<ChannelResult> statistics = takeStatistics(primitive);
+      const std::optional<NormGradientRequest> gradient =
+          takeNormGradient(primitive);
       if (failed(algorithm->build(primitive, *config, *chip)))
         return signalPassFailure();
       if (statistics)
         buildStatistics(module, *statistics);
+      if (gradient)
+        buildNormGradient(module, *gradient);
     }
   }
 };

@@ -412,11 +412,16 @@ LogicalResult ConvOp::verify() {
 // Statistics
 //===----------------------------------------------------------------------===//
 
+/// Whether channels of such a tensor can be summed up in f32.
+static bool hasSums(MemRefType type) {
+  const Type element = type.getElementType();
+  return (type.getRank() == 4 || type.getRank() == 5) &&
+         (element.isF16() || element.isBF16() || element.isF32());
+}
+
 LogicalResult StatisticsOp::verify() {
   MemRefType type = getTensor().getType();
-  const Type element = type.getElementType();
-  if ((type.getRank() != 4 && type.getRank() != 5) ||
-      (!element.isF16() && !element.isBF16() && !element.isF32())) /*conv_c27*/
+  if (!hasSums(type)) /*conv_c27*/
     return emitOpError() << "needs a tensor of rank 4 or 5 with elements of "
                             "f16, bf16 or f32, but has "
                          << type;
@@ -433,6 +438,35 @@ LogicalResult StatisticsOp::verify() {
       conv.getYLayout() != getLayout()) /*conv_c29*/
     return emitOpError("needs a forward dnn.conv right before it, whose result "
                        "and layout it names");
+  return success();
+}
+
+LogicalResult NormGradientOp::verify() {
+  MemRefType type = getGradient().getType();
+  if (!hasSums(type)) /*conv_c30*/
+    return emitOpError() << "needs a gradient of rank 4 or 5 with elements of "
+                            "f16, bf16 or f32, but has "
+                         << type;
+  for (Value tensor : {Value(getInput()), Value(getMask())})
+    if (tensor && tensor.getType() != type) /*conv_c31*/
+      return emitOpError() << "needs an input and a mask of type " << type
+                           << ", but has " << tensor.getType();
+  const auto wanted =
+      MemRefType::get(getLogicalShape(type, getLayout()).channels,
+                      Float32Type::get(getContext()));
+  for (Value values : {Value(getMean()), Value(getInverse()), Value(getScale()),
+                       Value(getBias()), Value(getSum()), Value(getDot())})
+    if (values && values.getType() != wanted) /*conv_c32*/
+      return emitOpError() << "needs numbers of channels of type " << wanted
+                           << ", but has " << values.getType();
+  auto conv = dyn_cast_or_null<ConvOp>((*this)->getPrevNode());
+  if (!conv || conv.getDirection() != ConvDirection::BackwardData ||
+      conv.getX() != getGradient() ||
+      conv.getXLayout() != getLayout()) /*conv_c33*/
+    return emitOpError("needs a dnn.conv backward_data right before it, whose "
+                       "result and layout it names");
+  if (!getScale() != !getBias() || (getScale() && getMask())) /*conv_c34*/
+    return emitOpError("has a scale and a bias, a mask, or none of them");
   return success();
 }
 

@@ -135,4 +135,48 @@ def StatisticsOp : Dnn_Op<"statistics"> {
   let hasVerifier = 1;
 }
 
+def NormGradientOp : Dnn_Op<"norm_gradient", [AttrSizedOperandSegments]> {
+  let summary = "The sums of a normalisation's gradient, of what backward data stores";
+  let description = [{
+    Of what the `dnn.conv` before it has stored in `gradient`, g, and of the input z
+    that the normalisation had: for each channel, in f32, the sum of g, and that of
+    g times (z - mean) inverse. `mean` and `inverse`, one over the deviation, are
+    those of the normalisation.
+
+    With `relu` the normalisation had an activation behind it: g is zero where
+    fma((z - mean) inverse, scale, bias), computed in f32, is not positive, and is
+    stored so. With `mask` it is zero where the tensor of that name, as large as g,
+    is not positive. The dimensions of `gradient`, of z and of the mask are in the order of
+    `layout`. docs/spec/convolution.md has the reason for each constraint.
+
+    ```mlir
+    dnn.norm_gradient %x layout nhwc of %z by(%mean, %inverse)
+        relu(%scale : memref<8xf32>, %bias : memref<8xf32>) sums(%sum, %dot)
+        : memref<1x4x4x8xf16>, memref<1x4x4x8xf16>, memref<8xf32>, memref<8xf32>,
+          memref<8xf32>, memref<8xf32>
+    ```
+  }];
+  let arguments = (ins
+    Arg<AnyStaticShapeMemRef, "", [MemRead, MemWrite]>:$gradient /*conv_c30, conv_c33*/,
+    Dnn_LayoutAttr:$layout,
+    Arg<AnyStaticShapeMemRef, "", [MemRead]>:$input /*conv_c31*/,
+    Arg<AnyStaticShapeMemRef, "", [MemRead]>:$mean /*conv_c32*/,
+    Arg<AnyStaticShapeMemRef, "", [MemRead]>:$inverse /*conv_c32*/,
+    Arg<Optional<AnyStaticShapeMemRef>, "", [MemRead]>:$scale /*conv_c32, conv_c34*/,
+    Arg<Optional<AnyStaticShapeMemRef>, "", [MemRead]>:$bias /*conv_c32, conv_c34*/,
+    Arg<Optional<AnyStaticShapeMemRef>, "", [MemRead]>:$mask /*conv_c31, conv_c34*/,
+    Arg<AnyStaticShapeMemRef, "", [MemWrite]>:$sum /*conv_c32*/,
+    Arg<AnyStaticShapeMemRef, "", [MemWrite]>:$dot /*conv_c32*/
+  );
+  let assemblyFormat = [{
+    $gradient `layout` custom<EnumWord>($layout) `of` $input
+    `by` `(` $mean `,` $inverse `)`
+    (`relu` `(` $scale^ `:` type($scale) `,` $bias `:` type($bias) `)`)?
+    (`mask` `(` $mask^ `:` type($mask) `)`)? `sums` `(` $sum `,` $dot `)` attr-dict
+    `:` type($gradient) `,` type($input) `,` type($mean) `,` type($inverse)
+    `,` type($sum) `,` type($dot)
+  }];
+  let hasVerifier = 1;
+}
+
 #endif // TESSERA_DIALECT_IR_DNNCONVOPS_TD

@@ -162,6 +162,50 @@ LogicalResult TileMmaOp::verify() {
   return success();
 }
 
+/// The tensors and numbers of a normalisation whose gradient is stored.
+static LogicalResult verifyNorm(TileStoreOp store) {
+  const size_t tensors = store.getNormTensors().size(),
+               numbers = store.getNormNumbers().size();
+  const ViewType view = store.getView().getType();
+  if (tensors == 0)
+    return numbers == 0 ? success()
+                        : store.emitOpError("has numbers of a norm without z");
+  if (!store.getStatistics() ||
+      !((tensors <= 2 && numbers == 1) || (tensors == 1 && numbers == 4)))
+    return store.emitOpError("needs statistics, z and the mean, and with them "
+                             "a mask, or three numbers of a ReLU, or none");
+  for (Value tensor : store.getNormTensors())
+    if (tensor.getType() != view)
+      return store.emitOpError() << "needs a norm's tensors as " << view
+                                 << ", but has " << tensor.getType();
+  const auto wanted =
+      MemRefType::get(view.getShape()[2], Float32Type::get(store.getContext()));
+  for (Value values : store.getNormNumbers())
+    if (values.getType() != wanted)
+      return store.emitOpError() << "needs a norm's numbers as " << wanted
+                                 << ", but has " << values.getType();
+  return success();
+}
+
+static LogicalResult verifyStatistics(TileStoreOp store) {
+  if (failed(verifyNorm(store)))
+    return failure();
+  if (!store.getStatistics())
+    return success();
+  ArrayRef<int64_t> view = store.getView().getType().getShape();
+  auto partials = cast<MemRefType>(store.getStatistics().getType());
+  const int64_t numbers = store.getNormTensors().empty() ? 3 : 2;
+  if (partials != MemRefType::get({partials.getDimSize(0), numbers, view[2]},
+                                  Float32Type::get(store.getContext())))
+    return store.emitOpError()
+           << "needs statistics of memref<s x " << numbers << " x " << view[2]
+           << " x f32>, but has " << partials;
+  if (view[0] != 1 || store.getAtomic())
+    return store.emitOpError("has statistics, which are of one group whose "
+                             "tiles are stored whole");
+  return success();
+}
+
 LogicalResult TileStoreOp::verify() {
   if (getValue().getType().getShape().size() != 2)
     return emitOpError("needs a tile of two dimensions");
@@ -176,17 +220,8 @@ LogicalResult TileStoreOp::verify() {
     return emitOpError() << "adds atomically, which needs f32, but has "
                          << element << " and "
                          << getView().getType().getElementType();
-  if (getStatistics()) {
-    ArrayRef<int64_t> view = getView().getType().getShape();
-    auto partials = cast<MemRefType>(getStatistics().getType());
-    if (partials != MemRefType::get({partials.getDimSize(0), 3, view[2]},
-                                    Float32Type::get(getContext())))
-      return emitOpError() << "needs statistics of memref<s x 3 x " << view[2]
-                           << " x f32>, but has " << partials;
-    if (view[0] != 1 || getAtomic())
-      return emitOpError("has statistics, which are of one group whose tiles "
-                         "are stored whole");
-  }
+  if (failed(verifyStatistics(*this)))
+    return failure();
   if (getAtomic() && !getEpilogue().empty())
     return emitOpError("adds atomically, which leaves no epilogue");
   if (getEpilogue().empty()) {

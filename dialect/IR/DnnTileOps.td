@@ -237,6 +237,14 @@ def TileStoreOp : Dnn_Op<"tile_store", [AttrSizedOperandSegments]> {
     differences from it. Which rows a partial has is up to the lowering; together
     they have all, and one may have none.
 
+    With `norm` the stored elements g are the gradient of a normalisation's result,
+    and the partials, a packed memref<s x 2 x columns x f32>, have the sums of g and of
+    g times (z - mean). Views are of the normalisation's input z and, if there is
+    one, of a mask, by the coordinates of the stored view; behind them come the mean
+    of each column, and with a ReLU also one over the deviation, a scale and a bias
+    (`dnn.norm_gradient` has the formulas). g is stored with zeros where the
+    mask or the ReLU's argument is not positive.
+
     Example:
     ```mlir
     dnn.tile_store %acc, %d[%g, %m, %n] : <256x256xf32>, <1x12544x256xf16>
@@ -260,6 +268,8 @@ def TileStoreOp : Dnn_Op<"tile_store", [AttrSizedOperandSegments]> {
                        Index:$row, Index:$column,
                        Variadic<Dnn_ViewType>:$extras,
                        Optional<AnyStaticShapeMemRef>:$statistics,
+                       Variadic<Dnn_ViewType>:$normTensors,
+                       Variadic<AnyStaticShapeMemRef>:$normNumbers,
                        UnitAttr:$atomic);
   let regions = (region AnyRegion:$epilogue);
   let builders = [
@@ -267,11 +277,13 @@ def TileStoreOp : Dnn_Op<"tile_store", [AttrSizedOperandSegments]> {
                    "::mlir::Value":$group, "::mlir::Value":$row,
                    "::mlir::Value":$column), [{
       build($_builder, $_state, value, view, group, row, column,
-            ::mlir::ValueRange(), ::mlir::Value());
+            ::mlir::ValueRange(), ::mlir::Value(), ::mlir::ValueRange(),
+            ::mlir::ValueRange());
     }]>];
   let assemblyFormat = [{
     $value `,` $view `[` $group `,` $row `,` $column `]` (`atomic` $atomic^)?
     (`statistics` `(` $statistics^ `:` type($statistics) `)`)?
+    (`norm` `(` $normTensors^ `:` type($normTensors) `by` $normNumbers `:` type($normNumbers) `)`)?
     (`ins` `(` $extras^ `:` type($extras) `)`)? (`epilogue` $epilogue^)? attr-dict `:` type($value) `,` type($view)
   }];
   let hasVerifier = 1;

@@ -988,10 +988,10 @@ def ResultOp : Wg_Op<"result", [AttrSizedOperandSegments]> {
   let hasVerifier = 1;
 }
 
-def StoreOp : Wg_Op<"store"> {
+def StoreOp : Wg_Op<"store", [AttrSizedOperandSegments]> {
   let summary = "Store accumulators";
   let description = [{
-    The epilogue is that of `dnn.tile_store`, and so are the `statistics`, of
+    The epilogue is that of `dnn.tile_store`, and so are `statistics` and `norm`, of
     which each warp writes parts: one for each tile, if they have as many parts as
     tiles have warps, else one for all of its tiles, whose columns are then those
     of its workgroup's number among the tiles of a row.
@@ -1007,10 +1007,13 @@ def StoreOp : Wg_Op<"store"> {
     ```
   }];
   let arguments = (ins Wg_AccType:$acc, Wg_ResultType:$result,
-                       Optional<AnyStaticShapeMemRef>:$statistics);
+                       Optional<AnyStaticShapeMemRef>:$statistics,
+                       Variadic<Dnn_ViewType>:$normTensors,
+                       Variadic<AnyStaticShapeMemRef>:$normNumbers);
   let regions = (region AnyRegion:$epilogue);
   let assemblyFormat = [{
     $acc `to` $result (`statistics` `(` $statistics^ `:` type($statistics) `)`)?
+    (`norm` `(` $normTensors^ `:` type($normTensors) `by` $normNumbers `:` type($normNumbers) `)`)?
     (`epilogue` $epilogue^)? attr-dict `:` type($acc)
   }];
   let hasVerifier = 1;

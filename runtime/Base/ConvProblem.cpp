@@ -129,16 +129,22 @@ static Status verifyFloat8Result(const ConvProblem &p) {
                          std::string(getName(p.byteResult)));
 }
 
-/// Statistics are of y, whose rounded elements are summed up in f32.
-static Status verifyStatistics(const ConvProblem &p) {
-  if (!p.epilogue.statistics)
+/// Statistics are of y, and a normalisation's gradient of x. Their rounded
+/// elements are summed up in f32.
+static Status verifyChannelResults(const ConvProblem &p) {
+  if (!p.epilogue.hasChannelResults())
     return Status::ok();
-  if (p.direction != Direction::Forward)
+  if (p.epilogue.statistics && p.direction != Direction::Forward)
     return invalidArgument("statistics are of the result of a forward "
                            "convolution only");
+  if (p.epilogue.normGradient != NormGradient::None &&
+      p.direction != Direction::BackwardData)
+    return invalidArgument("the sums of a normalisation's gradient are of the "
+                           "result of backward data only");
   if (p.dataType != DataType::F16 && p.dataType != DataType::BF16 &&
       p.dataType != DataType::F32)
-    return invalidArgument("statistics are of f16, bf16 and f32, not of " +
+    return invalidArgument("statistics and the sums of a normalisation's "
+                           "gradient are of f16, bf16 and f32, not of " +
                            std::string(getName(p.dataType)));
   return Status::ok();
 }
@@ -189,7 +195,7 @@ Status ConvProblem::verify() const {
   if (status.isOk())
     status = verifyTypes(*this);
   if (status.isOk())
-    status = verifyStatistics(*this);
+    status = verifyChannelResults(*this);
   if (status.isOk())
     status = verifyTensors(*this);
   return status;

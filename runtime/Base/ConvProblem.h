@@ -27,13 +27,24 @@ enum class Activation : uint8_t {
   Clamp,
 };
 
+/// What backward data also gives of the normalisation whose result its x is, or
+/// whose activated result. g is the gradient that is stored, z the
+/// normalisation's saved input (docs/spec/convolution.md, "Gradients of
+/// normalisations").
+enum class NormGradient : uint8_t {
+  None,
+  Plain, ///< The sums of g and of g times the normalised z.
+  Relu,  ///< g is zero where the normalisation's result is not positive.
+  Mask,  ///< g is zero where a tensor, x as it was, is not positive.
+};
+
 /// The epilogue: what happens to an accumulator before it is rounded and
 /// stored:
 ///   activation(alpha * accumulator + beta * old + bias[channel]
 ///              + residual[element])
 /// Only the terms that are set take part; each flag costs the kernel an
 /// argument. Statistics change nothing that is stored: they are further
-/// results.
+/// results, and so are the sums of a normalisation's gradient.
 struct Epilogue {
   bool alpha = false;
   bool beta = false;
@@ -41,11 +52,17 @@ struct Epilogue {
   bool residual = false; ///< A tensor of the result's type and layout.
   /// The mean and the variance of each channel of the stored result.
   bool statistics = false;
+  NormGradient normGradient = NormGradient::None;
   Activation activation = Activation::None;
 
-  /// Whether sums are stored as they are.
+  /// Whether the sums of channels are results, too.
+  bool hasChannelResults() const {
+    return statistics || normGradient != NormGradient::None;
+  }
+  /// Whether the kernel that computes sums stores them as they are.
   bool leavesSums() const {
-    return *this == Epilogue{.statistics = statistics};
+    return *this ==
+           Epilogue{.statistics = statistics, .normGradient = normGradient};
   }
   bool isEmpty() const { return *this == Epilogue(); }
   friend bool operator==(const Epilogue &, const Epilogue &) = default;
@@ -177,12 +194,14 @@ struct ConvProblem {
   /// padding that differs between the ends of a dimension "p1x0:2";
   /// strided tensors "s50176:196:14:1"; bytes with their result "i8,i32"; f32
   /// that may be multiplied as tf32 "tf32"; an epilogue as
-  /// "-ealpha+beta+bias+residual+stats+relu" at the end, and behind it
+  /// "-ealpha+beta+bias+residual+stats+relu" at the end, with "normgrad",
+  /// "normgradrelu" or "normgradmask" where forward has "stats", and behind it
   /// "-nowinograd".
   std::string toNetworkConfig() const;
 };
 
 std::string_view getName(Activation activation);
+std::string_view getName(NormGradient gradient);
 
 } // namespace tessera
 

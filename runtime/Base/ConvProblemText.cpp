@@ -7,6 +7,8 @@
 
 #include "runtime/Base/ProblemText.h"
 
+#include <ranges>
+
 using namespace tessera;
 
 static constexpr Activation kActivations[] = {
@@ -49,6 +51,23 @@ std::string_view tessera::getName(Activation activation) {
   __builtin_unreachable();
 }
 
+static constexpr NormGradient kNormGradients[] = {
+    NormGradient::Plain, NormGradient::Relu, NormGradient::Mask};
+
+std::string_view tessera::getName(NormGradient gradient) {
+  switch (gradient) {
+  case NormGradient::None:
+    return "none";
+  case NormGradient::Plain:
+    return "normgrad";
+  case NormGradient::Relu:
+    return "normgradrelu";
+  case NormGradient::Mask:
+    return "normgradmask";
+  }
+  __builtin_unreachable();
+}
+
 std::string tessera::toText(const Epilogue &epilogue) {
   std::string text;
   auto add = [&](std::string_view name) {
@@ -65,6 +84,8 @@ std::string tessera::toText(const Epilogue &epilogue) {
     add("residual");
   if (epilogue.statistics)
     add("stats");
+  if (epilogue.normGradient != NormGradient::None)
+    add(getName(epilogue.normGradient));
   if (epilogue.activation != Activation::None)
     add(getName(epilogue.activation));
   return text;
@@ -84,6 +105,10 @@ void tessera::scanEpilogue(TextScanner &scanner, Epilogue &epilogue) {
   epilogue.bias = take("bias");
   epilogue.residual = take("residual");
   epilogue.statistics = take("stats");
+  // The longest first: one word begins the others.
+  for (NormGradient gradient : std::views::reverse(kNormGradients))
+    if (epilogue.normGradient == NormGradient::None && take(getName(gradient)))
+      epilogue.normGradient = gradient;
   if (scanner.consume(separator))
     scanName(scanner, kActivations, epilogue.activation);
 }

@@ -64,6 +64,20 @@ constexpr KernelArg getScalarArg(int scalar) {
   return static_cast<KernelArg>(static_cast<int>(KernelArg::Scalar0) + scalar);
 }
 
+/// What backward data with a normalisation's gradient takes and gives
+/// (NormGradient), among the numbered tensors. One f32 for each channel, but
+/// the input and the mask, which are as the gradient.
+namespace norm_gradient {
+inline constexpr KernelArg kInput = getTensorArg(0), ///< The saved z.
+    kMean = getTensorArg(1),
+                           kInverse = getTensorArg(2), ///< 1 / deviation.
+    kSum = getTensorArg(3),   ///< Written: the sum of g.
+    kDot = getTensorArg(4),   ///< Written: that of g times the normalised z.
+    kScale = getTensorArg(5), ///< With Relu.
+    kBias = getTensorArg(6),  ///< With Relu.
+    kMask = getTensorArg(7);  ///< With Mask.
+} // namespace norm_gradient
+
 /// The name in the IR (`dnn.arg`) and in the kernel database: "x", "workspace",
 /// "activ_alpha", "t0", "s0", "size", ...
 std::string_view getName(KernelArg arg);

@@ -63,7 +63,7 @@ static void mix(Mixer &mixer, const ConvProblem &p) {
   const Epilogue &e = p.epilogue;
   mixer.addSmall(p.direction, p.dataType, p.byteResult, p.xLayout, p.wLayout,
                  p.yLayout, p.mathType, e.alpha, e.beta, e.bias, e.residual,
-                 e.statistics, e.activation, p.forbidsWinograd);
+                 e.statistics, e.normGradient, e.activation, p.forbidsWinograd);
   mixer.add({p.batch, p.inChannels, p.outChannels, p.groups});
   mixer.add(p.in);
   mixer.add(p.filter);

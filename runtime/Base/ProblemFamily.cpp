@@ -82,8 +82,9 @@ static Status verifyOpenSizes(const ConvProblem &p) {
   if (p.xLayout == Layout::Strided || p.yLayout == Layout::Strided)
     return invalidArgument(
         "a convolution of unknown sizes needs packed images");
-  if (p.epilogue.statistics)
-    return invalidArgument("a convolution of unknown sizes has no statistics");
+  if (p.epilogue.hasChannelResults())
+    return invalidArgument("a convolution of unknown sizes has no statistics, "
+                           "nor the sums of a normalisation's gradient");
   return Status::ok();
 }
 static Status verifyOpenSizes(const PoolProblem &p) {
@@ -209,7 +210,7 @@ static std::optional<Family> findFamily(const ConvProblem &p) {
   const int64_t bytes =
       std::max(getByteSize(p.dataType), getByteSize(p.getResultType()));
   const bool isCovered =
-      !p.epilogue.statistics && p.xLayout != Layout::Strided &&
+      !p.epilogue.hasChannelResults() && p.xLayout != Layout::Strided &&
       p.yLayout != Layout::Strided && isSmall(p.getInputLengths(), bytes) &&
       isSmall(p.getOutputLengths(), bytes) &&
       isNear(p.in.d, out.d, p.filter.d * p.dilation.d, p.pad.d, p.stride.d) &&

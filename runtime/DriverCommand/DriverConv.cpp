@@ -157,7 +157,8 @@ static Status parseEpilogueFlag(std::string_view text, Epilogue &epilogue) {
   if (scanner.isDone())
     return Status::ok();
   return invalidArgument("flag '--epilogue' must be some of alpha, beta, bias, "
-                         "residual, stats and an activation, in this order "
+                         "residual, stats or normgrad[relu|mask], and an "
+                         "activation, in this order "
                          "with + between, not " +
                          quote(text));
 }
@@ -354,9 +355,11 @@ getDirections(int64_t forw, DataType type, bool isTransposed) {
   return directions;
 }
 
-/// Checks everything except the tensors' strides, on the numbers that were
-/// given and not on those after x and y are swapped.
+/// Checks everything except the tensors' strides and what depends on the
+/// direction, on the numbers that were given and not on those after x and y are
+/// swapped.
 static Status verifyLengths(ConvProblem problem) {
+  problem.epilogue.normGradient = NormGradient::None;
   problem.xLayout = problem.wLayout = problem.yLayout = Layout::NCHW;
   return problem.verify();
 }

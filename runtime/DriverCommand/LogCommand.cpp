@@ -41,6 +41,12 @@ static std::string_view getLogName(RowWiseKind op) {
   case RowWiseKind::LstmBackward:
   case RowWiseKind::GruForward:
   case RowWiseKind::GruBackward:
+  case RowWiseKind::RnnStep:
+  case RowWiseKind::RnnStepBackward:
+  case RowWiseKind::LstmStep:
+  case RowWiseKind::LstmStepBackward:
+  case RowWiseKind::GruStep:
+  case RowWiseKind::GruStepBackward:
     return "LogCmdRNN";
   case RowWiseKind::SoftmaxForward:
   case RowWiseKind::SoftmaxBackward:
@@ -88,7 +94,7 @@ static std::string_view getLogName(RowWiseKind op) {
 
 /// Any convolution may have alpha and beta; only a fusion has the other terms.
 static bool isFused(const Epilogue &epilogue) {
-  return epilogue.bias || epilogue.residual || epilogue.statistics ||
+  return epilogue.bias || epilogue.residual || epilogue.hasChannelResults() ||
          epilogue.activation != Activation::None;
 }
 

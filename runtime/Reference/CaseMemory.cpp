@@ -45,6 +45,9 @@ static Footprint getFootprint(const ConvProblem &p, Purpose purpose) {
     footprint.tensors += footprint.results;
   if (p.epilogue.statistics)
     footprint.tensors += 2 * Bytes(result.c) * getByteSize(DataType::F32);
+  if (p.epilogue.normGradient != NormGradient::None)
+    footprint.tensors += 2 * footprint.results +
+                         6 * Bytes(result.c) * getByteSize(DataType::F32);
   // The case keeps the result's content before the kernel.
   footprint.copies = footprint.results;
   // A tuner has an interval for each element, and a kernel's result.

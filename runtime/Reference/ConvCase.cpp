@@ -42,6 +42,8 @@ ConvCase::ConvCase(const ConvProblem &problem, DataKind kind, uint64_t seed)
     variance = mean;
     moveMeans();
   }
+  if (problem.epilogue.normGradient != NormGradient::None)
+    makeNorm(next);
   chooseScalars();
 }
 
@@ -55,6 +57,45 @@ void ConvCase::moveMeans() {
     const double value = loadElement(biasType, bias.data(), i);
     storeElement(biasType, bias.data(), i,
                  value + (i % 2 == 0 ? kDistance : -kDistance));
+  }
+}
+
+/// Of even channels z and its mean are far from zero, where a difference of
+/// sums would lose what is left of them.
+void ConvCase::makeNorm(uint64_t seed) {
+  using namespace norm_gradient;
+  constexpr double kDistance = 16;
+  const TensorLengths lengths = problem.getResultLengths();
+  const NormGradient gradient = problem.epilogue.normGradient;
+  auto make = [&](KernelArg arg, ElementType element, int64_t count) {
+    *findTensor(arg) = makeData(element, count, kind, seed++);
+  };
+  make(kInput, resultType, getResultSpan(problem));
+  for (KernelArg arg : {kMean, kInverse})
+    make(arg, ElementType::F32, lengths.c);
+  if (gradient == NormGradient::Relu)
+    for (KernelArg arg : {kScale, norm_gradient::kBias})
+      make(arg, ElementType::F32, lengths.c);
+  if (gradient == NormGradient::Mask)
+    make(kMask, resultType, getResultSpan(problem));
+  for (KernelArg arg : {kSum, kDot})
+    *findTensor(arg) = makePoison(ElementType::F32, lengths.c);
+  auto change = [&](KernelArg arg, ElementType element, int64_t i, double add) {
+    char *data = findTensor(arg)->data();
+    storeElement(element, data, i, loadElement(element, data, i) + add);
+  };
+  const reference::Sizes sizes = getReferenceSizes(lengths);
+  const reference::Strides strides =
+      getReferenceStrides(getResultStrides(problem));
+  reference::Coord at;
+  for (int64_t i = 0; i < sizes.getProduct(); ++i, sizes.advance(at))
+    if (at.channel % 2 == 0)
+      change(kInput, resultType, strides.getOffset(at), kDistance);
+  for (int64_t channel = 0; channel < lengths.c; ++channel) {
+    if (channel % 2 == 0)
+      change(kMean, ElementType::F32, channel, kDistance);
+    // One over a deviation is positive.
+    change(kInverse, ElementType::F32, channel, 4);
   }
 }
 
@@ -112,6 +153,33 @@ void ConvCase::adaptTo(const GpuTarget &target) {
   if (target.has(Erratum::FlushesHalfSubnormals))
     flushSubnormals();
   hasShortSums = target.hasWgmma && isFloat8(problem.dataType);
+}
+
+const std::vector<char> *ConvCase::findTensor(KernelArg arg) const {
+  switch (arg) {
+  case KernelArg::X:
+    return &x;
+  case KernelArg::W:
+    return &w;
+  case KernelArg::Y:
+    return &y;
+  case KernelArg::Bias:
+    return &bias;
+  case KernelArg::Residual:
+    return &residual;
+  case KernelArg::Mean:
+    return &mean;
+  case KernelArg::Variance:
+    return &variance;
+  default:
+    break;
+  }
+  const int number = getOffset(arg, KernelArg::Tensor0);
+  return number >= 0 && number < kNormTensors ? &normTensors[number] : nullptr;
+}
+
+std::vector<char> *ConvCase::findTensor(KernelArg arg) {
+  return const_cast<std::vector<char> *>(std::as_const(*this).findTensor(arg));
 }
 
 const std::vector<char> &ConvCase::getResult() const {
@@ -185,7 +253,26 @@ reference::Expected ConvCase::applyEpilogue(reference::Expected sums) const {
   reference::applyEpilogue(
       getEpilogue(),
       type == ElementType::F64 ? ElementType::F64 : ElementType::F32, sums);
+  if (problem.epilogue.normGradient != NormGradient::None)
+    reference::clear(getNorm(), sums);
   return sums;
+}
+
+reference::NormGradient ConvCase::getNorm() const {
+  using namespace norm_gradient;
+  auto ofChannels = [&](KernelArg arg) {
+    return TensorView{
+        ElementType::F32, findTensor(arg)->data(), {.channel = 1}};
+  };
+  reference::NormGradient norm{viewResult(*findTensor(kInput)),
+                               ofChannels(kMean), ofChannels(kInverse)};
+  if (problem.epilogue.normGradient == NormGradient::Relu) {
+    norm.scale = ofChannels(kScale);
+    norm.bias = ofChannels(norm_gradient::kBias);
+  }
+  if (problem.epilogue.normGradient == NormGradient::Mask)
+    norm.mask = viewResult(*findTensor(kMask));
+  return norm;
 }
 
 reference::Expected
@@ -241,21 +328,40 @@ reference::Report ConvCase::checkSample(int64_t count, uint64_t seed) const {
   return compareWith(evaluate(&sample));
 }
 
-std::string ConvCase::checkStatistics() const {
-  if (!problem.epilogue.statistics)
+std::vector<KernelArg> ConvCase::getChannelResults() const {
+  if (problem.epilogue.statistics)
+    return {KernelArg::Mean, KernelArg::Variance};
+  if (problem.epilogue.normGradient != NormGradient::None)
+    return {norm_gradient::kSum, norm_gradient::kDot};
+  return {};
+}
+
+std::string ConvCase::checkChannelResults() const {
+  const std::vector<KernelArg> args = getChannelResults();
+  if (args.empty())
     return "";
-  const auto expected = reference::getStatistics(
-      getReferenceSizes(problem.getResultLengths()), getResultView());
-  auto compareWith = [](std::string_view name,
-                        const reference::Expected &values,
-                        const std::vector<char> &actual) -> std::string {
-    const reference::Report report = compare(
-        values, TensorView{ElementType::F32, actual.data(), {.channel = 1}});
-    return report.passed() ? "" : std::string(name) + ": " + report.toText();
-  };
-  const std::string fault = compareWith("mean", expected.mean, mean);
-  return fault.empty() ? compareWith("variance", expected.variance, variance)
-                       : fault;
+  const reference::Sizes sizes = getReferenceSizes(problem.getResultLengths());
+  std::array<reference::Expected, 2> expected;
+  if (problem.epilogue.statistics) {
+    auto [means, variances] = reference::getStatistics(sizes, getResultView());
+    expected = {std::move(means), std::move(variances)};
+  } else {
+    auto [sum, dot] = reference::getNormSums(getNorm(), sizes, getResultView());
+    expected = {std::move(sum), std::move(dot)};
+  }
+  const bool isStatistics = problem.epilogue.statistics;
+  for (size_t i = 0; i < args.size(); ++i) {
+    const reference::Report report =
+        compare(expected[i], TensorView{ElementType::F32,
+                                        findTensor(args[i])->data(),
+                                        {.channel = 1}});
+    const std::string_view name = isStatistics ? getName(args[i])
+                                  : i == 0     ? "sum"
+                                               : "dot";
+    if (!report.passed())
+      return std::string(name) + ": " + report.toText();
+  }
+  return "";
 }
 
 std::string ConvCase::checkGaps() const {

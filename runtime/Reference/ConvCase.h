@@ -9,10 +9,13 @@
 #define TESSERA_RUNTIME_REFERENCE_CONVCASE_H
 
 #include "dialect/Reference/Epilogue.h"
+#include "dialect/Reference/NormGradient.h"
 #include "dialect/Reference/TestData.h"
 #include "runtime/Base/GpuTarget.h"
+#include "runtime/Base/KernelArg.h"
 #include "runtime/Base/Problem.h"
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -51,8 +54,14 @@ public:
   /// Returns an empty string if the bytes between the elements of the result
   /// are unchanged, otherwise a message.
   std::string checkGaps() const;
-  /// The same for statistics, which are those of the result's content.
-  std::string checkStatistics() const;
+  /// The same for statistics, or for the sums of a normalisation's gradient,
+  /// which are those of the result's content.
+  std::string checkChannelResults() const;
+  /// The tensors of checkChannelResults() that a kernel writes.
+  std::vector<KernelArg> getChannelResults() const;
+  /// An input, result or further tensor by its name; null if there is none.
+  std::vector<char> *findTensor(KernelArg arg);
+  const std::vector<char> *findTensor(KernelArg arg) const;
 
   std::vector<char> x;
   std::vector<char> w;
@@ -62,6 +71,11 @@ public:
   /// Of each channel of the result, in f32: poison until a kernel's results are
   /// copied here; empty without statistics.
   std::vector<char> mean, variance;
+  /// The tensors of `norm_gradient` by their number, those that a kernel writes
+  /// as above; empty without a normalisation's gradient, or if its kind has
+  /// none.
+  static constexpr int kNormTensors = 8;
+  std::array<std::vector<char>, kNormTensors> normTensors;
   double alpha = 1;
   double beta = 0;
   double activAlpha = 0;
@@ -72,6 +86,8 @@ private:
   void flushSubnormals();
   void chooseScalars();
   void moveMeans();
+  void makeNorm(uint64_t seed);
+  reference::NormGradient getNorm() const;
   reference::TensorView getX() const;
   reference::TensorView getW() const;
   reference::TensorView getY() const;

@@ -514,8 +514,35 @@ static RowWiseRecipe makeGates(RowWiseKind op, std::vector<uint32_t> modes,
   return recipe;
 }
 
+/// A whole step: a state and `weights` tensors that it is multiplied by.
+/// Weights are small, so that long sums stay where gates are not constant.
+static RowWiseRecipe makeStep(RowWiseKind op, std::vector<uint32_t> modes,
+                              size_t weights, size_t inputs, size_t outputs) {
+  RowWiseRecipe recipe{.op = op,
+                       .reduces = true,
+                       .modes = std::move(modes),
+                       .tensors = {{.extent = Any, .least = -1, .most = 1}},
+                       .scalars = {}};
+  recipe.tensors.resize(1 + weights, Tensor{.least = -0.25, .most = 0.25});
+  recipe.tensors.resize(
+      1 + weights + inputs,
+      Tensor{.extent = RowExtent::Row, .least = -1, .most = 1});
+  recipe.tensors.resize(1 + weights + inputs + outputs,
+                        Tensor{.role = RowOutput, .extent = RowExtent::Row});
+  return recipe;
+}
+
 static std::vector<RowWiseRecipe> makeRnn() {
-  return {makeGates(RowWiseKind::RnnForward, {0, 1}, 2, 2),
+  return {makeStep(RowWiseKind::RnnStep, {0, 1}, 1, 1, 1),
+          makeStep(RowWiseKind::RnnStep, {2, 3}, 1, 1, 2),
+          makeStep(RowWiseKind::RnnStepBackward, {0, 1}, 1, 2, 1),
+          makeStep(RowWiseKind::LstmStep, {0}, 4, 5, 2),
+          makeStep(RowWiseKind::LstmStep, {1}, 4, 5, 6),
+          makeStep(RowWiseKind::LstmStepBackward, {0}, 1, 7, 5),
+          makeStep(RowWiseKind::GruStep, {0}, 3, 5, 1),
+          makeStep(RowWiseKind::GruStep, {1}, 3, 5, 5),
+          makeStep(RowWiseKind::GruStepBackward, {0}, 1, 7, 7),
+          makeGates(RowWiseKind::RnnForward, {0, 1}, 2, 2),
           makeGates(RowWiseKind::RnnForward, {2, 3}, 2, 4),
           makeGates(RowWiseKind::RnnBackward, {0, 1}, 3, 1),
           makeGates(RowWiseKind::LstmForward, {0}, 5, 3),

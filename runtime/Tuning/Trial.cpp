@@ -70,38 +70,27 @@ private:
 } // namespace
 
 const std::vector<char> &ConvTrial::getTensor(KernelArg arg) const {
-  switch (arg) {
-  case KernelArg::X:
-    return data.x;
-  case KernelArg::W:
-    return data.w;
-  case KernelArg::Y:
-    return data.y;
-  case KernelArg::Bias:
-    return data.bias;
-  case KernelArg::Residual:
-    return data.residual;
-  case KernelArg::Mean:
-    return data.mean;
-  case KernelArg::Variance:
-    return data.variance;
-  default:
-    return kNone;
+  const std::vector<char> *tensor = data.findTensor(arg);
+  return tensor ? *tensor : kNone;
+}
+
+static KernelArg getResultArg(Direction direction) {
+  switch (direction) {
+  case Direction::Forward:
+    return KernelArg::Y;
+  case Direction::BackwardData:
+    return KernelArg::X;
+  case Direction::BackwardWeights:
+    return KernelArg::W;
   }
+  __builtin_unreachable();
 }
 
 std::vector<KernelArg> ConvTrial::getOutputs() const {
-  switch (problem.direction) {
-  case Direction::Forward:
-    if (problem.epilogue.statistics)
-      return {KernelArg::Y, KernelArg::Mean, KernelArg::Variance};
-    return {KernelArg::Y};
-  case Direction::BackwardData:
-    return {KernelArg::X};
-  case Direction::BackwardWeights:
-    return {KernelArg::W};
-  }
-  __builtin_unreachable();
+  std::vector<KernelArg> outputs = {getResultArg(problem.direction)};
+  const std::vector<KernelArg> further = data.getChannelResults();
+  outputs.insert(outputs.end(), further.begin(), further.end());
+  return outputs;
 }
 
 void ConvTrial::setScalars(LaunchArgs &args) const {
@@ -115,12 +104,11 @@ void ConvTrial::setScalars(LaunchArgs &args) const {
 /// The tensor that is computed comes first. Statistics are of what is stored.
 std::string ConvTrial::judge(const TrialOutputs &outputs) {
   const std::string fault = check->check(outputs.begin()->second);
-  if (!fault.empty() || !problem.epilogue.statistics)
+  if (!fault.empty() || !problem.epilogue.hasChannelResults())
     return fault;
-  result.getResult() = outputs.at(KernelArg::Y);
-  result.mean = outputs.at(KernelArg::Mean);
-  result.variance = outputs.at(KernelArg::Variance);
-  return result.checkStatistics();
+  for (const auto &[arg, bytes] : outputs)
+    *result.findTensor(arg) = bytes;
+  return result.checkChannelResults();
 }
 
 bool ConvTrial::isQuickOnHost() const {

@@ -318,20 +318,83 @@ class CompileTest(unittest.TestCase):
             mine = make_network(
                 nn.Conv2d(8, 64, 3, bias=False), nn.BatchNorm2d(64), nn.ReLU(), nn.Conv2d(64, 72, 3, 2, 1, bias=False),
                 nn.BatchNorm2d(72), nn.Conv2d(72, 8, 1), nn.BatchNorm2d(8, affine=False), nn.AdaptiveAvgPool2d(3)).train()
-            exact, theirs = copy.deepcopy(mine), copy.deepcopy(mine)
-            compiled = torch.compile(mine, backend="tessera", options={**WITHOUT_INDUCTOR, "statistics": True})
             x, weights = make(4, 8, 17, 15) + 3, torch.randn(8, 3, 3, device=DEVICE)
-
-            def step(network):
-                with torch.autocast(DEVICE, dtype):
-                    y = network(x)
-                (y.float() * weights).sum().backward()
-            (exact(x) * weights).sum().backward()
-            step(theirs)
-            count = self.count(lambda: step(compiled))
+            count = self.check_step(mine, {"statistics": True}, dtype, x, weights)
             # The third has a bias.
             self.assertEqual((count["compiled_conv_statistics"], count["compiled_convolution"]), (2, 1))
-            self.compare_steps(mine, theirs, exact)
+
+    # Gradients of convolutions add up what the gradient of a batch normalisation in front needs: behind a ReLU that is
+    # computed again, at the end of a residual block, where the other branch's gradient is added, and without a ReLU.
+    # A convolution with strides leaves it to PyTorch. The same beside statistics, and beside normalisations of ours.
+    def test_training_norm_gradients(self):
+        class Residual(nn.Module):
+            def __init__(self, shortcut):
+                super().__init__()
+                self.body = nn.Sequential(
+                    nn.Conv2d(64, 72, 1, bias=False), nn.BatchNorm2d(72), nn.ReLU(),
+                    nn.Conv2d(72, 64, 3, padding=1, bias=False), nn.BatchNorm2d(64))
+                self.shortcut = nn.Sequential(
+                    nn.Conv2d(64, 64, 1, bias=False), nn.BatchNorm2d(64)) if shortcut else nn.Identity()
+
+            def forward(self, x):
+                return (self.body(x) + self.shortcut(x)).relu()
+        # Other batches, since preparing calls what is compiled already.
+        for dtype, batch, further in ((torch.bfloat16, 4, {}), (torch.float16, 3, {"statistics": True}),
+                                      (torch.bfloat16, 2, {"statistics": True, "norm_relu": True})):
+            mine = make_network(
+                nn.Conv2d(8, 64, 3, bias=False), nn.BatchNorm2d(64), nn.ReLU(), Residual(True), Residual(False),
+                nn.Conv2d(64, 64, 1, bias=False), nn.BatchNorm2d(64), nn.Conv2d(64, 64, 1, bias=False),
+                nn.BatchNorm2d(64), nn.ReLU(), nn.Conv2d(64, 8, 3, 2, 1)).train()
+            for module in mine.modules():
+                if isinstance(module, nn.BatchNorm2d):
+                    nn.init.uniform_(module.weight, 0.5, 1.5)
+                    nn.init.uniform_(module.bias, -0.5, 0.5)
+            x, weights = make(batch, 8, 11, 9) + 3, torch.randn(8, 5, 4, device=DEVICE)
+            count = self.check_step(mine, {"norm_gradients": True, **further}, dtype, x, weights)
+            # One behind the first ReLU, whose gradient joins two branches; two in each block, of which the second has
+            # one at its beginning, too; one without ReLU.
+            self.assertEqual(count["compiled_conv_norm_backward"], 6, further)
+
+    # The operator and what stands in for it, of each kind. In 16 bits the latter's sums are of what it has rounded.
+    def test_norm_gradients(self):
+        torch.manual_seed(0)
+        for dtype in (torch.float32, torch.bfloat16, torch.float16):
+            z, mask, residual, w = make(2, 16, 9, 7) + 20, make(2, 16, 9, 7), make(2, 16, 9, 7), make(24, 16, 3, 3)
+            grad, (mean, inverse, scale, bias) = make(2, 24, 5, 5), torch.randn(4, 16, device=DEVICE)
+            z, mask, residual, w, grad = (one.to(dtype) for one in (z, mask, residual, w, grad))
+            mean, inverse = mean + 20, inverse.abs() + 1
+            window = [2, 1], [1, 0], [1, 1], 1
+            for further, numbers in (((None, None, None), (None,)), ((scale, bias, None), (residual,)),
+                                     ((None, None, mask), (None, residual))):
+                for added in numbers:
+                    arguments = grad, w, added, z, mean, inverse, *further, *window
+                    results = torch.ops.tessera_compiled.compiled_conv_norm_backward(*arguments)
+                    self.assertEqual(_fused.start().fallbacks, {})
+                    wanted = _fused._convolve_norm_backward(*arguments)
+                    torch.testing.assert_close(results[0], wanted[0], atol=2e-1, rtol=2e-2)
+                    if dtype is torch.float32:
+                        torch.testing.assert_close(results[1:], wanted[1:], atol=1e-2, rtol=1e-4)
+                    self.assertTrue(results[0].is_contiguous(memory_format=LAST))
+                    # The sums are those of what is stored.
+                    wide = results[0].double()
+                    torch.testing.assert_close(results[1].double(), wide.sum((0, 2, 3)), atol=1e-4, rtol=1e-5)
+                    n = (z.double() - mean.view(-1, 1, 1)) * inverse.view(-1, 1, 1)
+                    torch.testing.assert_close(results[2].double(), (wide * n).sum((0, 2, 3)), atol=1e-3, rtol=1e-5)
+
+    def check_step(self, mine, options, dtype, x, weights):
+        """Trains by one step: a copy in f32, one in PyTorch's `dtype`, and `mine` compiled. Returns its calls."""
+        exact, theirs = copy.deepcopy(mine), copy.deepcopy(mine)
+        compiled = torch.compile(mine, backend="tessera", options={**WITHOUT_INDUCTOR, **options})
+
+        def step(network):
+            with torch.autocast(DEVICE, dtype):
+                y = network(x)
+            (y.float() * weights).sum().backward()
+        (exact(x) * weights).sum().backward()
+        step(theirs)
+        count = self.count(lambda: step(compiled))
+        self.compare_steps(mine, theirs, exact)
+        return count
 
     def compare_steps(self, mine, theirs, exact):
         """Gradients and buffers, whose distance from those of f32 may be little more than PyTorch's own."""

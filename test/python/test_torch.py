@@ -2,9 +2,11 @@
 the GPU.
 """
 
+import contextlib
 import ctypes
 import itertools
 import os
+import tempfile
 import threading
 import unittest
 from unittest import mock
@@ -43,6 +45,39 @@ def get_counters():
     counters = (ctypes.c_uint64 * 7)(56)  # tesseraCounters; the size is in the lower half of the first number.
     _library.check(_library.get_api().tesseraGetCounters(counters))
     return counters[1], counters[2]
+
+
+def make_network(device):
+    """A network with the operators that are ours, and eight images; the same numbers in every process."""
+    with torch.device("cpu"):
+        torch.manual_seed(4)
+        net = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3, padding=1), torch.nn.BatchNorm2d(8), torch.nn.ReLU(),
+                                  torch.nn.MaxPool2d(2), torch.nn.Conv2d(8, 4, 3), torch.nn.Flatten())
+        images = torch.randn(8, 3, 8, 8)
+    return net.to(device), images.to(device)
+
+
+def train_share(rank, address, folder):
+    """Process `rank` of two: gradients of DistributedDataParallel of its share of the images, by ours and by PyTorch's
+    operators."""
+    device = torch.device("cpu" if DEVICE == "cpu" else f"cuda:{rank}")
+    setUpModule()
+    if DEVICE != "cpu":
+        torch.cuda.set_device(device)
+    torch.distributed.init_process_group("gloo" if DEVICE == "cpu" else "nccl", init_method=f"file://{address}",
+                                         rank=rank, world_size=2)
+    saved = {}
+    for ours in (False, True):
+        net, images = make_network(device)
+        net = torch.nn.parallel.DistributedDataParallel(net, device_ids=None if DEVICE == "cpu" else [rank])
+        with tessera.torch.enabled() if ours else contextlib.nullcontext():
+            for _ in range(3):  # The extension answers from the second step on.
+                net.zero_grad()
+                net(images.chunk(2)[rank]).square().mean().backward()
+            report = tessera.torch.report() if ours else None
+        saved[ours] = [p.grad.cpu() for p in net.parameters()]
+    torch.save((saved, sum(report.calls.values()), report.fallbacks), os.path.join(folder, str(rank)))
+    torch.distributed.destroy_process_group()
 
 
 class TorchTest(unittest.TestCase):
@@ -421,6 +456,35 @@ class TorchTest(unittest.TestCase):
             self.assertEqual(tessera.torch.report().calls, {"convolution": 20})
         for result in results:
             torch.testing.assert_close(result, wanted)
+
+    # Two processes, each with half of the images, add up their gradients: gloo's between CPUs, NCCL's between GPUs.
+    @unittest.skipIf(DEVICE == "cuda" and torch.cuda.device_count() < 2, "needs two GPUs")
+    def test_processes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with torch.device("cpu"):
+                torch.multiprocessing.spawn(train_share, (os.path.join(folder, "address"), folder), nprocs=2)
+            shares = [torch.load(os.path.join(folder, str(rank))) for rank in range(2)]
+        for gradients, calls, fallbacks in shares:
+            self.assertEqual((calls, fallbacks), (3 * 8, {}))
+            for mine, wanted in zip(gradients[True], gradients[False]):
+                torch.testing.assert_close(mine, wanted, rtol=1e-4, atol=1e-5)
+        for first, second in zip(shares[0][0][True], shares[1][0][True]):
+            self.assertTrue(torch.equal(first, second))
+
+    # Calls of one process alternate between two GPUs; each has its own handle, kernels and workspace.
+    @unittest.skipIf(DEVICE == "cpu" or torch.cuda.device_count() < 2, "needs two GPUs")
+    def test_two_gpus(self):
+        networks = [make_network(f"cuda:{index}") for index in range(2)]
+        wanted = [torch.autograd.grad(net(x).square().mean(), list(net.parameters())) for net, x in networks]
+        with tessera.torch.enabled():
+            for _ in range(3):
+                for (net, x), gradients in zip(networks, wanted):
+                    mine = torch.autograd.grad(net(x).square().mean(), list(net.parameters()))
+                    for one, other in zip(mine, gradients):
+                        self.assertEqual(one.device, x.device)
+                        torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)
+            report = tessera.torch.report()
+        self.assertEqual((sum(report.calls.values()), report.fallbacks), (6 * 8, {}))
 
     # A plan is decided once by Python; then the extension carries it out: results, counts, gradients of a bias, a
     # momentum that changes, errors, and calls that it leaves to Python.

@@ -57,10 +57,11 @@ def run_tile(tile, convolution, is_late):
     """Runs all launches of a tile as gpu_pack.py reads it, with copies and
     products at once or late. Returns the result, its means and variances."""
     data, letter = convolution.data, convolution.result
-    of_channels = 4 * convolution.sizes["k"]
+    of_channels = 4 * convolution.shapes[letter][-1]
+    channel_results = ("t3", "t4") if convolution.norm else ("mean", "variance")
     memory = GlobalMemory({name: len(values) for name, values in data.items()}
                           | {"workspace": tile["workspace"],
-                             "mean": of_channels, "variance": of_channels})
+                             **dict.fromkeys(channel_results, of_channels)})
     for name in data.keys() - {letter}:
         memory.get(name, len(data[name]))[:] = data[name]
     kernels = read_program(tile["ptx"])
@@ -81,7 +82,7 @@ def run_tile(tile, convolution, is_late):
             machine.run(block)
     return (convolution.decode(memory.get(letter, len(data[letter])), letter),
             *(memory.get(name, of_channels).view(np.float32).astype(np.float64)
-              for name in ("mean", "variance")))
+              for name in channel_results))
 
 
 def judge_statistics(result, mean, variance):
@@ -97,6 +98,24 @@ def judge_statistics(result, mean, variance):
         if len(wrong):
             return (f"{name} of {len(wrong)} channels, first {wrong[0]}: "
                     f"{values[wrong[0]]:.8g}, not {of[wrong[0]]:.8g}")
+    return ""
+
+
+def judge_sums(result, convolution, *sums):
+    """The same of a normalisation's gradient, by the rule of dialect/Reference/
+    Compare.h."""
+    tensors, channels = convolution.tensors, result.shape[-1]
+    centred = (tensors["t0"] - tensors["t1"]) * tensors["t2"]
+    most = 4 * 2 ** -24 * np.sqrt(result.size / channels + 4)
+    for name, values, terms in (("sum", sums[0], result),
+                                ("dot", sums[1], result * centred)):
+        terms = terms.reshape(-1, channels)
+        wanted = terms.sum(0)
+        wrong = np.flatnonzero(
+            ~(abs(values - wanted) <= most * abs(terms).sum(0)))
+        if len(wrong):
+            return (f"{name} of {len(wrong)} channels, first {wrong[0]}: "
+                    f"{values[wrong[0]]:.8g}, not {wanted[wrong[0]]:.8g}")
     return ""
 
 
@@ -135,6 +154,8 @@ def run(tile, config, options):
             error, wrong = judge(result, convolution)
             if convolution.has_statistics and not wrong:
                 wrong = judge_statistics(result, *statistics)
+            if convolution.norm and not wrong:
+                wrong = judge_sums(result, convolution, *statistics)
         except Fault as fault:
             print(f"FAULT {name}: {fault}{suffix}")
             return 1

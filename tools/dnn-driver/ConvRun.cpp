@@ -27,7 +27,7 @@ static bool hasFunction(const ConvProblem &problem) {
   if (e.isEmpty())
     return true;
   return problem.hasDepth() && e.alpha && !e.bias && !e.residual &&
-         !e.statistics && e.activation == Activation::None;
+         !e.hasChannelResults() && e.activation == Activation::None;
 }
 
 //===----------------------------------------------------------------------===//
@@ -49,9 +49,17 @@ ErrorOr<ConvRun> ConvRun::create(const GpuApi &gpu,
        {&x, &w, &y, &bias, &residual, &mean, &variance})
     if (!*buffer)
       return buffer->getStatus();
+  std::vector<DeviceBuffer> norm;
+  for (const std::vector<char> &tensor : data.normTensors) {
+    ErrorOr<DeviceBuffer> buffer = upload(gpu, tensor);
+    if (!buffer)
+      return buffer.getStatus();
+    norm.push_back(std::move(*buffer));
+  }
   ConvRun run(gpu, options, problem, data,
               {std::move(*x), std::move(*w), std::move(*y), std::move(*bias),
-               std::move(*residual), std::move(*mean), std::move(*variance)});
+               std::move(*residual), std::move(*mean), std::move(*variance),
+               std::move(norm)});
   Status status = run.setDescriptors();
   if (status.isOk())
     status = run.checkOutputLengths();
@@ -259,6 +267,8 @@ Status ConvRun::runProblem(const ChosenKernel &kernel) {
   arguments.residual = buffers.residual.get();
   arguments.mean = buffers.mean.get();
   arguments.variance = buffers.variance.get();
+  for (size_t i = 0; i < buffers.norm.size(); ++i)
+    arguments.tensors[i] = buffers.norm[i].get();
   arguments.workSpace = workspace->get();
   arguments.workSpaceSize = kernel.workspaceBytes;
   arguments.alpha = data.alpha;
@@ -319,10 +329,15 @@ Status ConvRun::readResults(ConvCase &results) const {
     return buffer.copyToHost(host.data(), host.size());
   };
   Status status = read(getResultBuffer(), results.getResult());
-  if (status.isOk() && problem.epilogue.statistics)
-    status = read(buffers.mean, results.mean);
-  if (status.isOk() && problem.epilogue.statistics)
-    status = read(buffers.variance, results.variance);
+  for (KernelArg arg : results.getChannelResults()) {
+    const DeviceBuffer &buffer =
+        arg == KernelArg::Mean ? buffers.mean
+        : arg == KernelArg::Variance
+            ? buffers.variance
+            : buffers.norm[getOffset(arg, KernelArg::Tensor0)];
+    if (status.isOk())
+      status = read(buffer, *results.findTensor(arg));
+  }
   return status;
 }
 

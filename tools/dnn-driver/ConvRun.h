@@ -54,6 +54,7 @@ private:
   /// The tensors of the problem on the device.
   struct Buffers {
     DeviceBuffer x, w, y, bias, residual, mean, variance;
+    std::vector<DeviceBuffer> norm; ///< As ConvCase::normTensors.
   };
 
   ConvRun(const GpuApi &gpu, const DriverOptions &options,

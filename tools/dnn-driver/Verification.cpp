@@ -62,6 +62,6 @@ Verification driver::judge(const ConvProblem &problem, const ConvCase &data,
   const reference::Report report = compare(expected, actual);
   std::string wrong = report.passed() ? data.checkGaps() : report.toText();
   if (wrong.empty())
-    wrong = data.checkStatistics();
+    wrong = data.checkChannelResults();
   return {getError(expected, actual), getTolerance(problem), std::move(wrong)};
 }

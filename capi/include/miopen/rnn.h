@@ -3,8 +3,8 @@
  * @file
  * Vanilla networks, LSTM and GRU of half, bfloat16 and float, in any number of
  * layers, one or two directions, with and without biases, input weights and
- * dropout between layers. A network is a list of launches, two for each time
- * step, layer and direction.
+ * dropout between layers. A network is a list of launches, one or two for each
+ * time step, layer and direction.
  *
  * Sequences are given in two ways. One descriptor for each time step has a
  * batch and a vector, and perhaps more lengths that are 1; batches do not rise,

@@ -10,6 +10,7 @@
  * conv-fwd-f16-nhwc,nhwc,nhwc-n1c8h9w9-k8y3x3-p1:0x2-s1x1-d1x1-g1
  * conv-fwd-i8,f32-nhwc,nhwc,nhwc-n1c8h9w9-k8y1x1-p0x0-s1x1-d1x1-g1-ebias+relu
  * conv-fwd-bf16-nhwc,nhwc,nhwc-n8c64h56w56-k64y3x3-p1x1-s1x1-d1x1-g1-estats
+ * conv-bwd-bf16-nhwc,nhwc,nhwc-n8c64h56w56-k64y3x3-p1x1-s1x1-d1x1-g1-enormgradrelu
  * pool-fwd-max-f16-nhwc,nhwc-n64c64h112w112-y3x3-p1x1-s2x2-iu8mask
  * rowwise-activ_fwd-m3-51380224-r-i:f16:1-o:f16:1
  * @endverbatim
@@ -57,7 +58,9 @@ typedef struct tesseraProblemArguments {
   double activGamma;    /**< Parameter c of the activation. */
   /* A structSize that ends here is accepted: the first clients had no more. */
   const void *tensors[12]; /**< Tensors of a row-wise problem ("rows-..."), in
-                                the order of the text. */
+                                the order of the text; with "normgrad" and its
+                                kin those of docs/spec/convolution.md, of which
+                                3 and 4 are written. */
   double scalars[6]; /**< Scalars of its operation (docs/spec/row-wise.md). */
   /* A structSize that ends here is accepted, too. */
   void *mean;     /**< With "stats": of each channel of y, in f32; written. */

@@ -56,6 +56,10 @@ void RnnExecution::backwardGates(const Pass &pass, int64_t step,
 void RnnExecution::backwardStep(const Pass &pass, int64_t step,
                                 const RnnMatrix &dOutput) {
   backwardGates(pass, step, dOutput);
+  multiplyGradients(pass, step);
+}
+
+void RnnExecution::multiplyGradients(const Pass &pass, int64_t step) {
   // In a GRU the update gate passes a part of the gradient on.
   launcher.multiply(
       Direction::BackwardData, pass.hidden.getRows(0, seqs.rows[step]),
@@ -102,8 +106,11 @@ ApiResult RnnExecution::backwardData(const void *dy, const void *w, void *dx,
           beginState(pass, dFinal.hidden, dInitial.hidden, space.hidden);
       if (net.isLstm())
         pass.cell = beginState(pass, dFinal.cell, dInitial.cell, space.cell);
-      for (int64_t i = 0; i < steps; ++i)
-        backwardStep(pass, direction == 0 ? steps - 1 - i : i, dOutput);
+      if (task.fusesSteps())
+        backwardFused(pass, dOutput);
+      else
+        for (int64_t i = steps; i-- > 0;)
+          backwardStep(pass, getStepNumber(pass, i), dOutput);
       endState(pass, pass.hidden, dInitial.hidden);
       if (net.isLstm())
         endState(pass, pass.cell, dInitial.cell);

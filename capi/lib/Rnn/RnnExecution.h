@@ -3,7 +3,8 @@
 // Each layer multiplies all rows of its input by the input's weights at once.
 // Then each direction goes through the time steps: it multiplies a running
 // hidden state by the hidden weights, and one row-wise launch makes of both
-// products the output and the next state. A running state has a row for each
+// products the output and the next state. Where that is faster, one launch does
+// both (RnnFused.cpp). A running state has a row for each
 // sequence, the longest first, so that a step works on the first rows of it and
 // the rows of sequences that have ended, or that a backward direction has not
 // begun, keep their state.
@@ -32,6 +33,8 @@ struct RnnTask {
   RnnSequences seqs;
   const miopenDropoutDescriptor *dropout = nullptr; ///< Null without dropout.
 
+  /// Whether one launch makes a step: the product and what follows it.
+  bool fusesSteps() const;
   RnnExtent getExtent() const {
     return {seqs.totalRows, seqs.getBatch(), seqs.isPacked, dropout != nullptr};
   }
@@ -58,18 +61,41 @@ private:
     RnnMatrix hidden, cell;
   };
 
+  /// `bias` has the columns of `gates`, or is null.
   void forwardInput(int64_t layer, const RnnMatrix &input,
-                    const RnnMatrix &gates);
-  void addInput(const RnnMatrix &input, const RnnMatrix &gates);
+                    const RnnMatrix &gates, const void *bias);
+  void addInput(const RnnMatrix &input, const RnnMatrix &gates,
+                const void *bias);
+  /// All steps of a direction.
+  void forwardPass(const Pass &pass, const RnnMatrix &gates,
+                   const RnnMatrix &output);
   void forwardStep(const Pass &pass, int64_t step, const RnnMatrix &gates,
                    const RnnMatrix &output);
   void forwardGates(const Pass &pass, int64_t step, const RnnMatrix &sums,
                     const RnnMatrix &output);
   void backwardStep(const Pass &pass, int64_t step, const RnnMatrix &dOutput);
   void backwardGates(const Pass &pass, int64_t step, const RnnMatrix &dOutput);
+  /// Makes the gradient of the state before a step from those of its products.
+  void multiplyGradients(const Pass &pass, int64_t step);
   void backwardInput(int64_t layer, const RnnMatrix &dInput);
   void weightGradients(int64_t layer, const RnnMatrix &input);
 
+  // Steps in one launch each.
+  void addBiases(int64_t layer);
+  void forwardFused(const Pass &pass, const RnnMatrix &gates,
+                    const RnnMatrix &output);
+  void fusedStep(const Pass &pass, int64_t i, const RnnMatrix &state,
+                 const RnnMatrix &gates, const RnnMatrix &output);
+  void keepStates(const Pass &pass, const RnnMatrix &output);
+  void backwardFused(const Pass &pass, const RnnMatrix &dOutput);
+  void transposeWeights(const Pass &pass);
+  void fusedGradients(const Pass &pass, int64_t step, int64_t next,
+                      const RnnMatrix &dOutput);
+
+  /// The number of the `i`th step that a forward pass comes to.
+  int64_t getStepNumber(const Pass &pass, int64_t i) const;
+  /// The mode of the operations that make a step.
+  uint32_t getForwardMode() const;
   RnnMatrix getOutput(int64_t layer, const RnnMatrix &last) const;
   RnnMatrix drop(int64_t layer, const RnnMatrix &output);
   void dropGradient(int64_t layer, const RnnMatrix &gradient);

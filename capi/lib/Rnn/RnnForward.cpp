@@ -8,13 +8,13 @@ using namespace tessera;
 using namespace tessera::capi;
 
 /// Without input weights each gate takes the input itself.
-void RnnExecution::addInput(const RnnMatrix &input, const RnnMatrix &gates) {
+void RnnExecution::addInput(const RnnMatrix &input, const RnnMatrix &gates,
+                            const void *bias) {
   const int64_t blocks = gates.columns / net.hidden;
   const std::array lengths = {gates.rows, blocks, net.hidden};
   const std::array<int64_t, 3> inputStrides = {input.stride, 0, 1},
                                biasStrides = {0, net.hidden, 1},
                                gateStrides = {gates.stride, net.hidden, 1};
-  const void *bias = getBias(net.getInputBias(0));
   RowWiseCall call(launcher.getHandle(),
                    bias ? RowWiseKind::OpTensor : RowWiseKind::TransformTensor,
                    0, lengths);
@@ -28,14 +28,14 @@ void RnnExecution::addInput(const RnnMatrix &input, const RnnMatrix &gates) {
 }
 
 void RnnExecution::forwardInput(int64_t layer, const RnnMatrix &input,
-                                const RnnMatrix &gates) {
+                                const RnnMatrix &gates, const void *bias) {
   const int64_t columns = net.getInputColumns(layer);
   if (columns == 0)
-    return addInput(input, gates);
+    return addInput(input, gates, bias);
   launcher.multiply(
       Direction::Forward, input,
       getWeights(net.getInputWeights(layer), gates.columns, columns), gates,
-      /*adds=*/false, getBias(net.getInputBias(layer)));
+      /*adds=*/false, bias);
 }
 
 static RowWiseKind getKind(const RnnNetwork &net) {
@@ -44,7 +44,7 @@ static RowWiseKind getKind(const RnnNetwork &net) {
                        : RowWiseKind::RnnForward;
 }
 
-static uint32_t getMode(const RnnNetwork &net, bool isTraining) {
+uint32_t RnnExecution::getForwardMode() const {
   if (net.isLstm() || net.isGru())
     return isTraining ? 1 : 0;
   return (net.mode == miopenRNNTANH ? 1 : 0) | (isTraining ? 2 : 0);
@@ -58,7 +58,7 @@ void RnnExecution::forwardGates(const Pass &pass, int64_t step,
   using enum RowRole;
   const int64_t rows = sums.rows, hidden = net.hidden, gates = net.getGates();
   const std::array lengths = {rows, hidden};
-  RowWiseCall call(launcher.getHandle(), getKind(net), getMode(net, isTraining),
+  RowWiseCall call(launcher.getHandle(), getKind(net), getForwardMode(),
                    lengths);
   const RnnMatrix state = pass.hidden.getRows(0, rows);
   addGates(call, Input, "gates", sums, hidden, gates);
@@ -109,6 +109,14 @@ void RnnExecution::forwardStep(const Pass &pass, int64_t step,
                getDirection(getStep(output, step), pass.direction));
 }
 
+void RnnExecution::forwardPass(const Pass &pass, const RnnMatrix &gates,
+                               const RnnMatrix &output) {
+  if (task.fusesSteps())
+    return forwardFused(pass, gates, output);
+  for (int64_t i = 0; i < seqs.getSteps(); ++i)
+    forwardStep(pass, getStepNumber(pass, i), gates, output);
+}
+
 ApiResult RnnExecution::forward(const void *x, const void *w, void *y,
                                 const RnnStates &initial,
                                 const RnnStates &final) {
@@ -117,20 +125,23 @@ ApiResult RnnExecution::forward(const void *x, const void *w, void *y,
       seqs.isPacked ? getRows(x, net.input) : pack(x, space.input);
   const RnnMatrix last =
       seqs.isPacked ? getRows(y, net.getOutput()) : space.output;
-  const int64_t steps = seqs.getSteps();
   for (int64_t layer = 0; layer < net.layers && launcher.isOk(); ++layer) {
     const RnnMatrix gates =
         isTraining ? reserve.layers[layer].gates : space.gates[0];
     const RnnMatrix output = getOutput(layer, last);
-    forwardInput(layer, input, gates);
+    const void *bias = getBias(net.getInputBias(layer));
+    if (task.fusesSteps()) {
+      addBiases(layer);
+      bias = net.hasBias ? space.bias.data : nullptr;
+    }
+    forwardInput(layer, input, gates, bias);
     for (int64_t direction = 0; direction < net.directions; ++direction) {
       Pass pass{layer, direction, {}, {}};
       pass.hidden =
           beginState(pass, initial.hidden, final.hidden, space.hidden);
       if (net.isLstm())
         pass.cell = beginState(pass, initial.cell, final.cell, space.cell);
-      for (int64_t i = 0; i < steps; ++i)
-        forwardStep(pass, direction == 0 ? i : steps - 1 - i, gates, output);
+      forwardPass(pass, gates, output);
       endState(pass, pass.hidden, final.hidden);
       if (net.isLstm())
         endState(pass, pass.cell, final.cell);

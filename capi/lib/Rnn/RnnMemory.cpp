@@ -49,6 +49,9 @@ RnnWorkspace capi::layOutWorkspace(const RnnNetwork &net,
     space.cell = pieces.take(net.type, extent.batch, net.hidden);
   if (net.isGru())
     space.product = pieces.take(net.type, extent.batch, net.getGateColumns());
+  space.bias = pieces.take(net.type, 1, all);
+  if (isTraining && net.getHiddenBytes() <= kMostFusedBytes)
+    space.transposed = pieces.take(net.type, net.hidden, net.getGateColumns());
   if (!extent.isPacked) {
     space.input = pieces.take(net.type, rows, net.input);
     space.output = pieces.take(net.type, rows, net.getOutput());

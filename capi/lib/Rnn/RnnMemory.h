@@ -16,6 +16,15 @@
 
 namespace tessera::capi {
 
+/// A step of one sequence is one launch if the hidden weights of a layer and
+/// direction have at most so many bytes.
+inline constexpr int64_t kMostFusedBytes = int64_t(16) << 20;
+
+/// With more sequences, each of them multiplies all weights again, which took
+/// longer on an H100 than a matrix product and a second launch from so many
+/// products of elements on (twice as many: 1.2 to 2.4 times as long).
+inline constexpr int64_t kMostFusedProducts = int64_t(2) << 20;
+
 /// The sizes that decide where things are. Plain data.
 struct RnnExtent {
   int64_t rows = 0;
@@ -55,8 +64,12 @@ struct RnnReserve {
 };
 
 struct RnnWorkspace {
-  RnnMatrix hidden, cell;       ///< Running states of one direction.
-  RnnMatrix product;            ///< GRU: of the hidden state in one step.
+  RnnMatrix hidden, cell; ///< Running states of one direction.
+  RnnMatrix product;      ///< GRU: of the hidden state in one step.
+  RnnMatrix bias;         ///< Sums of the biases of a layer, one row.
+  /// In training, where a step of one sequence may be one launch: the hidden
+  /// weights of one direction, with a row for each unit.
+  RnnMatrix transposed;
   RnnMatrix input, output;      ///< Packed copies, unless all is packed.
   RnnMatrix between[2];         ///< Outputs of layers, alternately.
   std::vector<RnnMatrix> gates; ///< Of each layer in training, else one.

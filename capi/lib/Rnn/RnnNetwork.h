@@ -48,6 +48,11 @@ struct RnnNetwork {
     return layer > 0 ? getOutput() : skipsInput ? 0 : input;
   }
 
+  /// Bytes of the hidden weights of one layer and direction.
+  int64_t getHiddenBytes() const {
+    return getGateColumns() * hidden * getByteSize(type);
+  }
+
   int64_t getInputWeights(int64_t layer) const;
   int64_t getHiddenWeights(int64_t layer, int64_t direction) const;
   int64_t getMatrixElements() const { return getInputWeights(layers); }

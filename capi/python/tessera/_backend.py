@@ -24,6 +24,7 @@ class Options:
     fuse: bool = True  #: Additions and activations in the kernels of convolutions.
     inductor: bool = True  #: What is not ours is compiled by Inductor; otherwise it is PyTorch's, operator by operator.
     statistics: bool = False  #: Convolutions of a training step measure what a batch normalisation behind them reads.
+    norm_gradients: bool = False  #: Gradients of convolutions measure what those of a batch normalisation need.
     norm_relu: bool = False  #: Batch normalisation of a training step with a ReLU behind it is ours.
 
 
@@ -87,13 +88,17 @@ def _list_joint_options(options: Options) -> dict[str, Any]:
         table = select_decomp_table()
         split = functools.partial(min_cut_rematerialization_partition, compiler="inductor")
         # Of both, the first has normalisations with a ReLU behind them.
-        norms = _rewrite.KEPT if options.norm_relu else _rewrite.KEPT[:1] if options.statistics else ()
-        kept = norms + _rewrite.POOLS + _rewrite.POOL_GRADIENTS
+        count = 1 if options.statistics else 0
+        if options.norm_relu or options.norm_gradients:
+            count = len(_rewrite.KEPT)
+        kept = _rewrite.KEPT[:count] + _rewrite.POOLS + _rewrite.POOL_GRADIENTS
         # Inductor writes running statistics in kernels that it has anyway.
         result["keep_inference_input_mutations"] = True
         result["decompositions"] = {op: function for op, function in table.items() if op not in kept}
 
     def partition(joint: torch.fx.GraphModule, inputs: Sequence[Any], **how: Any) -> Any:
+        if options.norm_gradients:
+            _rewrite.fuse_norm_gradients(joint.graph, table, not options.norm_relu and not options.statistics)
         if options.norm_relu:
             _rewrite.fuse_norms(joint.graph, {} if options.statistics else table)
         if options.statistics:

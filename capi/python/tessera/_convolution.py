@@ -16,6 +16,12 @@ from tessera._launch import Entry, Kernel, Plan, Sum
 from tessera._layouts import LAST, Input, find_gathers, get_layout, get_strides, get_type
 
 
+# The numbered tensors of a normalisation's gradient (docs/spec/convolution.md), and which are written.
+_NORM = ["0", "1", "2", "3", "4"]
+NORM_TENSORS = {"normgrad": _NORM, "normgradrelu": [*_NORM, "5", "6"], "normgradmask": [*_NORM, "7"]}
+NORM_SUMS = ["3", "4"]
+
+
 def allows_tf32() -> bool:
     """torch.backends.cudnn.allow_tf32, of which later releases have a finer form."""
     if getter := getattr(torch._C, "_get_fp32_precision_getter", None):
@@ -101,6 +107,10 @@ class Convolution:
         statistics = ["mean", "variance"] if "stats" in epilogue else []
         written = [{"bwd": "x", "wrw": "w", "fwd": "y"}[direction], *statistics]
         names = ["x", "w", "y", *(name for name in ("bias", "residual") if name in epilogue), *statistics]
+        for word in epilogue:
+            if word in NORM_TENSORS:
+                names += NORM_TENSORS[word]
+                written += NORM_SUMS
         return Kernel(drop_depth(config), names, written, of.get_device(), activation=activation)
 
 

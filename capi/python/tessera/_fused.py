@@ -37,6 +37,9 @@ _SCHEMAS = [
     "float b, float c) -> Tensor",
     "compiled_conv_statistics(Tensor x, Tensor w, int[] stride, int[] padding, int[] dilation, int groups) -> "
     "(Tensor, Tensor, Tensor)",
+    "compiled_conv_norm_backward(Tensor grad, Tensor w, Tensor? residual, Tensor z, Tensor mean, Tensor inverse, "
+    "Tensor? scale, Tensor? bias, Tensor? mask, int[] stride, int[] padding, int[] dilation, int groups) -> "
+    "(Tensor, Tensor, Tensor)",
     "compiled_convolution_backward(Tensor grad, Tensor x, Tensor w, int[]? bias_sizes, int[] stride, int[] padding, "
     "int[] dilation, bool transposed, int[] output_padding, int groups, bool[] mask) -> (Tensor, Tensor, Tensor)",
     "compiled_max_pool(Tensor x, int[] window, int[] stride, int[] padding, int[] dilation, bool ceil) -> Tensor",
@@ -123,6 +126,65 @@ class _ConvStatistics(Entry):
         statistics = ((conv.b[1],), (1,), torch.float32)
         self.plan = Plan([result.tensor, statistics, statistics], [(kernel, [0, 1, ~0, ~1, ~2])], (~0, ~1, ~2),
                          find_gathers(inputs))
+
+
+class _ConvNormBackward(Entry):
+    """compiled_conv_norm_backward: the gradient of a convolution's input plus a residual tensor, with zeros where the
+    ReLU of a normalisation of z, or a mask, is not positive; and of each channel in f32 its sum and that of its
+    products with the normalised z.
+    """
+
+    def decide(self, grad, w, residual, z, mean, inverse, scale, bias, mask, stride, padding, dilation, groups) -> None:
+        if get_type(*(one for one in (grad, w, residual, z, mask) if one is not None)) not in ("f16", "bf16", "f32"):
+            raise Refusal("sums of another type")
+        numbers = [one for one in (mean, inverse, scale, bias) if one is not None]
+        if any(one.dtype is not torch.float32 or one.shape != (z.shape[1],) for one in numbers):
+            raise Refusal("numbers of channels that are not f32")
+        conv = Convolution(z, w, [stride, padding, dilation, False, [0] * len(stride), groups], True)
+        if list(grad.shape) != conv.b or any(one is not None and one.shape != z.shape for one in (residual, mask)):
+            raise Refusal("a tensor of another shape")
+        result = New(conv.a, True, grad)
+        inputs = {0: Input(grad, True), 1: Input(w, True)}
+        gathers = find_gathers(inputs)
+        for number, one in ((2, residual), (3, z), (8, mask)):
+            if one is None:
+                continue
+            source = Input(one, True)
+            if source.layout != result.layout or find_gathers({number: source}):
+                gathers[number] = functools.partial(_lay_out, strides=result.tensor[1])
+        gathers |= {number: torch.Tensor.contiguous for number, one in zip(range(4, 8), (mean, inverse, scale, bias))
+                    if one is not None and not one.is_contiguous()}
+        word = "normgradmask" if mask is not None else "normgradrelu" if scale is not None else "normgrad"
+        kernel = conv.make_kernel(
+            "a", {"a": result.layout, "w": inputs[1].layout, "b": inputs[0].layout}, grad,
+            ["residual", word] if residual is not None else [word])
+        further = [8] if mask is not None else [6, 7] if scale is not None else []
+        sums = ((z.shape[1],), (1,), torch.float32)
+        self.plan = Plan([result.tensor, sums, sums], [(kernel, [
+            ~0, 1, 0, *([2] if residual is not None else []), 3, 4, 5, ~1, ~2, *further])], (~0, ~1, ~2), gathers)
+
+
+def _convolve_norm_backward(grad, w, residual, z, mean, inverse, scale, bias, mask, stride, padding, dilation,
+                            groups) -> tuple:
+    """The same by PyTorch's operators."""
+    spread = lambda t: t.view(-1, *[1] * (z.dim() - 2))
+    g, _, _ = torch.ops.aten.convolution_backward(
+        grad, z, w, None, stride, padding, dilation, False, [0] * len(stride), groups, [True, False, False])
+    if residual is not None:
+        g = g + residual
+    n = (z.float() - spread(mean)) * spread(inverse)
+    if mask is not None:
+        g = torch.where(mask > 0, g, 0)
+    elif scale is not None:
+        g = torch.where(n * spread(scale) + spread(bias) > 0, g, 0)
+    g = g.contiguous(memory_format=LAST[g.dim()])
+    dims = [0, *range(2, g.dim())]
+    return g, g.float().sum(dims), (g.float() * n).sum(dims)
+
+
+def _convolve_norm_backward_meta(grad, w, residual, z, mean, *others) -> tuple:
+    sums = [torch.empty_like(mean, dtype=torch.float32) for _ in range(2)]
+    return torch.empty_like(z, memory_format=LAST[z.dim()]), *sums
 
 
 def _convolve_and_measure(x, w, stride, padding, dilation, groups) -> tuple:
@@ -322,6 +384,8 @@ _OPERATORS = {
     "compiled_convolution": (Operator(_Forward, _get_forward_key, _convolve), _convolve_meta),
     "compiled_conv_statistics": (Operator(_ConvStatistics, _get_forward_key, _convolve_and_measure),
                                  _convolve_and_measure),
+    "compiled_conv_norm_backward": (Operator(_ConvNormBackward, _get_forward_key, _convolve_norm_backward),
+                                    _convolve_norm_backward_meta),
     "compiled_convolution_backward": (
         Operator(_convolution.Backward, _convolution.get_backward_key, torch.ops.aten.convolution_backward.default),
         torch.ops.aten.convolution_backward.default),

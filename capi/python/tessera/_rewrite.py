@@ -399,6 +399,104 @@ def _normalize_by(norm: Node, y: Node, mean: Node, variance: Node, decomposition
         user.replace_all_uses_with(results[user.args[1]])
 
 
+def fuse_norm_gradients(graph: Graph, decompositions: dict, is_last: bool) -> None:
+    """Has the gradients of convolutions add up what the gradient of a batch normalisation in front needs, behind a ReLU
+    or not: the sums of its channels, where the kernel that stores it does. The other gradient of a residual stream
+    is added there, too. If nothing else fuses normalisations, what is left of KEPT is decomposed, if the operator has
+    a decomposition here.
+    """
+    order = {node: number for number, node in enumerate(graph.nodes)}
+    for norm in find(graph, KEPT[1]):
+        grad, z, weight, _, _, mean, inverse, trains, _, _ = norm.args
+        relu = grad if grad.target is KEPT[2] and grad.args[2] == 0 else None
+        found = _find_gradient(relu.args[0] if relu else grad, order)
+        # Of one stored gradient there are sums with one z.
+        if not trains or not found or not _is_summed(found[0], z) or grad.meta["val"].dtype != z.meta["val"].dtype:
+            continue
+        # A CPU may save them in 16 bits.
+        mean, inverse = (one if one.meta["val"].dtype is torch.float32 else inline(
+            relu or norm, lambda t: t.to(torch.float32), one, decompositions=decompositions) for one in (mean, inverse))
+        conv, residual = found
+        scale, bias, mask = _find_mask(relu, z) if relu else (None, None, None)
+        grad_y, _, w, _, stride, padding, dilation, _, _, groups, wanted = conv.args
+        with graph.inserting_before(grad if relu else norm):
+            fused = graph.call_function(get_operator("compiled_conv_norm_backward"), (
+                grad_y, w, residual, z, mean, inverse, scale, bias, mask, stride, padding, dilation, groups))
+            g, total, dot = (graph.call_function(operator.getitem, (fused, number)) for number in range(3))
+        fused.meta["val"] = fused.target(*map_arg(fused.args, lambda one: one.meta["val"]))
+        for result, value in zip((g, total, dot), fused.meta["val"]):
+            result.meta["val"] = value
+        order[fused], order[g] = order[grad], order[grad]
+        conv.args = (*conv.args[:-1], [False, *wanted[1:]])
+        grad.replace_all_uses_with(g)
+        results = _differentiate(norm, g, z, weight, mean, inverse, total, dot, decompositions)
+        for user in list(norm.users):
+            user.replace_all_uses_with(results[user.args[1]])
+        graph.eliminate_dead_code()
+    _finish_fusing(graph, KEPT, decompositions if is_last else {})
+
+
+def _find_gradient(source: Node, order: dict[Node, int]) -> tuple[Node, Node | None] | None:
+    """The convolution whose gradient it is, and what is added to that."""
+    def read(node: Any) -> Node | None:
+        is_gradient = (isinstance(node, Node) and node.target is operator.getitem and node.args[1] == 0
+                       and node.args[0].target is aten.convolution_backward.default)
+        return node.args[0] if is_gradient else None
+    if len(source.users) != 1:
+        return None
+    if conv := read(source):
+        return conv, None
+    if source.target is not aten.add.Tensor:
+        return None
+    # The later one adds, if nothing else reads its gradient.
+    terms = [one for one in source.args if isinstance(one, Node)]
+    for one in sorted(terms, key=lambda one: order.get(one, 0), reverse=True):
+        conv, residual = read(one), _find_residual(one, source)
+        if conv and residual and _is_only_user(source, one):
+            return conv, residual
+    return None
+
+
+def _is_summed(conv: Node, z: Node) -> bool:
+    """16 bits, channels last, and such that tiles of 64 channels are stored as they are multiplied."""
+    grad, _, w, _, stride, *_, transposed, _, groups, wanted = conv.args
+    value, unit, least = z.meta["val"], 8, 64
+    outputs, inputs = w.meta["val"].shape[:2]
+    return (not transposed and groups == 1 and all(step == 1 for step in stride) and wanted[0] and inputs >= least
+            and inputs % unit == 0 and outputs % unit == 0 and value.dtype in (torch.float16, torch.bfloat16)
+            and all(suggest_memory_format(one.meta["val"]) == LAST.get(value.dim()) for one in (z, grad)))
+
+
+def _find_mask(relu: Node, z: Node) -> tuple[Node | None, Node | None, Node | None]:
+    """Scale and bias, if a normalisation of z alone went into the ReLU, else its result."""
+    y = relu.args[1]
+    while y.target in (aten.alias.default, aten.detach.default):
+        y = y.args[0]
+    normalized = y.args[0] if y.target is aten.relu.default else None
+    if isinstance(normalized, Node) and normalized.target is operator.getitem and normalized.args[0].target is KEPT[0]:
+        x, weight, bias = normalized.args[0].args[:3]
+        if x is z and all(one is not None and one.meta["val"].dtype is torch.float32 for one in (weight, bias)):
+            return weight, bias, None
+    return None, None, relu.args[1]
+
+
+def _differentiate(norm: Node, g: Node, z: Node, weight: Node | None, mean: Node, inverse: Node, total: Node,
+                   dot: Node, decompositions: dict) -> Any:
+    """The gradients of z, weight and bias by the sums."""
+    dims = z.meta["val"].dim() - 2
+
+    def function(g: torch.Tensor, z: torch.Tensor, mean: torch.Tensor, inverse: torch.Tensor, total: torch.Tensor,
+                 dot: torch.Tensor, *weights: torch.Tensor) -> tuple:
+        share = z.shape[1] / z.numel()
+        factor = inverse * weights[0] if weights else inverse
+        centred = z - _spread(mean, dims)
+        dz = (g - _spread(total * share, dims) - centred * _spread(dot * share * inverse, dims)) * _spread(factor, dims)
+        kind = weights[0].dtype if weights else total.dtype
+        return dz.to(z.dtype), dot.to(kind), total.to(kind)
+    return inline(norm, function, g, z, mean, inverse, total, dot, *([weight] if weight is not None else []),
+                  decompositions=decompositions)
+
+
 def _decompose(node: Node, decompositions: dict) -> None:
     inputs = node.all_input_nodes
 

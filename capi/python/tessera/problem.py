@@ -86,6 +86,10 @@ _POOL = re.compile(
 _ROW_WISE = re.compile(r"rowwise-\w+-m\d+-(?P<lengths>[\dx]+)-r[\d,]*(?P<tensors>(?:-[iro]:\w+(?::\d+)*)+)(?:-\w+)*")
 
 
+# The numbered tensors of a normalisation's gradient (docs/spec/convolution.md).
+_NORM_TENSORS = {"normgrad": range(5), "normgradrelu": range(7), "normgradmask": (*range(5), 7)}
+
+
 def _numbers(text: str) -> list[int]:
     return list(map(int, re.findall(r"\d+", text)))
 
@@ -109,6 +113,10 @@ def _parse_conv(match: re.Match) -> list[Tensor]:
         tensors.append(dataclasses.replace(result, name="residual", is_output=False))
     if "stats" in terms:
         tensors += [Tensor(name, "f32", (result.lengths[1],), (1,), True) for name in ("mean", "variance")]
+    if norm := [term for term in terms if term in _NORM_TENSORS]:
+        for number in _NORM_TENSORS[norm[0]]:
+            tensors.append(dataclasses.replace(result, name=str(number), is_output=False) if number in (0, 7) else
+                           Tensor(str(number), "f32", (result.lengths[1],), (1,), number in (3, 4)))
     return tensors
 
 

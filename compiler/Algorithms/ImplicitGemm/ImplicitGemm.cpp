@@ -257,9 +257,11 @@ dnn::TileStoreOp tessera::createGemmTiles(OpBuilder &b, Location loc,
   Block *body = b.createBlock(&tiles.getBody(), {}, {index, index, index},
                               {loc, loc, loc});
   Value acc = createPipeline(b, loc, views, tile, body->getArguments());
-  return dnn::TileStoreOp::create(
-      b, loc, acc, stored, body->getArgument(0), body->getArgument(1),
-      body->getArgument(2), extras, /*statistics=*/Value(), tile.isAtomic);
+  return dnn::TileStoreOp::create(b, loc, acc, stored, body->getArgument(0),
+                                  body->getArgument(1), body->getArgument(2),
+                                  extras, /*statistics=*/Value(),
+                                  /*normTensors=*/ValueRange(),
+                                  /*normNumbers=*/ValueRange(), tile.isAtomic);
 }
 
 void tessera::buildGemmTiles(dnn::ConvOp conv, const GemmTile &tile,

@@ -200,12 +200,13 @@ SizeExpr PointMemory::getSpan() const {
 }
 
 PointMemory::PointMemory(Emitter &e, BlockArgument argument, Value pointer,
-                         SizeArguments &sizes, bool isConstant, bool isAligned)
+                         SizeArguments &sizes, bool isConstant, bool isEarly,
+                         bool isAligned)
     : type(cast<MemRefType>(argument.getType())),
       elementBytes(getByteSize(type.getElementType())),
       accessBytes(isAligned ? kMaxAccessBytes : elementBytes), sizes(&sizes),
       lengths(sizes.getSizes(argument)), strides(sizes.getStrides(argument)),
-      pointer(pointer), isConstant(isConstant) {
+      pointer(pointer), isConstant(isConstant), isEarly(isEarly) {
   firstElement = type.getStridesAndOffset().second;
   const SizeExpr span = getSpan();
   // A kernel for unknown sizes gets no tensor that is larger.
@@ -361,9 +362,9 @@ void PointMemory::lower(Emitter &e, dnn::PointLoadOp load,
   if (hasPredicates(e.device)) {
     uint32_t fill = takeFill(load);
     value = loadPieces(e, result, accessBytes, [&](int64_t done, Type word) {
-      return loadIf(e, place.valid, word, advance(e, place.address, done),
-                    access, fill,
-                    {isConstant, load->hasAttr(dnn::kStreamedAttrName)});
+      return loadIf(
+          e, place.valid, word, advance(e, place.address, done), access, fill,
+          {isConstant, load->hasAttr(dnn::kStreamedAttrName), isEarly});
     });
   } else if (place.usesDescriptor)
     value = loadPieces(e, result, accessBytes, [&](int64_t done, Type word) {

@@ -27,10 +27,12 @@ namespace tessera {
 class PointMemory {
 public:
   /// Emits the descriptor, if there is to be one, of `argument` of the function
-  /// whose sizes are `sizes`. `isConstant`: the kernel never stores to it.
-  /// `isAligned`: it does not begin anywhere.
+  /// whose sizes are `sizes`. `isConstant`: nothing stores to it while the
+  /// kernel runs. `isEarly`: the kernel waits for those who may still store to
+  /// it. `isAligned`: it does not begin anywhere.
   PointMemory(Emitter &e, mlir::BlockArgument argument, mlir::Value pointer,
-              SizeArguments &sizes, bool isConstant, bool isAligned);
+              SizeArguments &sizes, bool isConstant, bool isEarly,
+              bool isAligned);
 
   /// Replace the op by accesses, emitted at the builder's place.
   void lower(Emitter &e, dnn::PointLoadOp load, const KnownRanges &known);
@@ -69,7 +71,7 @@ private:
   mlir::Value pointer;
   CheckedMemory descriptor; ///< Null: too large for one, or not wanted.
   bool isSmall;             ///< Offsets have 31 bits.
-  bool isConstant;
+  bool isConstant, isEarly;
 };
 
 } // namespace tessera

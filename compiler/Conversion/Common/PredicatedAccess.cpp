@@ -63,8 +63,8 @@ struct LoadMode {
 
 /// One instruction for `count` words of `bits` bits, where `inside` is true; it
 /// is null if that is everywhere.
-/// The text says nothing of memory to LLVM, so that it may move: no kernel
-/// reads what it has stored. Registers have at least 16 bits.
+/// Unless it is pinned, the text says nothing of memory to LLVM, so that it may
+/// move: no kernel reads what it has stored. Registers have at least 16 bits.
 static SmallVector<Value> loadWords(Emitter &e, Value inside, Value address,
                                     size_t count, unsigned bits,
                                     LoadMode mode) {
@@ -180,7 +180,8 @@ Value tessera::loadIf(Emitter &e, Value condition, Type type, Value pointer,
   std::string space = memory.isConstant ? "global.nc" : "global";
   if (memory.isStreamed)
     space += ".L1::no_allocate";
-  return loadValue(e, condition, type, pointer, alignment, {otherwise, space});
+  return loadValue(e, condition, type, pointer, alignment,
+                   {otherwise, space, memory.isPinned});
 }
 
 Value tessera::loadStreamed(Emitter &e, Value condition, Type type,

@@ -23,8 +23,9 @@ mlir::Value emitAddress(Emitter &e, mlir::Value pointer, mlir::Value offset);
 
 /// What is known of memory that is loaded.
 struct LoadedMemory {
-  bool isConstant; ///< Nothing stores to it.
-  bool isStreamed; ///< L1 need not keep it.
+  bool isConstant;       ///< Nothing stores to it.
+  bool isStreamed;       ///< L1 need not keep it.
+  bool isPinned = false; ///< Loads stay behind the wait for who writes it.
 };
 
 /// Loads `type`, an integer or a vector of i32, from `pointer`; words of

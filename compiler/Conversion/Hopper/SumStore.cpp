@@ -229,7 +229,13 @@ void SumStore::awaitGroup() {
                           e.constant(kWarpgroup), nullptr, Value());
 }
 
-SumStore::Fetched SumStore::fetch(int64_t row, int64_t column) {
+SumStore::Fetched SumStore::fetchPiece(int64_t piece) {
+  const int64_t columns = shape.getStoreColumns();
+  const int64_t perBlock = shape.countPieces(columns);
+  const int64_t row = shape.getPieceRow(piece / perBlock);
+  const int64_t column = shape.getPieceColumn(piece % perBlock, columns);
+  if (partials)
+    partials->fetch(piece / perBlock, piece % perBlock);
   Fetched fetched;
   for (const auto &extra : extras)
     fetched.push_back(extra->fetch(row, column));
@@ -238,34 +244,29 @@ SumStore::Fetched SumStore::fetch(int64_t row, int64_t column) {
 
 void SumStore::begin(const ResultTile &tile) {
   wayOut->begin(tile);
-  if (statistics)
-    statistics->begin(tile);
+  if (partials)
+    partials->begin(tile);
   for (const auto &extra : extras)
     extra->begin(tile);
   if (shape.hasSpareRegisters())
-    next = fetch(0, 0);
+    next = fetchPiece(0);
 }
 
 void SumStore::emit(ArrayRef<Value> sums) {
   const int64_t columns = shape.getStoreColumns();
   const int64_t perBlock = shape.countPieces(columns);
   const int64_t pieces = perBlock * shape.countRowPieces();
-  auto getRow = [&](int64_t piece) {
-    return shape.getPieceRow(piece / perBlock);
-  };
-  auto getColumn = [&](int64_t piece) {
-    return shape.getPieceColumn(piece % perBlock, columns);
-  };
   Value ofWarp = e.mul(thread.warp, shape.stagers * kStoreRows * kRowBytes);
   if (!shape.hasSpareRegisters())
-    next = fetch(0, 0);
+    next = fetchPiece(0);
   for (int64_t piece = 0; piece < pieces; ++piece) {
-    if (statistics && piece % perBlock == 0)
-      statistics->beginRows(piece / perBlock);
+    if (partials && piece % perBlock == 0)
+      partials->beginRows(piece / perBlock);
     Fetched values = std::move(next);
     if (piece + 1 < pieces)
-      next = fetch(getRow(piece + 1), getColumn(piece + 1));
-    const int64_t row = getRow(piece), column = getColumn(piece);
+      next = fetchPiece(piece + 1);
+    const int64_t row = shape.getPieceRow(piece / perBlock);
+    const int64_t column = shape.getPieceColumn(piece % perBlock, columns);
     const int64_t bytes = piece % shape.stagers * kStoreRows * kRowBytes;
     Value buffer = addBytes(e, staging, e.add(ofWarp, bytes));
     wayOut->awaitBuffer(shape.stagers);
@@ -284,23 +285,25 @@ void SumStore::emit(ArrayRef<Value> sums) {
       stageBytes(ofBlock, productColumn, values, buffer);
     else
       stageMatrices(ofBlock, productColumn, values, buffer);
+    if (partials)
+      partials->change(buffer, piece % perBlock);
     auto copyOut = [&] { wayOut->copyOut(buffer, row, column); };
     constexpr int64_t kWarps = kWarpgroup / 32;
     if (shape.countStoringWarps() == kWarps)
       copyOut();
     else
       emitIf(e, e.ult(thread.warp, shape.countStoringWarps()), copyOut);
-    if (statistics)
-      statistics->add(buffer, piece % perBlock);
+    if (partials)
+      partials->add(buffer, piece % perBlock);
   }
-  if (statistics)
-    statistics->endTile();
+  if (partials)
+    partials->endTile();
 }
 
 void SumStore::finish() {
   wayOut->finish();
-  if (statistics)
-    statistics->finish();
+  if (partials)
+    partials->finish();
 }
 
 //===----------------------------------------------------------------------===//

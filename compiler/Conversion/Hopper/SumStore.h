@@ -17,7 +17,7 @@
 #ifndef TESSERA_COMPILER_CONVERSION_HOPPER_SUMSTORE_H
 #define TESSERA_COMPILER_CONVERSION_HOPPER_SUMSTORE_H
 
-#include "compiler/Conversion/Hopper/ResultStatistics.h"
+#include "compiler/Conversion/Hopper/StagedPartials.h"
 #include "compiler/Conversion/Hopper/StoreExtra.h"
 #include "compiler/Conversion/Hopper/TmaStore.h"
 
@@ -48,15 +48,15 @@ public:
   /// Behind the last tile.
   void finish();
   /// Has it sum up what it stores.
-  void setStatistics(std::unique_ptr<ResultStatistics> sums) {
-    statistics = std::move(sums);
+  void setPartials(std::unique_ptr<StagedPartials> sums) {
+    partials = std::move(sums);
   }
 
 private:
   /// What was fetched of each extra.
   using Fetched = std::vector<StoreExtra::Values>;
 
-  Fetched fetch(int64_t row, int64_t column);
+  Fetched fetchPiece(int64_t piece);
   mlir::Value getPair(mlir::Value sums, int64_t column, int64_t i,
                       const Fetched &extraValues);
   void stageSums(mlir::Value sums, int64_t column, const Fetched &extraValues,
@@ -86,8 +86,8 @@ private:
   mlir::Value staging;
   Thread thread;
   mlir::IRMapping scalars;
-  Fetched next; ///< Of the first piece of a tile.
-  std::unique_ptr<ResultStatistics> statistics; ///< Or null.
+  Fetched next;                             ///< Of the first piece of a tile.
+  std::unique_ptr<StagedPartials> partials; ///< Or null.
   /// Where the lane puts each 16 columns of wgmma in a buffer, each 8 of f32 or
   /// of 8 bits, or, if they are transposed, the 16 of a buffer, or each of the
   /// 4 sums that it has of 8: bytes.

@@ -1,6 +1,8 @@
 //===- LowerWorkgroup.cpp - From a workgroup's program to its threads -----===//
 
 #include "compiler/Conversion/Common/KernelFunction.h"
+#include "compiler/Conversion/Hopper/GradientSums.h"
+#include "compiler/Conversion/Hopper/ResultStatistics.h"
 #include "compiler/Conversion/Passes.h"
 #include "compiler/Conversion/Workgroup/WaveProgram.h"
 #include "compiler/Conversion/Workgroup/WorkgroupLowering.h"
@@ -194,14 +196,27 @@ void WorkgroupLowering::prepareConsumer(Value firstRow) {
 
 void WorkgroupLowering::prepareStatistics(dnn::ViewOp result) {
   Value statistics = plan.store.getStatistics();
-  const StatisticsMemory memory{
+  const PartialsMemory memory{
       arguments.lookup(statistics),
       cast<MemRefType>(statistics.getType()).getDimSize(0), plan.hasPartOfTile,
       static_cast<int64_t>(plan.program.getWorkgroups())};
-  store->setStatistics(std::make_unique<ResultStatistics>(
-      e, stored, result, memory,
-      ResultStatistics::Thread{workgroup, consumer, getGroupWarp(),
-                               getLane()}));
+  const StagedPartials::Thread at{workgroup, consumer, getGroupWarp(),
+                                  getLane()};
+  if (plan.store.getNormTensors().empty()) {
+    store->setPartials(
+        std::make_unique<ResultStatistics>(e, stored, result, memory, at));
+    return;
+  }
+  NormMemory norm;
+  for (Value tensor : plan.store.getNormTensors()) {
+    auto view = tensor.getDefiningOp<dnn::ViewOp>();
+    norm.tensors.push_back(
+        {ViewAccess(view), arguments.lookup(view.getSource())});
+  }
+  for (Value numbers : plan.store.getNormNumbers())
+    norm.numbers.push_back(arguments.lookup(numbers));
+  store->setPartials(std::make_unique<GradientSums>(e, stored, result, memory,
+                                                    at, std::move(norm)));
 }
 
 /// Stages begin empty: for those that fill them, the round before the first
@@ -316,6 +331,10 @@ struct LowerWorkgroup : tessera::impl::LowerWorkgroupBase<LowerWorkgroup> {
           plan->result.getView().getDefiningOp<dnn::ViewOp>().getSource());
     if (Value statistics = plan->store.getStatistics())
       pointers.insert(statistics);
+    for (Value tensor : plan->store.getNormTensors())
+      pointers.insert(tensor.getDefiningOp<dnn::ViewOp>().getSource());
+    for (Value numbers : plan->store.getNormNumbers())
+      pointers.insert(numbers);
     const std::optional<StringRef> tiles = program.getTiles();
     const auto workgroups = static_cast<int64_t>(program.getWorkgroups());
     TmaKernel kernel = createTmaKernel(function, plan->getMaps(), pointers,

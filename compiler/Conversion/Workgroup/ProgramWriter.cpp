@@ -151,7 +151,9 @@ void tessera::moveEpilogue(Emitter &e, dnn::TileStoreOp from,
 void ProgramWriter::emitStore(Value sums, Value result) {
   moveEpilogue(e, program.store,
                wg::StoreOp::create(e.b, e.loc, sums, result,
-                                   program.store.getStatistics()));
+                                   program.store.getStatistics(),
+                                   program.store.getNormTensors(),
+                                   program.store.getNormNumbers()));
 }
 
 /// A warp stores the rows that it has of its workgroup's share, unless that is

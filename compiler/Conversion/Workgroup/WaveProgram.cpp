@@ -381,7 +381,9 @@ Value WaveWriter::makeResult(const Position &at) {
 void WaveWriter::store(const Position &at, Value sums) {
   moveEpilogue(e, program.store,
                wg::StoreOp::create(e.b, e.loc, sums, makeResult(at),
-                                   program.store.getStatistics()));
+                                   program.store.getStatistics(),
+                                   program.store.getNormTensors(),
+                                   program.store.getNormNumbers()));
 }
 
 void WaveWriter::emitOneTile() {

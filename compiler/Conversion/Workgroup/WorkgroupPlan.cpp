@@ -529,6 +529,28 @@ static LogicalResult readResult(WorkgroupPlan &plan) {
   return success();
 }
 
+/// Lanes read a normalisation's tensors as they store the result, and its
+/// numbers by channels.
+static LogicalResult checkNorm(WorkgroupPlan &plan) {
+  const dnn::ViewType result = plan.result.getView().getType();
+  for (Value tensor : plan.store.getNormTensors()) {
+    auto view = tensor.getDefiningOp<dnn::ViewOp>();
+    if (!view || !isa<BlockArgument>(view.getSource()) ||
+        tensor.getType() != result)
+      return plan.store.emitOpError("needs views of a norm's tensors like that "
+                                    "of its result, of the kernel's arguments");
+  }
+  const int64_t channels = result.getShape()[2];
+  for (Value values : plan.store.getNormNumbers())
+    if (!isa<BlockArgument>(values) ||
+        values.getType() !=
+            MemRefType::get(channels, Float32Type::get(values.getContext())))
+      return plan.store.emitOpError()
+             << "needs a norm's numbers as arguments memref<" << channels
+             << "xf32> of the kernel";
+  return success();
+}
+
 /// Warps stage whole rows of 128 bytes of what they have computed alone, and
 /// write one part for each tile, or for all of theirs, which then have the same
 /// columns.
@@ -541,11 +563,14 @@ static LogicalResult readStatistics(WorkgroupPlan &plan) {
   ArrayRef<int64_t> view = plan.result.getView().getType().getShape();
   auto type = cast<MemRefType>(statistics.getType());
   const int64_t parts = type.getDimSize(0);
+  const int64_t numbers = plan.store.getNormTensors().empty() ? 3 : 2;
+  if (failed(checkNorm(plan)))
+    return failure();
   if (!isa<BlockArgument>(statistics) || view[0] != 1 || view[2] % kPair != 0 ||
-      type != MemRefType::get({parts, 3, view[2]},
+      type != MemRefType::get({parts, numbers, view[2]},
                               Float32Type::get(type.getContext())))
     return plan.store.emitOpError()
-           << "needs an argument memref<s x 3 x " << view[2]
+           << "needs an argument memref<s x " << numbers << " x " << view[2]
            << " x f32> of the kernel, and one group, for statistics, but has "
            << type;
   if (shape.isColumnMajor || shape.cluster > 1 || shape.preparesB ||

@@ -1,9 +1,10 @@
 //===- Rnn.cpp - One step of a recurrent network --------------------------===//
 //
-// The products with the weights are convolutions; these formulas are what
-// follows them in a step, for each hidden unit of each sequence, and the
-// gradients of that (docs/spec/row-wise.md). Mode bits say what training keeps
-// beside the results.
+// These formulas are what follows the products with the weights in a step, for
+// each hidden unit of each sequence, and the gradients of that
+// (docs/spec/row-wise.md). Mode bits say what training keeps beside the
+// results. The formulas of whole steps reduce the product with the hidden state
+// too: a row is a unit of a sequence, its elements are those of the state.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,6 +34,19 @@ static Value mulLogisticSlope(RowRegion &r, Value gradient, Value y) {
 /// gradient (1 - y y), where y is a hyperbolic tangent.
 static Value mulTanhSlope(RowRegion &r, Value gradient, Value y) {
   return r.mul(gradient, r.sub(r.constant(1), r.mul(y, y)));
+}
+
+/// Sums of the products of tensor `first` with each of the `count` next ones.
+static RowReduction reduceProducts(int first, int count) {
+  RowReduction reduction;
+  reduction.kinds.assign(count, dnn::ReduceKind::Sum);
+  reduction.formula = [=](RowRegion &r) {
+    Values products;
+    for (int i = 1; i <= count; ++i)
+      products.push_back(r.mul(r.get(first), r.get(first + i)));
+    return products;
+  };
+  return reduction;
 }
 
 /// Rounds the values to the outputs, which begin with tensor `first`.
@@ -68,51 +82,133 @@ static RegionFormula getVanillaBackward(const RowWiseProblem &p) {
   };
 }
 
+/// The gates i, f, o and g of their sums, and the new c and h.
+static Values buildLstm(RowRegion &r, ArrayRef<Value> sums, Value oldC) {
+  Value i = logistic(r, sums[0]), f = logistic(r, sums[1]);
+  Value o = logistic(r, sums[2]), g = tanh(r, sums[3]);
+  Value c = r.add(r.mul(f, oldC), r.mul(i, g));
+  return {i, f, o, g, c, r.mul(o, tanh(r, c))};
+}
+
 static RegionFormula getLstmForward(const RowWiseProblem &p) {
   return [keeps = p.mode == 1](RowRegion &r) -> Values {
-    Value i = logistic(r, r.get(0)), f = logistic(r, r.get(1));
-    Value o = logistic(r, r.get(2)), g = tanh(r, r.get(3));
-    Value c = r.add(r.mul(f, r.get(4)), r.mul(i, g));
-    Value h = r.mul(o, tanh(r, c));
+    const Values all =
+        buildLstm(r, {r.get(0), r.get(1), r.get(2), r.get(3)}, r.get(4));
+    Value i = all[0], f = all[1], o = all[2], g = all[3], c = all[4];
+    Value h = all[5];
     if (keeps)
       return toTensors(r, 6, {i, f, o, g, c, h, h, r.get(4), r.get(5)});
     return toTensors(r, 5, {c, h, h});
   };
 }
 
-static Values buildLstmBackward(RowRegion &r) {
-  Value i = r.get(0), f = r.get(1), o = r.get(2), g = r.get(3), old = r.get(4);
-  Value dh = r.add(r.get(5), r.get(6));
+/// The gradients of the sums and of the old c. The tensors from `first` on are
+/// the gates and the old c; `dh` and `dNewC` are the gradients of the states.
+static Values buildLstmGradients(RowRegion &r, int first, Value dh,
+                                 Value dNewC) {
+  Value i = r.get(first), f = r.get(first + 1), o = r.get(first + 2);
+  Value g = r.get(first + 3), old = r.get(first + 4);
   // The new cell state is computed again instead of being kept.
   Value tanhC = tanh(r, r.add(r.mul(f, old), r.mul(i, g)));
-  Value dc = r.add(r.get(7), mulTanhSlope(r, r.mul(dh, o), tanhC));
-  return toTensors(r, 8,
-                   {mulLogisticSlope(r, r.mul(dc, g), i),
-                    mulLogisticSlope(r, r.mul(dc, old), f),
-                    mulLogisticSlope(r, r.mul(dh, tanhC), o),
-                    mulTanhSlope(r, r.mul(dc, i), g), r.mul(dc, f)});
+  Value dc = r.add(dNewC, mulTanhSlope(r, r.mul(dh, o), tanhC));
+  return {mulLogisticSlope(r, r.mul(dc, g), i),
+          mulLogisticSlope(r, r.mul(dc, old), f),
+          mulLogisticSlope(r, r.mul(dh, tanhC), o),
+          mulTanhSlope(r, r.mul(dc, i), g), r.mul(dc, f)};
+}
+
+static Values buildLstmBackward(RowRegion &r) {
+  Value dh = r.add(r.get(5), r.get(6));
+  return toTensors(r, 8, buildLstmGradients(r, 0, dh, r.get(7)));
+}
+
+/// The gates z, r and n, and the new h. The tensors from `first` on are the
+/// products with the input; `products` are those with the hidden state.
+static Values buildGru(RowRegion &r, int first, ArrayRef<Value> products,
+                       Value oldH) {
+  Value z = logistic(r, r.add(r.get(first), products[0]));
+  Value reset = logistic(r, r.add(r.get(first + 1), products[1]));
+  Value n = tanh(r, r.add(r.get(first + 2), r.mul(reset, products[2])));
+  return {z, reset, n, r.add(n, r.mul(z, r.sub(oldH, n)))};
 }
 
 static RegionFormula getGruForward(const RowWiseProblem &p) {
   return [keeps = p.mode == 1](RowRegion &r) -> Values {
-    Value z = logistic(r, r.add(r.get(0), r.get(3)));
-    Value reset = logistic(r, r.add(r.get(1), r.get(4)));
-    Value n = tanh(r, r.add(r.get(2), r.mul(reset, r.get(5))));
-    Value h = r.add(n, r.mul(z, r.sub(r.get(6), n)));
+    const Values all = buildGru(r, 0, {r.get(3), r.get(4), r.get(5)}, r.get(6));
+    Value z = all[0], reset = all[1], n = all[2], h = all[3];
     if (keeps)
       return toTensors(r, 7, {z, reset, n, r.get(5), h, h, r.get(6)});
     return toTensors(r, 7, {h, h});
   };
 }
 
-static Values buildGruBackward(RowRegion &r) {
-  Value z = r.get(0), reset = r.get(1), n = r.get(2), product = r.get(3);
-  Value old = r.get(4), dh = r.add(r.get(5), r.get(6));
+/// The gradients of the products with the input and of those with the hidden
+/// state, and what z passes on. The tensors from `first` on are z, r, n, the
+/// product of n and the old h; `dh` is the gradient of the new one.
+static Values buildGruGradients(RowRegion &r, int first, Value dh) {
+  Value z = r.get(first), reset = r.get(first + 1), n = r.get(first + 2);
+  Value product = r.get(first + 3), old = r.get(first + 4);
   Value dn = mulTanhSlope(r, r.mul(dh, r.sub(r.constant(1), z)), n);
   Value dz = mulLogisticSlope(r, r.mul(dh, r.sub(old, n)), z);
   Value dreset = mulLogisticSlope(r, r.mul(dn, product), reset);
-  return toTensors(
-      r, 7, {dz, dreset, dn, dz, dreset, r.mul(dn, reset), r.mul(dh, z)});
+  return {dz, dreset, dn, dz, dreset, r.mul(dn, reset), r.mul(dh, z)};
+}
+
+static Values buildGruBackward(RowRegion &r) {
+  return toTensors(r, 7, buildGruGradients(r, 0, r.add(r.get(5), r.get(6))));
+}
+
+//===----------------------------------------------------------------------===//
+// Whole steps
+//===----------------------------------------------------------------------===//
+
+static RegionFormula getVanillaStep(const RowWiseProblem &p) {
+  return [activation = getVanillaActivation(p),
+          keeps = p.mode >= 2](RowRegion &r) -> Values {
+    Value h = activate(r, activation, r.add(r.get(2), r.result(0)));
+    return toTensors(r, 3, keeps ? Values{h, h} : Values{h});
+  };
+}
+
+static RegionFormula getVanillaStepBackward(const RowWiseProblem &p) {
+  return [isTanh = p.mode == 1](RowRegion &r) -> Values {
+    Value y = r.get(2), dh = r.add(r.get(3), r.result(0));
+    return toTensors(r, 4,
+                     {isTanh ? mulTanhSlope(r, dh, y)
+                             : r.whereAboveZero(y, dh, r.constant(0))});
+  };
+}
+
+static RegionFormula getLstmStep(const RowWiseProblem &p) {
+  return [keeps = p.mode == 1](RowRegion &r) -> Values {
+    Values sums;
+    for (int gate = 0; gate < 4; ++gate)
+      sums.push_back(r.add(r.get(5 + gate), r.result(gate)));
+    const Values all = buildLstm(r, sums, r.get(9));
+    return toTensors(r, 10,
+                     keeps ? ArrayRef(all) : ArrayRef(all).drop_front(4));
+  };
+}
+
+static Values buildLstmStepBackward(RowRegion &r) {
+  Value dh = r.add(r.get(7), r.result(0));
+  return toTensors(r, 9, buildLstmGradients(r, 2, dh, r.get(8)));
+}
+
+static RegionFormula getGruStep(const RowWiseProblem &p) {
+  return [keeps = p.mode == 1](RowRegion &r) -> Values {
+    Value product = r.add(r.result(2), r.get(7));
+    const Values all =
+        buildGru(r, 4, {r.result(0), r.result(1), product}, r.get(8));
+    if (keeps)
+      return toTensors(r, 9, {all[0], all[1], all[2], product, all[3]});
+    return toTensors(r, 9, {all[3]});
+  };
+}
+
+static Values buildGruStepBackward(RowRegion &r) {
+  Value dh = r.add(r.add(r.get(7), r.get(8)), r.result(0));
+  return toTensors(r, 9, buildGruGradients(r, 2, dh));
 }
 
 /// Checks the tensors and the modes, of which there are `modes`.
@@ -126,6 +222,20 @@ static ErrorOr<RowWiseFormulas> make(const RowWiseProblem &p, uint32_t modes,
     return status;
   RowWiseFormulas formulas;
   formulas.map = std::move(map);
+  return formulas;
+}
+
+/// The same for a whole step, which reduces the products of tensor 0 with each
+/// of the `count` next ones.
+static ErrorOr<RowWiseFormulas> makeStep(const RowWiseProblem &p,
+                                         uint32_t modes, int count,
+                                         std::string_view roles,
+                                         RegionFormula row) {
+  ErrorOr<RowWiseFormulas> formulas = make(p, modes, roles, nullptr);
+  if (formulas) {
+    formulas->reductions.push_back(reduceProducts(0, count));
+    formulas->row = std::move(row);
+  }
   return formulas;
 }
 
@@ -143,7 +253,21 @@ ErrorOr<RowWiseFormulas> tessera::getRnnFormulas(const RowWiseProblem &p) {
   case RowWiseKind::GruForward:
     return make(p, 2, p.mode == 0 ? "iiiiiiioo" : "iiiiiiiooooooo",
                 getGruForward(p));
-  default:
+  case RowWiseKind::GruBackward:
     return make(p, 1, "iiiiiiiooooooo", buildGruBackward);
+  case RowWiseKind::RnnStep:
+    return makeStep(p, 4, 1, p.mode < 2 ? "iiir" : "iiirr", getVanillaStep(p));
+  case RowWiseKind::RnnStepBackward:
+    return makeStep(p, 2, 1, "iiiir", getVanillaStepBackward(p));
+  case RowWiseKind::LstmStep:
+    return makeStep(p, 2, 4, p.mode == 0 ? "iiiiiiiiiirr" : "iiiiiiiiiirrrrrr",
+                    getLstmStep(p));
+  case RowWiseKind::LstmStepBackward:
+    return makeStep(p, 1, 1, "iiiiiiiiirrrrr", buildLstmStepBackward);
+  case RowWiseKind::GruStep:
+    return makeStep(p, 2, 3, p.mode == 0 ? "iiiiiiiiir" : "iiiiiiiiirrrrr",
+                    getGruStep(p));
+  default:
+    return makeStep(p, 1, 1, "iiiiiiiiirrrrrrr", buildGruStepBackward);
   }
 }

@@ -23,6 +23,20 @@ static void setAll(Row &row, int64_t i, int first,
     row.set(first++, i, value);
 }
 
+/// The sum of the products of the elements of two tensors.
+static Approx multiplyRows(const Row &row, int a, int b) {
+  ApproxSum sum;
+  for (int64_t k = 0; k < row.getLength(); ++k)
+    sum.add(Approx(row.get(a, k)) * row.get(b, k));
+  return sum.get();
+}
+
+/// Sets the row outputs, which begin with tensor `first`.
+static void setRow(Row &row, int first, std::initializer_list<Approx> values) {
+  for (Approx value : values)
+    row.set(first++, value);
+}
+
 /// The tensors are the sum a of the products, h, and the new h, the same once
 /// more for the running state, and in modes 2 and 3 the new h and the old one
 /// to keep. Odd modes have tanh, the others max(0, a).
@@ -113,4 +127,85 @@ void tessera::reference::evaluateGruBackward(Row &row) {
     const Approx dr = dn * get(3) * (r * (one - r));
     setAll(row, k, 7, {dz, dr, dn, dz, dr, dn * r, dh * z});
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Whole steps: tensor 0 is multiplied by the next ones, element by element
+//===----------------------------------------------------------------------===//
+
+/// The tensors are h, weights, the product with the input, the new h, and in
+/// modes 2 and 3 the same to keep.
+void tessera::reference::evaluateRnnStep(Row &row) {
+  const Approx a = Approx(row.get(2)) + multiplyRows(row, 0, 1);
+  const Approx h = row.getMode() & 1 ? getTanh(a) : max(a, 0);
+  row.set(3, h);
+  if (row.getMode() >= 2)
+    row.set(4, h);
+}
+
+/// The tensors are da of the next step, weights, the new h, the gradient of it
+/// that comes from the output, and da.
+void tessera::reference::evaluateRnnStepBackward(Row &row) {
+  const Approx h = row.get(2);
+  const Approx dh = Approx(row.get(3)) + multiplyRows(row, 0, 1);
+  row.set(4, row.getMode() == 1 ? dh * (Approx(1) - h * h)
+                                : selectPositive(h, dh, 0));
+}
+
+/// The inputs are h, the weights of i, f, o and g, their products with the
+/// input, and c. The outputs are the gates in mode 1, the new c and the new h.
+void tessera::reference::evaluateLstmStep(Row &row) {
+  auto getSum = [&](int gate) {
+    return multiplyRows(row, 0, 1 + gate) + row.get(5 + gate);
+  };
+  const Approx i = getLogistic(getSum(0)), f = getLogistic(getSum(1));
+  const Approx o = getLogistic(getSum(2)), g = getTanh(getSum(3));
+  const Approx c = f * row.get(9) + i * g;
+  const Approx h = o * getTanh(c);
+  if (row.getMode() == 1)
+    setRow(row, 10, {i, f, o, g, c, h});
+  else
+    setRow(row, 10, {c, h});
+}
+
+/// The inputs are the gradients of the next step's sums, weights, the gates,
+/// the old c, the gradient of h from the output, and that of the new c. The
+/// outputs are the gradients of the sums and of the old c.
+void tessera::reference::evaluateLstmStepBackward(Row &row) {
+  const Approx i = row.get(2), f = row.get(3), o = row.get(4), g = row.get(5);
+  const Approx old = row.get(6), one = 1;
+  const Approx dh = multiplyRows(row, 0, 1) + row.get(7);
+  const Approx tanhC = getTanh(f * old + i * g);
+  const Approx dc = Approx(row.get(8)) + dh * o * (one - tanhC * tanhC);
+  setRow(row, 9,
+         {dc * g * (i * (one - i)), dc * old * (f * (one - f)),
+          dh * tanhC * (o * (one - o)), dc * i * (one - g * g), dc * f});
+}
+
+/// The inputs are h, the weights of z, r and n, their products with the input,
+/// the bias of n, and the unit's own h. The outputs are z, r, n and the product
+/// of n with h in mode 1, and the new h.
+void tessera::reference::evaluateGruStep(Row &row) {
+  const Approx product = multiplyRows(row, 0, 3) + row.get(7);
+  const Approx z = getLogistic(multiplyRows(row, 0, 1) + row.get(4));
+  const Approx r = getLogistic(multiplyRows(row, 0, 2) + row.get(5));
+  const Approx n = getTanh(Approx(row.get(6)) + r * product);
+  const Approx h = n + z * (Approx(row.get(8)) - n);
+  if (row.getMode() == 1)
+    setRow(row, 9, {z, r, n, product, h});
+  else
+    row.set(9, h);
+}
+
+/// The inputs are the gradients of the next step's products with h, weights, z,
+/// r, n, the product of n, the old h, the gradient of the new h from the
+/// output, and what z of the next step passes on. The outputs are those of
+/// evaluateGruBackward().
+void tessera::reference::evaluateGruStepBackward(Row &row) {
+  const Approx z = row.get(2), r = row.get(3), n = row.get(4), one = 1;
+  const Approx dh = multiplyRows(row, 0, 1) + row.get(7) + row.get(8);
+  const Approx dn = dh * (one - z) * (one - n * n);
+  const Approx dz = dh * (Approx(row.get(6)) - n) * (z * (one - z));
+  const Approx dr = dn * row.get(5) * (r * (one - r));
+  setRow(row, 9, {dz, dr, dn, dz, dr, dn * r, dh * z});
 }

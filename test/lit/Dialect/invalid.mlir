@@ -510,6 +510,72 @@ func.func @conv_c29(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memr
 
 // -----
 
+// Sums are in f32.
+func.func @conv_c30(%x: memref<2x9x11x8xf64>, %w: memref<16x3x3x8xf64>, %y: memref<2x9x11x16xf64>, %z: memref<2x9x11x8xf64>, %c: memref<8xf32>) {
+  dnn.conv backward_data x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
+      : memref<2x9x11x8xf64>, memref<16x3x3x8xf64>, memref<2x9x11x16xf64>
+  // expected-error @below {{'dnn.norm_gradient' op needs a gradient of rank 4 or 5 with elements of f16, bf16 or f32, but has 'memref<2x9x11x8xf64>'}}
+  dnn.norm_gradient %x layout nhwc of %z by(%c, %c) sums(%c, %c)
+      : memref<2x9x11x8xf64>, memref<2x9x11x8xf64>, memref<8xf32>, memref<8xf32>, memref<8xf32>, memref<8xf32>
+  return
+}
+
+// -----
+
+// The normalisation's input is as its gradient.
+func.func @conv_c31(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf16>, %z: memref<2x9x11x8xf32>, %c: memref<8xf32>) {
+  dnn.conv backward_data x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
+      : memref<2x9x11x8xf16>, memref<16x3x3x8xf16>, memref<2x9x11x16xf16>
+  // expected-error @below {{'dnn.norm_gradient' op needs an input and a mask of type 'memref<2x9x11x8xf16>', but has 'memref<2x9x11x8xf32>'}}
+  dnn.norm_gradient %x layout nhwc of %z by(%c, %c) sums(%c, %c)
+      : memref<2x9x11x8xf16>, memref<2x9x11x8xf32>, memref<8xf32>, memref<8xf32>, memref<8xf32>, memref<8xf32>
+  return
+}
+
+// -----
+
+// One number in f32 for each channel, which the layout says.
+func.func @conv_c32(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf16>, %z: memref<2x9x11x8xf16>, %c: memref<9xf32>) {
+  dnn.conv backward_data x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
+      : memref<2x9x11x8xf16>, memref<16x3x3x8xf16>, memref<2x9x11x16xf16>
+  // expected-error @below {{'dnn.norm_gradient' op needs numbers of channels of type 'memref<8xf32>', but has 'memref<9xf32>'}}
+  dnn.norm_gradient %x layout nhwc of %z by(%c, %c) sums(%c, %c)
+      : memref<2x9x11x8xf16>, memref<2x9x11x8xf16>, memref<9xf32>, memref<9xf32>, memref<9xf32>, memref<9xf32>
+  return
+}
+
+// -----
+
+// A result is no gradient.
+func.func @conv_c33(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf16>, %z: memref<2x9x11x8xf16>, %c: memref<8xf32>) {
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
+      : memref<2x9x11x8xf16>, memref<16x3x3x8xf16>, memref<2x9x11x16xf16>
+  // expected-error @below {{'dnn.norm_gradient' op needs a dnn.conv backward_data right before it, whose result and layout it names}}
+  dnn.norm_gradient %x layout nhwc of %z by(%c, %c) sums(%c, %c)
+      : memref<2x9x11x8xf16>, memref<2x9x11x8xf16>, memref<8xf32>, memref<8xf32>, memref<8xf32>, memref<8xf32>
+  return
+}
+
+// -----
+
+// One activation has one mask.
+func.func @conv_c34(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf16>, %z: memref<2x9x11x8xf16>, %c: memref<8xf32>) {
+  dnn.conv backward_data x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
+      : memref<2x9x11x8xf16>, memref<16x3x3x8xf16>, memref<2x9x11x16xf16>
+  // expected-error @below {{'dnn.norm_gradient' op has a scale and a bias, a mask, or none of them}}
+  dnn.norm_gradient %x layout nhwc of %z by(%c, %c) relu(%c : memref<8xf32>, %c : memref<8xf32>)
+      mask(%z : memref<2x9x11x8xf16>) sums(%c, %c)
+      : memref<2x9x11x8xf16>, memref<2x9x11x8xf16>, memref<8xf32>, memref<8xf32>, memref<8xf32>, memref<8xf32>
+  return
+}
+
+// -----
+
 // The message about a word that is no layout lists the layouts.
 func.func @unknown_layout(%x: memref<1x1x1x1xf16>, %w: memref<1x1x1x1xf16>, %y: memref<1x1x1x1xf16>) {
   // expected-error @below {{expected one of [nchw, nhwc] for a layout, got: chwn}}

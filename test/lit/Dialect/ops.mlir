@@ -201,6 +201,24 @@ func.func @statistics(%x: memref<1x4x4x8xf16>, %w: memref<16x1x1x8xf16>, %y: mem
   return
 }
 
+// Behind backward data, the sums of a normalisation's gradient.
+// CHECK-LABEL: func.func @norm_gradient
+// CHECK:         dnn.norm_gradient %[[X:.*]] layout nhwc of %[[Z:.*]] by(%[[M:.*]], %[[I:.*]]) relu(%[[S:.*]] : memref<8xf32>, %[[B:.*]] : memref<8xf32>) sums(%{{.*}}, %{{.*}}) :
+func.func @norm_gradient(%x: memref<1x4x4x8xf16>, %w: memref<16x1x1x8xf16>, %y: memref<1x4x4x16xf16>,
+                         %z: memref<1x4x4x8xf16>, %mean: memref<8xf32>, %inverse: memref<8xf32>,
+                         %sum: memref<8xf32>, %dot: memref<8xf32>, %scale: memref<8xf32>, %bias: memref<8xf32>) {
+  dnn.conv backward_data x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [0, 0] strides [1, 1] dilations [1, 1] groups 1
+      : memref<1x4x4x8xf16>, memref<16x1x1x8xf16>, memref<1x4x4x16xf16>
+  // EXAMPLE: dnn.norm_gradient
+  dnn.norm_gradient %x layout nhwc of %z by(%mean, %inverse)
+      relu(%scale : memref<8xf32>, %bias : memref<8xf32>) sums(%sum, %dot)
+      : memref<1x4x4x8xf16>, memref<1x4x4x8xf16>, memref<8xf32>, memref<8xf32>,
+        memref<8xf32>, memref<8xf32>
+  // EXAMPLE-END
+  return
+}
+
 // An epilogue may take nothing but the accumulator.
 // CHECK-LABEL: func.func @conv_epilogue_without_operands
 // CHECK:         groups 1 epilogue {

@@ -68,7 +68,7 @@ public:
 
   /// Returns a convolution that may have, each with probability 1/2, depth,
   /// gaps between images, a result of f32, products of tf32 and an epilogue,
-  /// and statistics with 1/4.
+  /// and with 1/4 statistics, or each kind of a normalisation's gradient.
   ConvProblem nextOfAll() {
     ConvProblem p = next();
     if (pick(0, 1)) {
@@ -97,6 +97,9 @@ public:
     if (p.direction == Direction::Forward && !p.hasByteResult() &&
         p.dataType != DataType::F64)
       p.epilogue.statistics = pick(0, 3) == 0;
+    if (p.direction == Direction::BackwardData && !p.hasByteResult() &&
+        p.dataType != DataType::F64)
+      p.epilogue.normGradient = static_cast<NormGradient>(pick(0, 3));
     p.mathType = static_cast<MathType>(pick(0, 1));
     p.forbidsWinograd = pick(0, 1) != 0;
     return p.canonicalize();

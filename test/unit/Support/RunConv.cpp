@@ -34,6 +34,8 @@ static Status launchCase(Engine &engine, const LoadedKernel &kernel,
   args.residual = tensors.add(data.residual, resultBytes);
   args.mean = tensors.add(data.mean, sizeof(float));
   args.variance = tensors.add(data.variance, sizeof(float));
+  for (size_t i = 0; i < data.normTensors.size(); ++i)
+    args.tensors[i] = tensors.add(data.normTensors[i], resultBytes);
   args.workspace = tensors.add(nullptr, kernel.getKernel().workspaceBytes);
   args.alpha = data.alpha;
   args.beta = data.beta;
@@ -49,10 +51,9 @@ static Status launchCase(Engine &engine, const LoadedKernel &kernel,
                      : &result == &data.w ? args.w
                                           : args.y;
   Status status = readBack(gpu, from, result);
-  if (status.isOk() && problem.epilogue.statistics)
-    status = readBack(gpu, args.mean, data.mean);
-  if (status.isOk() && problem.epilogue.statistics)
-    status = readBack(gpu, args.variance, data.variance);
+  for (KernelArg arg : data.getChannelResults())
+    if (status.isOk())
+      status = readBack(gpu, args.getPointer(arg), *data.findTensor(arg));
   return status;
 }
 
@@ -80,9 +81,9 @@ ConvOutcome test::runConv(Engine &engine, const ConvProblem &problem,
       return status;
     outcome.report = sample ? data.checkSample(sample, seed) : data.check();
     outcome.gaps = data.checkGaps();
-    outcome.statistics = data.checkStatistics();
-    outcome.mean = data.mean;
-    outcome.variance = data.variance;
+    outcome.statistics = data.checkChannelResults();
+    for (KernelArg arg : data.getChannelResults())
+      outcome.channelResults.push_back(*data.findTensor(arg));
     return status;
   });
   return outcome;

@@ -24,8 +24,9 @@ struct ConvOutcome {
   std::string tile;             ///< Empty if there is no kernel.
   reference::Report report{};   ///< Valid if `status` is ok.
   std::string gaps;             ///< See ConvCase::checkGaps().
-  std::string statistics;       ///< See ConvCase::checkStatistics().
-  std::vector<char> mean, variance; ///< As the kernel wrote them.
+  std::string statistics;       ///< See ConvCase::checkChannelResults().
+  /// Those of ConvCase::getChannelResults(), as the kernel wrote them.
+  std::vector<std::vector<char>> channelResults{};
 
   bool passed() const {
     return status.isOk() && report.passed() && gaps.empty() &&

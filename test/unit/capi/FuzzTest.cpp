@@ -45,6 +45,8 @@ static std::vector<LaunchArg> getArgs(const Problem &problem) {
     args.push_back(KernelArg::Residual);
   if (conv && conv->epilogue.statistics)
     args.insert(args.end(), {KernelArg::Mean, KernelArg::Variance});
+  if (conv && conv->epilogue.normGradient != NormGradient::None)
+    args.insert(args.end(), {norm_gradient::kInput, norm_gradient::kSum});
   if (!conv && problem.getPool()->indexType != IndexType::None)
     args.push_back(KernelArg::Indices);
   return args;

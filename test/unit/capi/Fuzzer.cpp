@@ -146,6 +146,8 @@ void Fuzzer::fillArguments(tesseraProblemArguments &arguments) {
 static constexpr const char *kProblems[] = {
     "conv-fwd-f16-nhwc,nhwc,nhwc-n2c8h6w6-k4y3x3-p1x1-s1x1-d1x1-g1",
     "conv-fwd-bf16-nhwc,nhwc,nhwc-n2c8h6w6-k4y3x3-p1x1-s1x1-d1x1-g1-estats",
+    "conv-bwd-bf16-nhwc,nhwc,nhwc-n2c8h6w6-k4y3x3-p1x1-s1x1-d1x1-g1-eresidual+"
+    "normgradmask",
     "conv-wrw-f32-nchw,nchw,nchw-n1c4h5w5-k4y1x1-p0x0-s1x1-d1x1-g2",
     "conv-bwd-f32-ncdhw,ncdhw,ncdhw-n1c8d4h9w9-k8z3y3x3-p1x1x1-s1x1x1-d1x1x1-"
     "g1",

@@ -5,45 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Algorithms/Algorithm.h"
-#include "test/unit/execute/ConvFixture.h"
-
-#include <map>
+#include "test/unit/execute/EveryAlgorithm.h"
 
 using namespace tessera;
 using namespace tessera::test;
-
-/// The best tile of each algorithm that takes `problem`.
-static std::vector<TileConfig> getTiles(const ConvProblem &problem) {
-  std::map<std::string, Candidate> best;
-  for (const Algorithm *algorithm : getAlgorithms()) {
-    if (!algorithm->check(problem, getTarget()).isOk())
-      continue;
-    for (const Candidate &candidate :
-         algorithm->getCandidates(problem, getTarget())) {
-      auto [entry, isNew] =
-          best.try_emplace(candidate.tile.algorithm, candidate);
-      if (!isNew && candidate.cost < entry->second.cost)
-        entry->second = candidate;
-    }
-  }
-  std::vector<TileConfig> tiles;
-  for (const auto &[name, candidate] : best)
-    tiles.push_back(candidate.tile);
-  return tiles;
-}
-
-/// Runs it with each of its algorithms, and returns how many there are.
-static size_t checkAll(const ConvProblem &problem) {
-  EXPECT_TRUE(problem.verify().isOk()) << problem.verify().getMessage();
-  const std::vector<TileConfig> tiles = getTiles(problem);
-  for (const TileConfig &tile : tiles) {
-    SCOPED_TRACE(tile.toText());
-    auto engine = makeEngine(std::make_shared<FixedTileCompiler>(tile));
-    checkConv(*engine, problem, reference::DataKind::Uniform);
-  }
-  return tiles.size();
-}
 
 static ConvProblem makeProblem(DataType type, Layout layout) {
   ConvProblem problem;
@@ -99,13 +64,5 @@ TEST(Statistics, OtherProblems) {
 
 // Two runs give the same bits, which a third kernel of other parts may not.
 TEST(Statistics, SameBits) {
-  const ConvProblem problem = makeProblem(DataType::BF16, Layout::NHWC);
-  auto engine = makeEngine(createJitCompiler());
-  const ConvOutcome first =
-      runConv(*engine, problem, reference::DataKind::Uniform, 7);
-  const ConvOutcome second =
-      runConv(*engine, problem, reference::DataKind::Uniform, 7);
-  EXPECT_TRUE(first.passed()) << first.toText();
-  EXPECT_EQ(first.mean, second.mean);
-  EXPECT_EQ(first.variance, second.variance);
+  checkSameBits(makeProblem(DataType::BF16, Layout::NHWC));
 }

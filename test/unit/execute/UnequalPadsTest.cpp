@@ -6,11 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Algorithms/Algorithm.h"
 #include "compiler/Algorithms/Registry.h"
-#include "test/unit/execute/ConvFixture.h"
+#include "test/unit/execute/EveryAlgorithm.h"
 
-#include <map>
 #include <set>
 
 using namespace tessera;
@@ -19,27 +17,10 @@ using namespace tessera::test;
 static constexpr Direction kDirections[] = {
     Direction::Forward, Direction::BackwardData, Direction::BackwardWeights};
 
-/// The best tile of each algorithm that takes `problem`, with and without taps
-/// that share pixels.
-static std::vector<TileConfig> getTiles(const ConvProblem &problem) {
-  std::map<std::string, Candidate> best;
-  for (const Algorithm *algorithm : getAlgorithms()) {
-    if (!algorithm->check(problem, getTarget()).isOk())
-      continue;
-    for (const Candidate &candidate :
-         algorithm->getCandidates(problem, getTarget())) {
-      const bool hasHalo =
-          candidate.tile.parameters.find("-h") != std::string::npos;
-      auto [entry, isNew] = best.try_emplace(
-          candidate.tile.algorithm + (hasHalo ? "-h" : ""), candidate);
-      if (!isNew && candidate.cost < entry->second.cost)
-        entry->second = candidate;
-    }
-  }
-  std::vector<TileConfig> tiles;
-  for (const auto &[name, candidate] : best)
-    tiles.push_back(candidate.tile);
-  return tiles;
+/// With and without taps that share pixels.
+static std::string getKind(const TileConfig &tile) {
+  const bool hasHalo = tile.parameters.find("-h") != std::string::npos;
+  return tile.algorithm + (hasHalo ? "-h" : "");
 }
 
 static std::set<std::string> getNames(const std::vector<TileConfig> &tiles) {
@@ -57,9 +38,10 @@ static void checkAll(const ConvProblem &problem, std::set<std::string> &ran) {
       << problem.toNetworkConfig();
   ConvProblem equal = problem;
   equal.extraPad = {};
-  EXPECT_EQ(getNames(getTiles(problem)), getNames(getTiles(equal)))
+  EXPECT_EQ(getNames(getTiles(problem, getKind)),
+            getNames(getTiles(equal, getKind)))
       << problem.toNetworkConfig();
-  for (const TileConfig &tile : getTiles(problem)) {
+  for (const TileConfig &tile : getTiles(problem, getKind)) {
     SCOPED_TRACE(tile.toText());
     auto engine = makeEngine(std::make_shared<FixedTileCompiler>(tile));
     ASSERT_NE(engine, nullptr);

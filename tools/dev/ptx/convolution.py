@@ -16,14 +16,15 @@ DIMENSIONS = {"x": "pgc", "w": "gkc", "y": "pgk"}
 
 class Convolution:
     """The problem of a network config. Its tensors, and those of its epilogue,
-    which has a bias, a residual, relu or statistics, have values of its type
-    and channels last; `result` is the letter of the one that it computes,
+    which has a bias, a residual, relu, statistics or a normalisation's gradient,
+    have values of its type and channels last; `result` is the letter of the one that it computes,
     `kind` the type of that one."""
 
     def __init__(self, config, seed):
         epilogue = re.search(r"-g\d+-e([a-z+]+)$", config)
         words = epilogue[1].split("+") if epilogue else []
-        if set(words) - {"bias", "residual", "relu", "stats"}:
+        norms = [word for word in words if word.startswith("normgrad")]
+        if set(words) - {"bias", "residual", "relu", "stats", *norms}:
             sys.exit(f"'{config}' has an epilogue that is not computed here")
         if epilogue:
             config = config[:epilogue.start(1) - len("-e")]
@@ -54,10 +55,20 @@ class Convolution:
                 self.kinds[name] = ("f32" if self.kind == "i8" and
                                     name == "bias" else self.kind)
                 self.layouts[name] = self.layouts[self.result]
+        self.norm = norms[0] if norms else ""
+        # As docs/spec/convolution.md numbers them.
+        per_channel = {"normgrad": (1, 2), "normgradrelu": (1, 2, 5, 6),
+                       "normgradmask": (1, 2)}.get(self.norm, ())
+        for number in per_channel:
+            self.add_tensor(f"t{number}", of_channels, "f32")
+        images = {"normgradmask": (0, 7), "": ()}.get(self.norm, (0,))
+        for number in images:
+            self.add_tensor(f"t{number}", self.shapes[self.result], self.kind)
         random = np.random.default_rng(seed)
         # Far from zero, where a difference of sums would lose what is measured;
         # and large enough to be missed in sums.
-        means = {"x": 20 if self.has_statistics else 0}
+        means = {"x": 20 if self.has_statistics else 0, "t0": 16, "t1": 16,
+                 "t2": 4}
         scales = {"bias": 8, "residual": 8,
                   "x": 4 if self.kinds["x"] == "i8" else 1}
         self.data = {name: self.encode(
@@ -65,6 +76,10 @@ class Convolution:
             + means.get(name, 0), name) for name, shape in self.shapes.items()}
         self.tensors = {letter: self.decode(data, letter)
                         for letter, data in self.data.items()}
+
+    def add_tensor(self, name, shape, kind):
+        self.shapes[name], self.kinds[name] = shape, kind
+        self.layouts[name] = self.layouts[self.result]
 
     def has_channels_last(self, letter):
         return self.layouts[letter].endswith("c")
@@ -138,10 +153,23 @@ class Convolution:
             slice(pad, pad + size)
             for pad, size in zip(pads, self.sizes["in"])))]
 
+    def find_cleared(self):
+        """Where a normalisation's gradient is zero, as f32 says."""
+        if self.norm == "normgradmask":
+            return ~(self.tensors["t7"] > 0)
+        if self.norm != "normgradrelu":
+            return False
+        z, mean, inverse = (self.tensors[name].astype(np.float32)
+                            for name in ("t0", "t1", "t2"))
+        # A product of two f32s is exact in f64.
+        normalized = ((z - mean) * inverse).astype(np.float64)
+        return ~(normalized * self.tensors["t5"] + self.tensors["t6"] > 0)
+
     def finish(self, sums):
         """The result, behind the epilogue."""
         for name in ("bias", "residual"):
             sums = sums + self.tensors.get(name, 0)
         if self.has_relu:
             sums = np.maximum(sums, 0)
+        sums = np.where(self.find_cleared(), 0, sums)
         return np.clip(np.rint(sums), -128, 127) if self.kind == "i8" else sums

@@ -254,7 +254,52 @@ TEST(Problem, RefusesStatistics) {
   problem.direction = Direction::Forward;
   problem.dataType = DataType::F64;
   EXPECT_EQ(problem.verify().getMessage(),
-            "statistics are of f16, bf16 and f32, not of f64");
+            "statistics and the sums of a normalisation's gradient are of f16, "
+            "bf16 and f32, not of f64");
+}
+
+// A normalisation's gradient stands where forward has statistics; one of its
+// words begins the others.
+TEST(Problem, ReadsAndWritesNormGradient) {
+  ConvProblem problem = makeProblem();
+  problem.direction = Direction::BackwardData;
+  std::set<uint64_t> hashes = {Problem(problem).getHash()};
+  for (NormGradient kind :
+       {NormGradient::Plain, NormGradient::Relu, NormGradient::Mask}) {
+    problem.epilogue = {.normGradient = kind};
+    EXPECT_TRUE(problem.epilogue.leavesSums());
+    EXPECT_FALSE(problem.epilogue.isEmpty());
+    EXPECT_TRUE(problem.verify().isOk());
+    hashes.insert(Problem(problem).getHash());
+    for (Activation activation : {Activation::None, Activation::Relu}) {
+      problem.epilogue = {
+          .residual = true, .normGradient = kind, .activation = activation};
+      EXPECT_FALSE(problem.epilogue.leavesSums());
+      ErrorOr<Problem> parsed = parseNetworkConfig(problem.toNetworkConfig());
+      ASSERT_TRUE(parsed) << parsed.getStatus().getMessage();
+      EXPECT_EQ(*parsed->getConv(), problem.canonicalize());
+    }
+  }
+  EXPECT_EQ(hashes.size(), 4u);
+  EXPECT_TRUE(
+      problem.toNetworkConfig().ends_with("-eresidual+normgradmask+relu"));
+}
+
+// It is of what backward data stores in a float of up to 32 bits.
+TEST(Problem, RefusesNormGradient) {
+  ConvProblem problem = makeProblem();
+  problem.epilogue.normGradient = NormGradient::Plain;
+  EXPECT_EQ(problem.verify().getMessage(),
+            "the sums of a normalisation's gradient are of the result of "
+            "backward data only");
+  problem.direction = Direction::BackwardData;
+  problem.dataType = DataType::F64;
+  EXPECT_EQ(problem.verify().getMessage(),
+            "statistics and the sums of a normalisation's gradient are of f16, "
+            "bf16 and f32, not of f64");
+  problem.epilogue = {.statistics = true};
+  EXPECT_EQ(problem.verify().getMessage(),
+            "statistics are of the result of a forward convolution only");
 }
 
 // A pooling's text holds every field, can be parsed again, and is stable.

@@ -1,0 +1,91 @@
+//===- NormGradientTest.cpp - The sums of a norm's gradient ---------------===//
+//
+// Every algorithm of backward data serves a problem with the sums of a
+// normalisation's gradient. Of even channels z is far from zero.
+//
+//===----------------------------------------------------------------------===//
+
+#include "test/unit/execute/EveryAlgorithm.h"
+
+using namespace tessera;
+using namespace tessera::test;
+
+static constexpr NormGradient kKinds[] = {
+    NormGradient::Plain, NormGradient::Relu, NormGradient::Mask};
+
+static ConvProblem makeProblem(DataType type, Layout layout,
+                               NormGradient kind) {
+  ConvProblem problem;
+  problem.direction = Direction::BackwardData;
+  problem.dataType = type;
+  problem.xLayout = problem.wLayout = problem.yLayout = layout;
+  problem.batch = 3;
+  problem.inChannels = 40;
+  problem.outChannels = 24;
+  problem.in = {13, 11};
+  problem.filter = {3, 3};
+  problem.pad = {1, 1};
+  problem.epilogue.normGradient = kind;
+  return problem;
+}
+
+// Types, layouts and kinds, with all algorithms that there are for them.
+TEST(NormGradient, EveryAlgorithm) {
+  for (DataType type : {DataType::F16, DataType::BF16, DataType::F32})
+    for (Layout layout : {Layout::NHWC, Layout::NCHW})
+      for (NormGradient kind : kKinds)
+        EXPECT_GE(checkAll(makeProblem(type, layout, kind)), 2u);
+}
+
+// The gradients of two branches: one is added before zeros are stored.
+TEST(NormGradient, JoinedGradients) {
+  for (NormGradient kind : kKinds) {
+    ConvProblem problem = makeProblem(DataType::BF16, Layout::NHWC, kind);
+    problem.epilogue.residual = true;
+    checkAll(problem);
+    problem.epilogue = {.alpha = true, .beta = true, .normGradient = kind};
+    checkAll(problem);
+  }
+}
+
+// Channels and pixels that no vector, workgroup or part divides; one pixel.
+TEST(NormGradient, OddShapes) {
+  for (NormGradient kind : kKinds) {
+    ConvProblem problem = makeProblem(DataType::BF16, Layout::NHWC, kind);
+    problem.inChannels = 17;
+    checkAll(problem);
+    problem.inChannels = 1;
+    problem.in = {67, 71};
+    checkAll(problem);
+    problem.batch = 1;
+    problem.inChannels = 9;
+    problem.in = {1, 1};
+    checkAll(problem);
+  }
+}
+
+// Strides that leave pixels without products, volumes, groups, and gaps.
+TEST(NormGradient, OtherProblems) {
+  for (NormGradient kind : kKinds) {
+    ConvProblem problem = makeProblem(DataType::BF16, Layout::NHWC, kind);
+    problem.stride = {3, 2};
+    problem.filter = {2, 1};
+    checkAll(problem);
+    problem = makeProblem(DataType::F16, Layout::NHWC, kind);
+    problem.in.d = 5;
+    problem.filter.d = 2;
+    checkAll(problem);
+    problem = makeProblem(DataType::F32, Layout::NCHW, kind);
+    problem.groups = 4;
+    checkAll(problem);
+    problem = makeProblem(DataType::BF16, Layout::NHWC, kind);
+    problem.xLayout = Layout::Strided;
+    problem.xStrides = {7800, 1, 7800, 600, 48};
+    checkAll(problem);
+  }
+}
+
+// Two runs give the same bits.
+TEST(NormGradient, SameBits) {
+  checkSameBits(makeProblem(DataType::BF16, Layout::NHWC, NormGradient::Relu));
+}
