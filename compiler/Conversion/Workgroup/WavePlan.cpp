@@ -174,13 +174,14 @@ static LogicalResult findProducts(WavePlan &plan) {
   if (result.getStaging() != staging || store.getStatistics())
     return store.emitOpError("is of waves, which write no statistics and have "
                              "one buffer that results go through, or none");
-  for (Value part : {result.getView(), staging})
-    for (Operation *user : part ? part.getUsers() : Operation::user_range())
-      if (auto other = dyn_cast<wg::ResultOp>(user);
-          other && (other.getView() != result.getView() ||
-                    other.getStaging() != staging))
-        return other.emitOpError(
-            "goes elsewhere than the result that is stored");
+  WalkResult walked = plan.program.walk([&](wg::ResultOp other) {
+    return other.getView() == result.getView() && other.getStaging() == staging
+               ? WalkResult::advance()
+               : other.emitOpError(
+                     "goes elsewhere than the result that is stored");
+  });
+  if (walked.wasInterrupted())
+    return failure();
   parts.opStore = store;
   parts.epilogue = &store.getEpilogue();
   parts.isAtomic = result.getAtomic();

@@ -13,6 +13,14 @@
 
 namespace tessera {
 
+/// Of rows that taps share: the tile whose rows they are, the tap, and where the
+/// slot begins if no number says it.
+struct SharedPlace {
+  mlir::Value tile;
+  int64_t tap = 0;
+  mlir::Value behind;
+};
+
 class WaveWriter {
 public:
   WaveWriter(TileProgram &program, mlir::OpBuilder &b, wg::ProgramOp frame,
@@ -35,13 +43,6 @@ private:
   };
   struct Position {
     mlir::Value group, row, column;
-  };
-  /// Of rows that taps share: the tile whose rows they are, the tap, and where
-  /// the slot begins if no number says it.
-  struct SharedPlace {
-    mlir::Value tile;
-    int64_t tap = 0;
-    mlir::Value behind;
   };
 
   Position locate(mlir::Value id);
