@@ -67,7 +67,7 @@ void WaveWriter::emitFirstBlock(const Position &at) {
     fill(setTap(tiles.n, e.constant(step)), none, /*isM=*/false, step);
     wg::CommitOp::create(e.b, e.loc);
   }
-  emitBarrier(program.buffers - 1);
+  emitBarrier(getStepsInFlight() + 1);
 }
 
 /// Behind the barrier the filter of the step that takes this one's slot is

@@ -13,8 +13,8 @@
 
 namespace tessera {
 
-/// Of rows that taps share: the tile whose rows they are, the tap, and where the
-/// slot begins if no number says it.
+/// Of rows that taps share: the tile whose rows they are, the tap, and where
+/// the slot begins if no number says it.
 struct SharedPlace {
   mlir::Value tile;
   int64_t tap = 0;
