@@ -142,8 +142,9 @@ WaveWriter::State WaveWriter::emitBlocks(Value tile, Value before,
   turn.filter = makeTile(/*isM=*/false, locate(args.back()));
   turn.at = e.mul(turn.block, stepBytes);
   Value blockAhead = e.select(isLast, e.constant(0), e.add(turn.block, 1));
-  turn.ahead = makeTiles(locate(tileAhead));
+  const Position ahead = locate(tileAhead);
   turn.atAhead = e.mul(blockAhead, stepBytes);
+  turn.ahead = makeTiles(ahead);
   if (staging)
     turn.before = makeResult(locate(before));
   for (int64_t tap = 0; tap < countTaps(); ++tap)

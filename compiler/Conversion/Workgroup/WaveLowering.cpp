@@ -156,11 +156,17 @@ void WaveLowering::lowerSharedTile(wg::TileOp tile) {
   if (!llvm::any_of(users, llvm::IsaPred<wg::FetchOp, wg::FillOp>))
     return;
   std::unique_ptr<TileCopy> &copy = copies[tile];
-  if (parts.isDirect)
-    copy = std::make_unique<HaloCopy>(e, frame.accessM, parts.halo, m.lds,
-                                      parts.walk, buffer, parts.threads,
-                                      frame.thread);
-  else
+  if (parts.isDirect) {
+    auto direct = std::make_unique<HaloCopy>(e, frame.accessM, parts.halo,
+                                             m.lds, parts.walk, buffer,
+                                             parts.threads, frame.thread);
+    // Here, if it is known here, and not between the products of a step.
+    for (Operation *user : users)
+      if (auto fill = dyn_cast<wg::FillOp>(user);
+          fill && values.contains(fill.getAt()))
+        direct->enterBlock(get(fill.getAt()));
+    copy = std::move(direct);
+  } else
     copy = std::make_unique<PlaneHaloCopy>(e, frame.accessM, parts.planeHalo,
                                            m.lds, parts.walk, buffer,
                                            parts.threads, frame.thread);
