@@ -85,14 +85,14 @@ HaloCopy::HaloCopy(Emitter &e, const ViewAccess &access, const HaloLines &halo,
   own = e.add(e.mul(line, halo.pixelBytes), chunk);
 }
 
-void HaloCopy::enterBlock(Value position) {
-  if (std::exchange(located, position) != position)
-    offset = e.add(e.add(first, position), own);
+Value HaloCopy::findBlock(Value position) {
+  return e.add(e.add(first, position), own);
 }
 
 void HaloCopy::load(unsigned pass, unsigned, Value position, Value lds,
                     SmallVectorImpl<Value> &) {
-  enterBlock(position);
+  auto found = blocks.find(position);
+  Value offset = found == blocks.end() ? findBlock(position) : found->second;
   Value pointer = emitLdsPointer(
       e, lds, e.add(e.add(place, slot), pass * passLines * halo.getPitch()));
   e.device.loadToLds(e, buffer.descriptor, pointer, kChunkBytes,

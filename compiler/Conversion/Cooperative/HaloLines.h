@@ -64,8 +64,10 @@ public:
   unsigned getLoadParts() const override { return 1; }
   unsigned getWriteParts() const override { return 0; }
   void setSlot(mlir::Value bytes) override { slot = bytes; }
-  /// From here on, loads are of the block at `position`.
-  void enterBlock(mlir::Value position);
+  void locate(mlir::Value position) override {
+    if (!blocks.contains(position))
+      blocks[position] = findBlock(position);
+  }
   void load(unsigned pass, unsigned part, mlir::Value position,
             mlir::Value buffer,
             llvm::SmallVectorImpl<mlir::Value> &pieces) override;
@@ -73,12 +75,14 @@ public:
              mlir::Value buffer) override;
 
 private:
+  mlir::Value findBlock(mlir::Value position);
+
   const HaloLines &halo;
   int64_t passLines;
   mlir::Value first, own; ///< In memory, of the tile and of the thread in it.
-  mlir::Value located, offset; ///< The current block, and the thread's share.
-  mlir::Value place;           ///< In LDS, in a slot.
-  mlir::Value slot;            ///< Where the slot begins, in bytes.
+  llvm::DenseMap<mlir::Value, mlir::Value> blocks; ///< That are located.
+  mlir::Value place;                               ///< In LDS, in a slot.
+  mlir::Value slot; ///< Where the slot begins, in bytes.
 };
 
 /// Reads fragments of rows that are lines, by matrices.

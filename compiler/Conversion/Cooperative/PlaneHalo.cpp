@@ -5,6 +5,7 @@
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace tessera;
@@ -116,10 +117,21 @@ PlaneHaloCopy::PlaneHaloCopy(Emitter &e, const ViewAccess &access,
   }
 }
 
+/// A position is in bytes of one pixel's channels, a multiple of a step's.
+Value PlaneHaloCopy::findBlock(Value position) {
+  const int64_t planes = halo.planeBytes / kPlaneElementBytes;
+  IntegerAttr step;
+  auto product = position.getDefiningOp<arith::MulIOp>();
+  if (product && matchPattern(product.getRhs(), m_Constant(&step)))
+    return e.mul(product.getLhs(), step.getInt() * planes);
+  return e.mul(position, planes);
+}
+
 void PlaneHaloCopy::load(unsigned pass, unsigned part, Value position, Value,
                          SmallVectorImpl<Value> &pieces) {
   constexpr int64_t kWords = HaloLds::kPlanePixels * kPlaneElementBytes / 4;
-  Value bytes = e.mul(position, halo.planeBytes / kPlaneElementBytes);
+  auto found = blocks.find(position);
+  Value bytes = found == blocks.end() ? findBlock(position) : found->second;
   pieces.push_back(loadBuffer(e, buffer,
                               VectorType::get(kWords, e.b.getI32Type()),
                               units[pass].offsets[part], bytes));

@@ -51,6 +51,10 @@ public:
   /// Loads of a pass, one for each channel, and writes, one for each pixel.
   unsigned getLoadParts() const override { return kLoads; }
   unsigned getWriteParts() const override { return HaloLds::kPlanePixels; }
+  void locate(mlir::Value position) override {
+    if (!blocks.contains(position))
+      blocks[position] = findBlock(position);
+  }
   void load(unsigned pass, unsigned part, mlir::Value position,
             mlir::Value buffer,
             llvm::SmallVectorImpl<mlir::Value> &pieces) override;
@@ -58,6 +62,8 @@ public:
              mlir::Value buffer) override;
 
 private:
+  mlir::Value findBlock(mlir::Value position);
+
   static constexpr int64_t kLoads = kChunkBytes / kPlaneElementBytes;
   struct Unit {
     llvm::SmallVector<mlir::Value> offsets; ///< In memory, of each load.
@@ -66,7 +72,8 @@ private:
   };
 
   const PlaneHalo &halo;
-  llvm::SmallVector<Unit> units; ///< Of each pass.
+  llvm::SmallVector<Unit> units;                   ///< Of each pass.
+  llvm::DenseMap<mlir::Value, mlir::Value> blocks; ///< That are located.
 };
 
 /// Reads chunks of lines.

@@ -76,6 +76,9 @@ public:
   /// From here on, a direct copy goes to the slot that begins so many bytes of
   /// LDS behind the buffer, if slots may change places.
   virtual void setSlot(mlir::Value /*bytes*/) {}
+  /// Where rows that taps share begin at `position` is computed here, and not
+  /// with their loads.
+  virtual void locate(mlir::Value /*position*/) {}
   /// Whether tap `tap` holds anything for this workgroup (nested walk only);
   /// null if every tap does, which does not depend on the tap.
   mlir::Value emitTapExists(mlir::Value tap);

@@ -143,8 +143,9 @@ WaveWriter::State WaveWriter::emitBlocks(Value tile, Value before,
   turn.at = e.mul(turn.block, stepBytes);
   Value blockAhead = e.select(isLast, e.constant(0), e.add(turn.block, 1));
   const Position ahead = locate(tileAhead);
+  turn.ahead.m = makeTile(/*isM=*/true, ahead);
   turn.atAhead = e.mul(blockAhead, stepBytes);
-  turn.ahead = makeTiles(ahead);
+  turn.ahead.n = makeTile(/*isM=*/false, ahead);
   if (staging)
     turn.before = makeResult(locate(before));
   for (int64_t tap = 0; tap < countTaps(); ++tap)

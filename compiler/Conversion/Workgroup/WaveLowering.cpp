@@ -56,6 +56,18 @@ void WaveLowering::clone(Operation *op) {
   for (Value operand : op->getOperands())
     mapping.map(operand, get(operand));
   map(op->getResult(0), e.b.clone(*op, mapping)->getResult(0));
+  if (plan.isShared())
+    locateBlock(op->getResult(0));
+}
+
+/// Where copies of shared rows begin is computed with their position in the
+/// walk, and not between the products of a step.
+void WaveLowering::locateBlock(Value position) {
+  for (Operation *user : position.getUsers())
+    if (isa<wg::FetchOp, wg::FillOp>(user))
+      if (auto copy = copies.find(wg::findTile(user->getOperand(0)));
+          copy != copies.end() && user->getOperand(1) == position)
+        copy->second->locate(get(position));
 }
 
 LogicalResult WaveLowering::lowerLoop(scf::ForOp loop) {
@@ -116,8 +128,9 @@ void WaveLowering::findThreads() {
   frame.findThreads(plan.getLdsTypes());
 }
 
-/// Products read fragments where the lanes of their instruction have them.
-void WaveLowering::findProducts() {
+/// Products read fragments where the lanes of their instruction have them. Of
+/// shared rows `findRows` is called, if given, before those of B are located.
+void WaveLowering::findProducts(llvm::function_ref<void()> findRows) {
   findThreads();
   if (mma)
     return;
@@ -133,6 +146,8 @@ void WaveLowering::findProducts() {
         made = std::make_unique<PlaneHaloSource>(e, frame.accessM,
                                                  parts.planeHalo, place);
       source = made.get();
+      if (findRows)
+        findRows();
       return made;
     };
   mma.emplace(frame.makeMma(m.lds, n.lds, sourceM,
@@ -149,27 +164,30 @@ void WaveLowering::lowerSharedTile(wg::TileOp tile) {
   frame.group = get(tile.getGroup());
   Value row = get(tile.getRow());
   GlobalBuffer buffer = frame.getBuffer(frame.accessM, row);
-  findProducts();
   auto users = tile->getUsers();
-  if (llvm::any_of(users, llvm::IsaPred<wg::LoadOp>))
-    rows[tile] = source->findRows(buffer);
+  auto findRows = [&] {
+    if (llvm::any_of(users, llvm::IsaPred<wg::LoadOp>))
+      rows[tile] = source->findRows(buffer);
+  };
+  if (mma)
+    findRows();
+  else
+    findProducts(findRows);
   if (!llvm::any_of(users, llvm::IsaPred<wg::FetchOp, wg::FillOp>))
     return;
   std::unique_ptr<TileCopy> &copy = copies[tile];
-  if (parts.isDirect) {
-    auto direct = std::make_unique<HaloCopy>(e, frame.accessM, parts.halo,
-                                             m.lds, parts.walk, buffer,
-                                             parts.threads, frame.thread);
-    // Here, if it is known here, and not between the products of a step.
-    for (Operation *user : users)
-      if (auto fill = dyn_cast<wg::FillOp>(user);
-          fill && values.contains(fill.getAt()))
-        direct->enterBlock(get(fill.getAt()));
-    copy = std::move(direct);
-  } else
+  if (parts.isDirect)
+    copy = std::make_unique<HaloCopy>(e, frame.accessM, parts.halo, m.lds,
+                                      parts.walk, buffer, parts.threads,
+                                      frame.thread);
+  else
     copy = std::make_unique<PlaneHaloCopy>(e, frame.accessM, parts.planeHalo,
                                            m.lds, parts.walk, buffer,
                                            parts.threads, frame.thread);
+  for (Operation *user : users)
+    if (isa<wg::FetchOp, wg::FillOp>(user) &&
+        values.contains(user->getOperand(1)))
+      copy->locate(get(user->getOperand(1)));
   copyM = copy.get();
   taps[tile] = tile;
 }

@@ -77,6 +77,7 @@ private:
   llvm::LogicalResult lowerStep(wg::StepOp step);
   llvm::LogicalResult findStep(wg::StepOp step, WaveStep &parts);
   void clone(mlir::Operation *op);
+  void locateBlock(mlir::Value position);
   void lowerTile(wg::TileOp tile);
   void lowerTap(wg::TapOp tap);
   void enterTap(mlir::Value box, mlir::Operation *user);
@@ -90,7 +91,7 @@ private:
   void emitBarrier(wg::BarrierOp barrier);
   void emitZeros();
   void findThreads();
-  void findProducts();
+  void findProducts(llvm::function_ref<void()> findRows = {});
   StepBody::Actions makeCopies(WaveStep &step);
   StepBody::Actions makeRefills(WaveStep &step);
   StepBody::Actions addResults(wg::FlushOp flush, StepBody::Actions refills);
