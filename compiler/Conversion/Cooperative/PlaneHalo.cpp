@@ -122,8 +122,11 @@ Value PlaneHaloCopy::findBlock(Value position) {
   const int64_t planes = halo.planeBytes / kPlaneElementBytes;
   IntegerAttr step;
   auto product = position.getDefiningOp<arith::MulIOp>();
-  if (product && matchPattern(product.getRhs(), m_Constant(&step)))
+  if (product && matchPattern(product.getRhs(), m_Constant(&step))) {
+    OpBuilder::InsertionGuard guard(e.b);
+    e.b.setInsertionPoint(product);
     return e.mul(product.getLhs(), step.getInt() * planes);
+  }
   return e.mul(position, planes);
 }
 
