@@ -88,7 +88,9 @@ static LogicalResult checkOps(wg::ProgramOp program) {
             size && !parseSizeExpr(size.getExpression()))
           return op->emitOpError("needs an expression of sizes, which looks "
                                  "like 'xd1.xd2.*.64.^'");
-        if (isa<wg::MmaOp>(op) && !op->getParentOfType<wg::StepOp>())
+        auto flush = dyn_cast<wg::FlushOp>(op);
+        if ((isa<wg::MmaOp>(op) || (flush && flush.getShare())) &&
+            !op->getParentOfType<wg::StepOp>())
           return op->emitOpError("needs to be in a wg.step");
         return isa<wg::StoreOp>(op) ? WalkResult::skip()
                                     : WalkResult::advance();
