@@ -27,7 +27,7 @@ static bool hasTiles(BufferType buffer) {
 
 /// Shared memory in a layout of threads; of rows that taps share, the slot may
 /// be one that a value says.
-static bool isPlace(Value buffer, int64_t slot, Value behind) {
+static bool isSlotOf(Value buffer, int64_t slot, Value behind) {
   auto type = cast<BufferType>(buffer.getType());
   return buffer.getDefiningOp<AllocOp>() && hasTiles(type) &&
          hasSlot(type, slot) && (!behind || (type.isShared() && slot == 0));
@@ -48,7 +48,7 @@ TileOp tessera::wg::findTile(Value box) {
 
 LogicalResult TileOp::verify() {
   BufferType buffer = getBuffer().getType();
-  if (!isPlace(getBuffer(), 0, {}) || !fits(getType(), buffer) ||
+  if (!isSlotOf(getBuffer(), 0, {}) || !fits(getType(), buffer) ||
       getType().getElementType() != getView().getType().getElementType())
     return emitOpError() << "locates " << getType() << " for " << buffer
                          << ", but needs slots of such tiles in a layout of "
@@ -117,7 +117,7 @@ LogicalResult FetchOp::verify() {
 
 LogicalResult PutOp::verify() {
   BufferType buffer = getBuffer().getType();
-  if (!isPlace(getBuffer(), static_cast<int64_t>(getSlot()), {}) ||
+  if (!isSlotOf(getBuffer(), static_cast<int64_t>(getSlot()), {}) ||
       !fits(getPieces().getType(), buffer) ||
       (getPart() && !isPart(*getPart(), buffer)))
     return emitOpError() << "writes " << getPieces().getType() << " to slot "
@@ -131,7 +131,7 @@ LogicalResult FillOp::verify() {
     return failure();
   BufferType buffer = getBuffer().getType();
   if (tile.getBuffer() != getBuffer() ||
-      !isPlace(getBuffer(), static_cast<int64_t>(getSlot()), getBehind()) ||
+      !isSlotOf(getBuffer(), static_cast<int64_t>(getSlot()), getBehind()) ||
       (getPart() && !isPart(*getPart(), buffer)))
     return emitOpError() << "copies " << getBox().getType() << " to slot "
                          << getSlot() << " of " << buffer
@@ -143,7 +143,7 @@ LogicalResult LoadOp::verifyOfWaves() {
   BufferType from = getBuffer().getType();
   FragmentType to = getType();
   ArrayRef<int64_t> at = *getAt();
-  if (at.size() != 2 || !isPlace(getBuffer(), at[0], getBehind()) ||
+  if (at.size() != 2 || !isSlotOf(getBuffer(), at[0], getBehind()) ||
       at[1] < 0 || at[1] % to.getColumns() != 0 ||
       at[1] + to.getColumns() > from.getColumns())
     return emitOpError() << "needs a slot of " << from

@@ -77,9 +77,9 @@ static void printFurtherBuffer(OpAsmPrinter &printer, Operation * /*op*/,
 }
 
 /// Rows that taps share are of a tile that is like a slot.
-static ParseResult parseSharedRows(
-    OpAsmParser &parser, Type &buffer, Type &box,
-    const std::optional<OpAsmParser::UnresolvedOperand> &operand) {
+static ParseResult
+parseSharedRows(OpAsmParser &parser, Type &buffer, Type &box,
+                const std::optional<OpAsmParser::UnresolvedOperand> &operand) {
   BufferType type;
   if (parser.parseCustomTypeWithFallback(type))
     return failure();

@@ -512,12 +512,14 @@ def LoadOp : Wg_Op<"load", [AttrSizedOperandSegments]> {
     Of rows that taps share they are those of the tile as the `tap` sees them, in the slot
     `behind` so many bytes (`wg.fill`).
 
-    Example, of waves:
+    Example, of rows that taps share:
+    ```mlir
+    %fa = wg.load %sx at [0, 0] behind %slot of %tx tap 0
+        : <2x128x32xf16, halo 192> -> <64x16xf16>
+    ```
+    Of waves:
     ```mlir
     %a1 = wg.load %sx at [1, 16] : <2x64x32xf16, chunks 32> -> <32x16xf16>
-    ```
-    Of shared rows:
-    ```mlir
     ```
     Of a stage:
     ```mlir
@@ -551,11 +553,13 @@ def TileOp : Wg_Op<"tile"> {
     What does not change from step to step of the tile at `row` of `group`, which goes
     to slots of the buffer. The first `taps` dimensions of the reduction are taps, each
     of which `wg.tap` locates, and the others are walked. Without `taps` all are, and
-    each access computes its own address (compiler/Conversion/Cooperative/TileCopy.h). To a
-    buffer of rows that taps share go the tile's and those around it, once for all taps,
-    and no tap is located: loads have theirs. With `pixels` a tap is a chunk of a plane of pixels, and the table says which of them
+    each access computes its own address (compiler/Conversion/Cooperative/TileCopy.h). With
+    `pixels` a tap is a chunk of a plane of pixels, and the table says which of them
     each has, complete behind the next barrier
     (compiler/Conversion/Cooperative/PlaneCopy.h).
+
+    To a buffer of rows that taps share go those of the tile and those around them, once
+    for all taps; none is located, because `wg.load` names its own.
 
     Example:
     ```mlir
@@ -614,12 +618,13 @@ def FetchOp : Wg_Op<"fetch"> {
     `at` bytes from the begin of what is walked. `part` = [i, n] is the i-th n-th of the
     loads, beside those of the parts before, which are `with` it.
 
-    Example:
+    Example, of the second of two parts:
+    ```mlir
+    %p = wg.fetch %tx[%c64] part [1, 2] with %s0#4 : <64x32xf16> -> <64x32xf16>
+    ```
+    Of all:
     ```mlir
     %px = wg.fetch %x0[%c0] : <64x32xf16> -> <64x32xf16>
-    ```
-    In parts:
-    ```mlir
     ```
   }];
   let arguments = (ins Wg_BoxType:$box, I32:$at,
@@ -657,7 +662,7 @@ def FillOp : Wg_Op<"fill"> {
   let summary = "Copy the tile of a step directly to a slot";
   let description = [{
     It is there behind a barrier that waits for its group. `part` = [i, n] is the i-th
-    n-th of it. Slots of rows that taps share may change places in a loop that carries
+    n-th of it. Slots of rows that taps share may be exchanged by a loop that carries
     where one of them begins: the slot `behind` so many bytes, which are a constant, what
     a loop carries, or the last slot's bytes less either.
 
@@ -667,6 +672,8 @@ def FillOp : Wg_Op<"fill"> {
     ```
     A part of shared rows:
     ```mlir
+    wg.fill %ta[%at] to %sx[0] behind %other part [0, 2]
+        : <128x32xf16> -> <2x128x32xf16, halo 192>
     ```
   }];
   let arguments = (ins Wg_BoxType:$box, I32:$at, Wg_BufferType:$buffer,
@@ -1054,18 +1061,19 @@ def FlushOp : Wg_Op<"flush", [AttrSizedOperandSegments]> {
     Waves store a result that is `via` a buffer here. `share` = [i, n, blocks] is the i-th
     n-th of what `block` has of it, one of so many, if there `exists` such a result.
 
-    Example:
+    Example, of waves, a share:
+    ```mlir
+    wg.flush of %old block %block share [0, 2, 2] if %hasBefore
+    ```
+    Of all results:
     ```mlir
     wg.flush
-    ```
-    Of waves, a share:
-    ```mlir
     ```
   }];
   let arguments = (ins Optional<Wg_ResultType>:$result, Optional<I32>:$block,
                        OptionalAttr<DenseI64ArrayAttr>:$share, Optional<I1>:$exists);
   let assemblyFormat = [{
-    ($result^)? (`block` $block^ `share` $share `if` $exists)? attr-dict
+    (`of` $result^)? (`block` $block^ `share` $share `if` $exists)? attr-dict
   }];
   let builders = [
     OpBuilder<(ins), [{

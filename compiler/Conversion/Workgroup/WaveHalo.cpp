@@ -4,10 +4,10 @@
 // the filter. The pixels of the block ahead come meanwhile, a part with each
 // step:
 //
-// - directly to LDS: the loop is over blocks, whose slots change places. Work-
+// - directly to LDS: the loop is over blocks, whose slots are exchanged. Work-
 //   groups go from tile to tile without waiting for memory: the block ahead of
 //   a tile's last is the first of the next. Results wait in LDS, if that has
-//   room, and leave with the steps of the next tile.
+//   space, and leave with the steps of the next tile.
 // - through registers, from planes: an iteration is two blocks, one for each
 //   slot, so that slots are constants. The filter comes two steps ahead.
 //

@@ -29,9 +29,7 @@ module attributes {dnn.target = "sm_80"} {
     ^bb0(%id: i32, %rank: i32):
       %sx = wg.alloc : <2x128x32xf16, halo 192>
       %sw = wg.alloc : <3x64x32xf16, matrices>
-      // EXAMPLE: wg.alloc
       %sy = wg.alloc : <1x128x64xf16, mixed>
-      // EXAMPLE-END
       %c0 = arith.constant 0 : i32
       %c1 = arith.constant 1 : i32
       %c2 = arith.constant 2 : i32
@@ -82,9 +80,7 @@ module attributes {dnn.target = "sm_80"} {
           %ta = wg.tile %a[%c0, %rowAhead] to %sx taps 1
               : <1x800x192xf16> -> <128x32xf16>, <2x128x32xf16, halo 192>
           %rowBefore = arith.muli %before, %rows : i32
-          // EXAMPLE: wg.result
           %old = wg.result %d[%c0, %rowBefore, %c0] via %sy : <1x800x64xf16>, <1x128x64xf16, mixed>
-          // EXAMPLE-END
           %s0:3 = wg.step pinned {
             %a1 = wg.load %sx at [0, 16] behind %here of %tx tap 0
                 : <2x128x32xf16, halo 192> -> <64x16xf16>
@@ -105,7 +101,7 @@ module attributes {dnn.target = "sm_80"} {
             // EXAMPLE-END
             wg.commit
             // EXAMPLE: wg.flush
-            wg.flush %old block %block share [0, 2, 2] if %hasBefore
+            wg.flush of %old block %block share [0, 2, 2] if %hasBefore
             // EXAMPLE-END
             wg.yield %d2, %na, %nb : !wg.acc<128x64>, !wg.fragment<64x16xf16>, !wg.fragment<32x16xf16>
           } -> !wg.acc<128x64>, !wg.fragment<64x16xf16>, !wg.fragment<32x16xf16>
@@ -126,7 +122,7 @@ module attributes {dnn.target = "sm_80"} {
             wg.fill %ta[%at] to %sx[0] behind %other part [1, 2]
                 : <128x32xf16> -> <2x128x32xf16, halo 192>
             wg.commit
-            wg.flush %old block %block share [1, 2, 2] if %hasBefore
+            wg.flush of %old block %block share [1, 2, 2] if %hasBefore
             wg.yield %d2, %na, %nb : !wg.acc<128x64>, !wg.fragment<64x16xf16>, !wg.fragment<32x16xf16>
           } -> !wg.acc<128x64>, !wg.fragment<64x16xf16>, !wg.fragment<32x16xf16>
           %s2:3 = wg.step pinned {
@@ -157,7 +153,7 @@ module attributes {dnn.target = "sm_80"} {
       wg.barrier
       %rowLast = arith.muli %last#1, %rows : i32
       %rest = wg.result %d[%c0, %rowLast, %c0] via %sy : <1x800x64xf16>, <1x128x64xf16, mixed>
-      wg.flush %rest
+      wg.flush of %rest
       wg.flush
     }
     return

@@ -42,9 +42,7 @@ module attributes {dnn.target = "gfx942"} {
       wg.put %pw to %sw[0] : <64x32xf16> -> <2x64x32xf16, chunks 32>
       wg.barrier
       %z = wg.zero : <64x64, lanes m>
-      // EXAMPLE: wg.load
       %fa = wg.load %sx at [0, 0] of %tx tap 0 : <2x64x32xf16, planes 256> -> <32x16xf16>
-      // EXAMPLE-END
       %fb = wg.load %sw at [0, 0] : <2x64x32xf16, chunks 32> -> <32x16xf16>
       %s0:5 = wg.step pinned {
         wg.put %q0 to %sw[1] : <64x32xf16> -> <2x64x32xf16, chunks 32>
