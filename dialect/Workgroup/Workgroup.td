@@ -662,7 +662,7 @@ def FillOp : Wg_Op<"fill"> {
   let summary = "Copy the tile of a step directly to a slot";
   let description = [{
     It is there behind a barrier that waits for its group. `part` = [i, n] is the i-th
-    n-th of it. Slots of rows that taps share may be exchanged by a loop that carries
+    n-th of it. Slots of rows that taps share may be swapped by a loop that carries
     where one of them begins: the slot `behind` so many bytes, which are a constant, what
     a loop carries, or the last slot's bytes less either.
 

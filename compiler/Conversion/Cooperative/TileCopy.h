@@ -74,7 +74,7 @@ public:
   /// which nothing checks.
   void moveTap(int64_t bytes) { moved = bytes; }
   /// From here on, a direct copy goes to the slot that begins so many bytes of
-  /// LDS behind the buffer, if slots may change places.
+  /// LDS behind the buffer, if slots may be swapped.
   virtual void setSlot(mlir::Value /*bytes*/) {}
   /// Where rows that taps share begin at `position` is computed here, and not
   /// with their loads.

@@ -6,7 +6,7 @@
 // slot since the last barrier. Loops are followed until what they begin with
 // includes what they end with.
 //
-// Where slots of rows that taps share are exchanged, loops carry the bytes
+// Where slots of rows that taps share are swapped, loops carry the bytes
 // where one begins. Inside of a loop a slot is known by what the loop began
 // with: when another one has come to be there, the two exchange their names.
 //
@@ -40,7 +40,7 @@ struct SlotState {
   std::set<void *> tables;            ///< Of tiles, since the last barrier.
   std::map<Slot, NextPart> begun;     ///< Of what is done part by part.
   std::map<Slot, int64_t> taps;       ///< Of what has been copied there.
-  bool isExchanged = false;           ///< Whether slots were exchanged.
+  bool isSwapped = false;           ///< Whether slots were swapped.
 
   bool operator==(const SlotState &) const = default;
   bool isUnderWay(Slot slot) const {
@@ -58,9 +58,9 @@ struct SlotState {
       auto found = other.taps.find(entry.first);
       return found == other.taps.end() || *found != entry;
     });
-    isExchanged |= other.isExchanged;
+    isSwapped |= other.isSwapped;
   }
-  void exchange(Slot one, Slot other);
+  void swap(Slot one, Slot other);
 };
 
 class SlotChecker {
@@ -128,10 +128,10 @@ static Slot getSlot(Value buffer, int64_t slot) {
 }
 
 //===----------------------------------------------------------------------===//
-// Slots that are exchanged
+// Slots that are swapped
 //===----------------------------------------------------------------------===//
 
-void SlotState::exchange(Slot one, Slot other) {
+void SlotState::swap(Slot one, Slot other) {
   auto rename = [&](Slot slot) {
     return slot == one ? other : slot == other ? one : slot;
   };
@@ -148,7 +148,7 @@ void SlotState::exchange(Slot one, Slot other) {
   for (auto [slot, next] : begun)
     renamed[rename(slot)] = next;
   begun = std::move(renamed);
-  isExchanged = true;
+  isSwapped = true;
 }
 
 /// Of loops, what they begin with and what they carry on.
@@ -178,7 +178,7 @@ std::optional<int64_t> SlotChecker::findPlace(Value bytes) {
   if (matchPattern(bytes, m_Constant(&number))) {
     const int64_t slot = number.getInt() / type.getSlotBytes();
     const bool isBegin = number.getInt() % type.getSlotBytes() == 0;
-    return isBegin && slot >= 0 && slot <= last && !state.isExchanged
+    return isBegin && slot >= 0 && slot <= last && !state.isSwapped
                ? std::optional(slot)
                : std::nullopt;
   }
@@ -199,12 +199,12 @@ FailureOr<Slot> SlotChecker::locate(Operation *op, Value buffer, int64_t number,
   std::optional<int64_t> place = number;
   if (behind)
     place = findPlace(behind);
-  else if (canTurn && state.isExchanged)
+  else if (canTurn && state.isSwapped)
     place = std::nullopt;
   if (place)
     return getSlot(buffer, *place);
   return op->emitOpError("needs a slot that is known here: by its number or a "
-                         "constant if slots are not exchanged, else by what "
+                         "constant if slots are not swapped, else by what "
                          "a loop carries, or the last slot's begin less that");
 }
 
@@ -414,18 +414,18 @@ LogicalResult SlotChecker::visitBody(scf::ForOp loop,
   if (failed(visit(*loop.getBody())) ||
       failed(take(loop, loop.getRegionIterArgs(), yield->getOperands())))
     return failure();
-  std::optional<bool> exchanges; // Of all, or of none.
+  std::optional<bool> swaps; // Of all, or of none.
   for (auto [value, place] : llvm::zip_equal(yield->getOperands(), carried)) {
     if (place < 0)
       continue;
     std::optional<int64_t> now = findPlace(value);
-    if (!now || exchanges.value_or(*now != place) != (*now != place))
+    if (!now || swaps.value_or(*now != place) != (*now != place))
       return loop.emitOpError("carries on what is no begin of a slot, or "
                               "another slot's than its other arguments");
-    exchanges = *now != place;
+    swaps = *now != place;
   }
-  if (exchanges.value_or(false)) {
-    state.exchange(getSlot(bufferA, 0), getSlot(bufferA, 1));
+  if (swaps.value_or(false)) {
+    state.swap(getSlot(bufferA, 0), getSlot(bufferA, 1));
     places.clear();
   }
   name(loop.getResults());

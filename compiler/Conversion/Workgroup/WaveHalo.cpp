@@ -4,7 +4,7 @@
 // the filter. The pixels of the block ahead come meanwhile, a part with each
 // step:
 //
-// - directly to LDS: the loop is over blocks, whose slots are exchanged. Work-
+// - directly to LDS: the loop is over blocks, whose slots are swapped. Work-
 //   groups go from tile to tile without waiting for memory: the block ahead of
 //   a tile's last is the first of the next. Results wait in LDS, if that has
 //   space, and leave with the steps of the next tile.
@@ -210,18 +210,15 @@ void WaveWriter::emitPlaneStep(State &state, int64_t step,
                  load(/*isM=*/false, of % kSlots, 0)};
   };
   const bool fetches = tap + 1 < taps;
-  State inside = state;
-  if (!state.pieces.m)
-    inside.pieces.m = state.pieces.n; // Of the same type or another one.
-  if (!fetches)
-    inside.pieces.m = {};
-  SmallVector<Type> types(TypeRange(ValueRange(inside.flatten())));
+  SmallVector<Type> types = {acc, getPiecesType(planes.tiles.n), fragmentM,
+                             fragmentN};
   if (fetches)
-    types[1] = getPiecesType(planes.tiles.m);
+    types.insert(types.begin() + 1, getPiecesType(planes.tiles.m));
   wg::StepOp op = makeStep(types);
   OpBuilder::InsertionGuard guard(e.b);
   e.b.setInsertionPointToStart(&op.getBody().front());
   const int64_t ahead = step + 2, slotM = (block + 1) % kSlots;
+  State inside;
   put(state.pieces.n, /*isM=*/false, (step + 1) % kSlots);
   inside.pieces.n = fetch(setTap(planes.tiles.n, e.constant(ahead % taps)),
                           planes.at[ahead / taps]);
