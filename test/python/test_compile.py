@@ -298,18 +298,17 @@ class CompileTest(unittest.TestCase):
     def test_training_norms(self):
         mine = make_network(nn.Conv2d(3, 8, 3, bias=False), nn.BatchNorm2d(8), nn.ReLU(True), nn.Conv2d(8, 4, 2),
                             nn.BatchNorm2d(4), nn.Sigmoid(), nn.BatchNorm2d(4, affine=False), nn.ReLU()).train()
-        theirs, x = copy.deepcopy(mine), make(2, 3, 8, 8)
+        theirs, exact, x = copy.deepcopy(mine), copy.deepcopy(mine).double(), make(2, 3, 8, 8)
         compiled = torch.compile(mine, backend="tessera", options={**WITHOUT_INDUCTOR, "norm_relu": True})
         for number in range(2):
-            for module in (mine, theirs):
+            for module in (mine, theirs, exact):
                 module[1].momentum = 1 / (number + 2)
             theirs(x).square().sum().backward()
+            exact(x.double()).square().sum().backward()
             count = self.count(lambda: compiled(x).square().sum().backward())
         self.assertEqual(count["compiled_norm_relu"], count["compiled_norm_relu_backward"])
-        for one, other in zip((*mine.parameters(), *mine.buffers()), (*theirs.parameters(), *theirs.buffers())):
-            if one.requires_grad:
-                one, other = one.grad, other.grad
-            torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-4)
+        # A bias in front of a normalisation has no gradient but rounding errors, which differ between runs of PyTorch's.
+        self.compare_steps(mine, theirs, exact, 8, 5e-5, least=1)
 
     # Convolutions measure what a batch normalisation behind them reads, in 16 bits: their statistics are those of what
     # they store, and gradients and running statistics are as near to f32's as PyTorch's own.
@@ -396,14 +395,16 @@ class CompileTest(unittest.TestCase):
         self.compare_steps(mine, theirs, exact)
         return count
 
-    def compare_steps(self, mine, theirs, exact):
-        """Gradients and buffers, whose distance from those of f32 may be little more than PyTorch's own."""
+    def compare_steps(self, mine, theirs, exact, factor=1.5, floor=5e-3, least=1e-2):
+        """Gradients and buffers, whose distance from those of a wider type may be `factor` times PyTorch's own. It is
+        a fraction of the norm plus `least`.
+        """
         for name, tensor in exact.state_dict(keep_vars=True).items():
             tensors = [network.state_dict(keep_vars=True)[name] for network in (mine, theirs)]
             wanted, one, other = (t.grad if t.requires_grad else t.double() for t in (tensor, *tensors))
-            norm = wanted.double().norm().item() + 1e-2
+            norm = wanted.double().norm().item() + least
             mine_off, theirs_off = ((t.double() - wanted.double()).norm().item() / norm for t in (one, other))
-            self.assertLess(mine_off, 1.5 * theirs_off + 5e-3, name)
+            self.assertLess(mine_off, factor * theirs_off + floor, name)
 
     # The operator and what stands in for it, with channels whose mean is many deviations from zero.
     def test_statistics(self):
