@@ -5,6 +5,7 @@
 #include "compiler/Conversion/Common/PredicatedAccess.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
@@ -87,33 +88,59 @@ Value GradientSums::loadPairOf(const ViewAccess &access, Value first,
   Value address =
       LLVM::GEPOp::create(e.b, e.loc, first.getType(), e.b.getI8Type(), first,
                           ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(bytes)});
-  return loadIf(e,
-                e.both(isInside(rowsLeft, row), isInside(columnsLeft, column)),
-                e.b.getI32Type(), address, kPair * shape.resultBytes,
-                /*otherwise=*/0,
+  return loadPairAt(
+      e.both(isInside(rowsLeft, row), isInside(columnsLeft, column)), address);
+}
+
+/// Two elements that are read once, ahead of their use: zeros if not
+/// `isInside`.
+Value GradientSums::loadPairAt(Value isInside, Value address) {
+  return loadIf(e, isInside, e.b.getI32Type(), address,
+                kPair * shape.resultBytes, /*otherwise=*/0,
                 {.isConstant = false, .isStreamed = true, .isPinned = true});
+}
+
+/// Of a tensor whose rows are no steps, as behind a halo, each lane finds the
+/// offset of one of the warp's rows, and tells all. It lies as the result.
+SmallVector<Value>
+GradientSums::fetchScattered(const NormMemory::Tensor &tensor, int64_t row,
+                             int64_t column) {
+  constexpr int64_t kAllLanes = -1, kLastLane = 31;
+  assert(tensor.access.getTensorBytes() <= kOutOfRange &&
+         "a result that is not stored by TMA is in reach of offsets");
+  Value lanesRow = e.add(e.mul(thread.warp, kStoreRows),
+                         e.andi(thread.lane, kStoreRows - 1));
+  const StoreView view = getView(tensor.access, tensor.pointer, lanesRow,
+                                 e.mul(thread.lane, kPair));
+  const StorePlace at = view.locateP(column), place = view.locateQ(row);
+  Value offset = place.forms[0];
+  if (place.valid)
+    offset = e.select(place.valid, offset, e.constant(kOutOfRange));
+  SmallVector<Value> rows;
+  for (int64_t i = 0; i < kStoreRows; ++i) {
+    Value ofRow = NVVM::ShflOp::create(
+        e.b, e.loc, offset.getType(), e.constant(kAllLanes), offset,
+        e.constant(i), e.constant(kLastLane), NVVM::ShflKind::idx, UnitAttr());
+    rows.push_back(
+        loadPairAt(e.both(at.valid, e.ult(ofRow, kOutOfRange)),
+                   emitAddress(e, tensor.pointer, e.add(ofRow, at.forms[0]))));
+  }
+  return rows;
 }
 
 void GradientSums::fetch(int64_t rowPiece, int64_t columnPiece) {
   const int64_t column =
       shape.getPieceColumn(columnPiece, shape.getStoreColumns());
   const int64_t firstRow = shape.getPieceRow(rowPiece);
-  Value laneColumn = e.mul(thread.lane, kPair);
-  Value warpRow = e.mul(thread.warp, kStoreRows);
   Fetched fetched;
   for (auto [tensor, first] : llvm::zip_equal(norm.tensors, firsts)) {
     SmallVector<Value> &rows = fetched.emplace_back();
-    if (first) {
+    if (first)
       for (int64_t row = 0; row < kStoreRows; ++row)
         rows.push_back(
             loadPairOf(tensor.access, first, firstRow + row, column));
-      continue;
-    }
-    const StoreView view =
-        getView(tensor.access, tensor.pointer, warpRow, laneColumn);
-    const StorePlace at = view.locateP(column);
-    for (int64_t row = 0; row < kStoreRows; ++row)
-      rows.push_back(view.load(at, view.locateQ(firstRow + row), kPair));
+    else
+      rows = fetchScattered(tensor, firstRow, column);
   }
   pending.push_back(std::move(fetched));
 }

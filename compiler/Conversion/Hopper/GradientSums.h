@@ -47,6 +47,9 @@ private:
 
   mlir::Value loadPairOf(const ViewAccess &access, mlir::Value first,
                          int64_t row, int64_t column);
+  mlir::Value loadPairAt(mlir::Value isInside, mlir::Value address);
+  llvm::SmallVector<mlir::Value>
+  fetchScattered(const NormMemory::Tensor &tensor, int64_t row, int64_t column);
   Numbers loadNumbers(int64_t columnPiece);
   mlir::Value isPositive(const Fetched &fetched, const Numbers &numbers,
                          int64_t row, int64_t i, mlir::Value centred);
