@@ -3,6 +3,7 @@ TESSERA_DEVICE=nvidia, the same on the GPU, where CUDA graphs are tested as well
 """
 
 import copy
+import math
 import os
 import threading
 import unittest
@@ -354,6 +355,24 @@ class CompileTest(unittest.TestCase):
             # one at its beginning, too; one without ReLU.
             self.assertEqual(count["compiled_conv_norm_backward"], 6, further)
 
+    # The same with batches that change, which PyTorch compiles for all sizes then.
+    def test_training_batches(self):
+        torch.manual_seed(0)
+        mine = make_network(
+            nn.Conv2d(8, 64, 3, bias=False), nn.BatchNorm2d(64), nn.ReLU(), nn.Conv2d(64, 64, 1, bias=False),
+            nn.BatchNorm2d(64), nn.ReLU(), nn.Conv2d(64, 8, 3)).train()
+        options = {**WITHOUT_INDUCTOR, "statistics": True, "norm_gradients": True}
+        compiled = torch.compile(mine, backend="tessera", options=options)
+        for batch in (2, 3, 5):
+            exact, theirs = copy.deepcopy(mine), copy.deepcopy(mine)
+            x, weights = make(batch, 8, 9, 9), torch.randn(8, 5, 5, device=DEVICE)
+            self.run_step(exact, None, x, weights)
+            self.run_step(theirs, torch.bfloat16, x, weights)
+            count = self.count(lambda: self.run_step(compiled, torch.bfloat16, x, weights))
+            self.assertEqual((count["compiled_conv_statistics"], count["compiled_conv_norm_backward"]), (2, 2))
+            self.compare_steps(mine, theirs, exact)
+            mine.zero_grad(set_to_none=True)
+
     # The operator and what stands in for it, of each kind. In 16 bits the latter's sums are of what it has rounded.
     def test_norm_gradients(self):
         torch.manual_seed(0)
@@ -385,15 +404,18 @@ class CompileTest(unittest.TestCase):
         exact, theirs = copy.deepcopy(mine), copy.deepcopy(mine)
         compiled = torch.compile(mine, backend="tessera", options={**WITHOUT_INDUCTOR, **options})
 
-        def step(network):
-            with torch.autocast(DEVICE, dtype):
-                y = network(x)
-            (y.float() * weights).sum().backward()
-        (exact(x) * weights).sum().backward()
-        step(theirs)
-        count = self.count(lambda: step(compiled))
+        self.run_step(exact, None, x, weights)
+        self.run_step(theirs, dtype, x, weights)
+        count = self.count(lambda: self.run_step(compiled, dtype, x, weights))
         self.compare_steps(mine, theirs, exact)
         return count
+
+    @staticmethod
+    def run_step(network, dtype, x, weights):
+        """Adds the gradients of a weighted sum, with autocast if there is a type."""
+        with torch.autocast(DEVICE, dtype, enabled=dtype is not None):
+            y = network(x)
+        (y.float() * weights).sum().backward()
 
     def compare_steps(self, mine, theirs, exact, factor=1.5, floor=5e-3, least=1e-2):
         """Gradients and buffers, whose distance from those of a wider type may be `factor` times PyTorch's own. It is
@@ -445,6 +467,29 @@ class CompileTest(unittest.TestCase):
                 rest = list(x.shape), *arguments, is_last, mask
                 torch.testing.assert_close(torch.ops.tessera_compiled.compiled_max_pool_backward(y, *rest),
                                            _fused._pool_backward(y, *rest))
+
+    # Behind a ReLU, zeros of its gradient go into that of the pooled result, also where a maximum is a NaN.
+    def test_pooled_gradients(self):
+        seen, mask = [], _rewrite.mask_pooled_gradients
+
+        def look(graph):
+            mask(graph)
+            seen.extend(tuple(node.args[0].meta["val"].shape) for node in graph.nodes if "threshold" in str(node.target))
+        mine = nn.Sequential(nn.Conv2d(8, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2d(3, 2, 1)).to(
+            DEVICE, memory_format=LAST)
+        theirs, x = copy.deepcopy(mine), make(2, 8, 12, 10) - 0.5
+        with mock.patch.object(_rewrite, "mask_pooled_gradients", look):
+            compiled = torch.compile(mine, backend="tessera", options={**WITHOUT_INDUCTOR, "norm_gradients": True})
+            for value in (0.25, math.nan):
+                x[1, 3, 5, 5] = value
+                weights = make(2, 16, 6, 5)
+                for network, function in ((mine, compiled), (theirs, theirs)):
+                    network.zero_grad()
+                    y = function(x)
+                    (y * weights).sum().backward()
+                for one, other in zip(mine.parameters(), theirs.parameters()):
+                    torch.testing.assert_close(one.grad, other.grad, atol=1e-4, rtol=1e-4, equal_nan=True)
+        self.assertEqual(seen, [(2, 16, 6, 5)])
 
     # A gradient that lies otherwise than the image is gathered once for both gradients of a convolution.
     def test_gradient_layouts(self):
