@@ -19,7 +19,7 @@ except ImportError as error:
 
 import tessera.compile
 import tessera.torch
-from tessera import _convolution, _fused, _layouts, _rewrite
+from tessera import _backend, _convolution, _fused, _layouts, _rewrite
 
 DEVICE = "cpu" if os.environ.get("TESSERA_DEVICE", "").startswith("emulated") else "cuda"
 LAST = torch.channels_last
@@ -354,6 +354,17 @@ class CompileTest(unittest.TestCase):
             # One behind the first ReLU, whose gradient joins two branches; two in each block, of which the second has
             # one at its beginning, too; one without ReLU.
             self.assertEqual(count["compiled_conv_norm_backward"], 6, further)
+
+    # Both are on where a GPU has wgmma, and only there, unless options say so.
+    def test_options_of_chips(self):
+        x, names = torch.ones(1), ("statistics", "norm_gradients")
+        for is_cuda, capability, given, wanted in ((False, (9, 0), {}, (False, False)), (True, (9, 0), {}, (True, True)),
+                                                   (True, (10, 0), {}, (False, False)),
+                                                   (True, (9, 0), {"statistics": False}, (False, True))):
+            with mock.patch.object(torch.Tensor, "is_cuda", is_cuda), mock.patch.object(torch.version, "hip", None), \
+                    mock.patch.object(torch.cuda, "get_device_capability", lambda device, found=capability: found):
+                chosen = _backend._choose(_backend.Options(**given), [x, 3])
+            self.assertEqual(tuple(getattr(chosen, name) for name in names), wanted)
 
     # The same with batches that change, which PyTorch compiles for all sizes then.
     def test_training_batches(self):
