@@ -113,6 +113,16 @@ static void finishSharedRows(RowWiseProgram &program, ValueRange arguments,
   group.byFirstThreads(rows, [&] { own.storeRowOutputs(values); });
 }
 
+/// Whether a thread goes once through the few blocks of its row, so that it is
+/// done soon after the first loads arrive. On an H100, kernels that are not,
+/// such as a sum of 512 rows, took up to 20 % longer if they began early.
+static bool isShort(dnn::RowWiseOp op, const RowWiseGeometry &g,
+                    const RowWiseTile &tile) {
+  constexpr int64_t kMostBlocks = 8; // Of a thread.
+  return !op.hasMap() && g.reductions.size() == 1 &&
+         g.getBlocksOfRow(tile.vector) <= kMostBlocks * tile.threads;
+}
+
 LogicalResult Rows::build(Operation *primitive, const TileConfig &config,
                           const GpuTarget &) const {
   FailureOr<RowWiseTile> tile = readRowWiseTile(primitive, config);
@@ -125,6 +135,9 @@ LogicalResult Rows::build(Operation *primitive, const TileConfig &config,
   RowWiseProgram program(p, op, arguments, tile->vector, tile->shared);
   const ThreadPosition position =
       enterRowGroups(program, *tile, /*hasSplits=*/false);
+  if (isShort(op, program.g, *tile))
+    op->getParentOfType<func::FuncOp>()->setAttr(dnn::kBeginsEarlyAttrName,
+                                                 p.b.getUnitAttr());
   RowGroup group(program, *tile, position);
   if (program.getSharedRows() > 1) {
     finishSharedRows(program, arguments, group, position.thread);
