@@ -73,7 +73,8 @@ ALONE = [
 ELSEWHERE = {
     "XDG_CACHE_HOME", "HOME",  # Not ours, and any text is a directory's name.
     "TESSERA_TORCH_EXTENSION",  # The Python package reads it, and warns in the same words.
-    "TESSERA_TEST_SEED",  # Only tests read it, in the same way as the driver's seed.
+    # Only tests read them, in the same way as the driver's seed.
+    "TESSERA_TEST_SEED", "TESSERA_RNN_NETWORKS",
 }
 
 
