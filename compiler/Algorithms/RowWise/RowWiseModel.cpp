@@ -274,9 +274,13 @@ double tessera::estimateRowWise(const RowWiseGeometry &g,
                                 const RowWiseTile &tile,
                                 const GpuTarget &target,
                                 const RowWiseRates &rates) {
-  return estimateLaunch(
-      getRowGroupWork(g, tile, g.reductions, hasOutputs(g), target, rates),
-      target, rates);
+  const RowWiseWork work =
+      getRowGroupWork(g, tile, g.reductions, hasOutputs(g), target, rates);
+  // Such operations are steps, one behind the other, which overlap where each
+  // leaves compute units free (dnn-chain-launches).
+  const bool isLate = target.hasDependentLaunches && !g.sharedDims.empty() &&
+                      work.workgroups >= target.computeUnits;
+  return estimateLaunch(work, target, rates) + (isLate ? rates.late : 0);
 }
 
 /// The work of combining the partial results of the splits of each row.
