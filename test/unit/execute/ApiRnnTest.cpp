@@ -101,7 +101,6 @@ TEST_F(ApiRnn, FusesForwardStepsOnly) {
     SCOPED_TRACE(mode);
     const int batch = mode == miopenRNNTANH ? 36 : 12;
     const RnnShape shape{.mode = mode,
-                         .type = mode == miopenLSTM ? miopenHalf : miopenFloat,
                          .input = 24,
                          .hidden = 256,
                          .batches = {batch, batch, batch}};
