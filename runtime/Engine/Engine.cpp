@@ -195,10 +195,9 @@ const LoadedKernelImpl *EngineImpl::findGeneric(int device,
                                                 const Problem &family) {
   if (const LoadedKernelImpl *known = kernels.find(device, family))
     return known;
+  // Problems that are compiled anyway look into the files first, each of them:
+  // threads may bring the first ones of a family at once.
   const uint32_t seen = families.add(family);
-  // The first problem looks into the files for all.
-  if (seen != 1 && seen <= generic.shapesBefore)
-    return nullptr;
   const ErrorOr<const LoadedKernelImpl *> made = kernels.findOrMake(
       device, family, [&]() -> ErrorOr<std::unique_ptr<LoadedKernelImpl>> {
         if (seen > generic.shapesBefore)
@@ -479,10 +478,13 @@ static uint64_t getValue(const LaunchArgs &args, KernelArg arg) {
                        : reinterpret_cast<uint64_t>(args.getPointer(arg));
 }
 
+/// Null for a tensor without an address.
 static uint64_t getValue(const LaunchArgs &args, const LaunchArg &arg) {
+  const auto size = static_cast<uint64_t>(arg.size.getNumber().value_or(0));
   if (isOfSizes(arg.kind))
-    return static_cast<uint64_t>(arg.size.getNumber().value_or(0));
-  return getValue(args, arg.kind);
+    return size;
+  const uint64_t value = getValue(args, arg.kind);
+  return value == 0 ? 0 : value + size;
 }
 
 /// A null pointer would cause a fault on the device, far from its cause.
