@@ -10,6 +10,7 @@
 #include "runtime/Engine/KernelTable.h"
 #include "runtime/Engine/RobustCompile.h"
 #include "runtime/Engine/TileChoice.h"
+#include "runtime/Gpu/DeviceTargets.h"
 
 #include <array>
 #include <bit>
@@ -79,6 +80,7 @@ private:
   load(Kernel kernel, LoadedKernel::Origin origin, const Problem *problem);
 
   const GpuApi &gpu;
+  DeviceTargets targets{gpu};
   const std::shared_ptr<KernelCompiler> compiler;
   const std::chrono::milliseconds claimLimit;
   const bool takesOtherTiles;
@@ -159,7 +161,7 @@ ErrorOr<std::unique_ptr<LoadedKernelImpl>>
 EngineImpl::make(int device, const Problem &problem, bool mayBeGeneric) {
   if (Status status = problem.verify(); !status.isOk())
     return status;
-  ErrorOr<const GpuTarget *> target = gpu.getTarget();
+  ErrorOr<const GpuTarget *> target = targets.get(device);
   if (!target)
     return target.getStatus();
   KernelKey key = {problem.toNetworkConfig(), std::string((*target)->name),
@@ -202,7 +204,7 @@ const LoadedKernelImpl *EngineImpl::findGeneric(int device,
       device, family, [&]() -> ErrorOr<std::unique_ptr<LoadedKernelImpl>> {
         if (seen > generic.shapesBefore)
           return make(device, family, /*mayBeGeneric=*/false);
-        const ErrorOr<const GpuTarget *> target = gpu.getTarget();
+        const ErrorOr<const GpuTarget *> target = targets.get(device);
         if (!target)
           return target.getStatus();
         bool isRefused = false;

@@ -132,6 +132,18 @@ TEST_F(GenericKernel, IsFoundInDatabase) {
   EXPECT_EQ(engine->getCounters().fromDatabase, 2u);
 }
 
+// A problem of a known family asks the runtime for nothing that takes long: to
+// describe a device takes CUDA's a millisecond.
+TEST_F(GenericKernel, AsksForTheChipOnce) {
+  auto engine = makeEngine({GenericUse::Keep, 0});
+  prepare(*engine, 1);
+  const int asked = getFakeHip().getCalls("hipGetDeviceProperties");
+  EXPECT_GT(asked, 0);
+  prepare(*engine, 2);
+  EXPECT_EQ(engine->getCounters().generic, 2u);
+  EXPECT_EQ(getFakeHip().getCalls("hipGetDeviceProperties"), asked);
+}
+
 // Every problem looks for a stored kernel of its family, not the first alone:
 // another thread may be loading it, or another process may have stored it
 // since.
