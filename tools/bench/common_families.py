@@ -6,10 +6,11 @@
                      [--layout nchw,nhwc] [--direction fwd,bwd,wrw] > LIST
   dnn-opt --aot LIST --families --target gfx942 -o common.db
 
-Convolutions of resnet18 (and 34), resnet50 (101 and 152), vgg, unet, detection
-(a pyramid of features and its heads) and vocoder (lines); the poolings between
-them; and, as network `rows`, softmax, layer normalisation and activations. A family is
-named by a problem of few pixels and one of many, as it has a kernel for each.
+Convolutions of resnet18 (and 34), resnet50 (101 and 152), vgg, unet, mobilenet
+(version 2), detection (a pyramid of features and its heads) and vocoder (lines);
+the poolings between them; and, as network `rows`, softmax, layer normalisation
+and activations. A family is named by a problem of few pixels and one of many, as
+it has a kernel for each.
 """
 
 import argparse
@@ -58,9 +59,22 @@ def make_detection():
     yield 256, 256, 3, 2, 1
 
 
-# Channels in and out, window, stride and pad; of squares.
+def make_mobilenet():
+    yield 3, 32, 3, 2, 1
+    narrow = (16, 24, 32, 64, 96, 160, 320)
+    for c, k in zip((32, *narrow), narrow):
+        wide = 32 if c == 32 and k == 16 else 6 * c
+        yield from ((c, wide, 1, 1, 0), (wide, k, 1, 1, 0), (wide, c, 1, 1, 0))
+        for stride in (1, 2):
+            yield wide, wide, 3, stride, 1, wide
+    yield 320, 1280, 1, 1, 0
+
+
+# Channels in and out, window, stride, pad and, if there are several, groups; of
+# squares.
 NETWORKS = {"resnet18": make_resnet18, "resnet50": make_resnet50,
-            "vgg": make_vgg, "unet": make_unet, "detection": make_detection}
+            "vgg": make_vgg, "unet": make_unet, "mobilenet": make_mobilenet,
+            "detection": make_detection}
 # Channels in and out, window, stride, pad and dilation; of lines.
 LINES = ([(c, c, x, 1, d * (x - 1) // 2, d) for c in (256, 128, 64, 32)
           for x, d in ((3, 1), (7, 3), (11, 5))]
@@ -73,11 +87,11 @@ ROWS = (64, 128, 256, 512, 768, 1024, 2048, 4096)
 
 def write_images(options, kind, layout, network):
     for direction in options.direction:
-        for c, k, y, stride, pad in NETWORKS[network]():
+        for c, k, y, stride, pad, *groups in NETWORKS[network]():
             for n in (1, 16):
                 yield (f"conv-{direction}-{kind}-{layout},{layout},{layout}-n{n}c{c}"
                        f"h56w56-k{k}y{y}x{y}-p{pad}x{pad}-s{stride}x{stride}"
-                       "-d1x1-g1")
+                       f"-d1x1-g{groups[0] if groups else 1}")
 
 
 def write_lines(options, kind, layout):
