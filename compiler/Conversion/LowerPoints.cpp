@@ -416,14 +416,15 @@ bool PointLowering::isAligned(BlockArgument argument) {
 
 /// Whether the kernel in front may still write when this one begins
 /// (dnn-chain-launches): nothing that is loaded is constant then. The first of
-/// a call begins early where it is short: it leaves multiprocessors free.
+/// a call begins early if it is short and leaves multiprocessors free.
 bool PointLowering::mayBeginEarly() {
   const GpuTarget &target = device.getTarget();
   if (!target.hasDependentLaunches)
     return false;
   const std::optional<ArrayRef<int32_t>> grid = kernel.getKnownGridSize();
   return kernel->getPrevNode() ||
-         (grid && grid->front() < int64_t(target.computeUnits));
+         (function->hasAttr(dnn::kBeginsEarlyAttrName) && grid &&
+          grid->front() < int64_t(target.computeUnits));
 }
 
 /// Replaces the accesses, whose memory is still an argument of the function.

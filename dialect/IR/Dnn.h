@@ -68,6 +68,11 @@ inline constexpr llvm::StringLiteral kSharedBytesAttrName = "dnn.shared_bytes";
 /// launch (programmatic dependent launch).
 inline constexpr llvm::StringLiteral kDependentAttrName = "dnn.dependent";
 
+/// On a point program: it is short, so that as the first launch of a call, too,
+/// it gains by beginning while the launch in front ends, although its loads are
+/// then not those of constants.
+inline constexpr llvm::StringLiteral kBeginsEarlyAttrName = "dnn.begins_early";
+
 /// The trait of the ops of stage `dnn`; see Dnn_Primitive in Dnn.td.
 template <typename ConcreteOp>
 class Primitive : public mlir::OpTrait::TraitBase<ConcreteOp, Primitive> {};

@@ -3,6 +3,7 @@ TESSERA_DEVICE=nvidia, the same on the GPU, where CUDA graphs are tested as well
 """
 
 import copy
+import math
 import os
 import threading
 import unittest
@@ -18,7 +19,7 @@ except ImportError as error:
 
 import tessera.compile
 import tessera.torch
-from tessera import _convolution, _fused, _layouts, _rewrite
+from tessera import _backend, _convolution, _fused, _layouts, _rewrite
 
 DEVICE = "cpu" if os.environ.get("TESSERA_DEVICE", "").startswith("emulated") else "cuda"
 LAST = torch.channels_last
@@ -298,18 +299,17 @@ class CompileTest(unittest.TestCase):
     def test_training_norms(self):
         mine = make_network(nn.Conv2d(3, 8, 3, bias=False), nn.BatchNorm2d(8), nn.ReLU(True), nn.Conv2d(8, 4, 2),
                             nn.BatchNorm2d(4), nn.Sigmoid(), nn.BatchNorm2d(4, affine=False), nn.ReLU()).train()
-        theirs, x = copy.deepcopy(mine), make(2, 3, 8, 8)
+        theirs, exact, x = copy.deepcopy(mine), copy.deepcopy(mine).double(), make(2, 3, 8, 8)
         compiled = torch.compile(mine, backend="tessera", options={**WITHOUT_INDUCTOR, "norm_relu": True})
         for number in range(2):
-            for module in (mine, theirs):
+            for module in (mine, theirs, exact):
                 module[1].momentum = 1 / (number + 2)
             theirs(x).square().sum().backward()
+            exact(x.double()).square().sum().backward()
             count = self.count(lambda: compiled(x).square().sum().backward())
         self.assertEqual(count["compiled_norm_relu"], count["compiled_norm_relu_backward"])
-        for one, other in zip((*mine.parameters(), *mine.buffers()), (*theirs.parameters(), *theirs.buffers())):
-            if one.requires_grad:
-                one, other = one.grad, other.grad
-            torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-4)
+        # A bias in front of a normalisation has no gradient but rounding errors, which differ between runs of PyTorch's.
+        self.compare_steps(mine, theirs, exact, 8, 5e-5, least=1)
 
     # Convolutions measure what a batch normalisation behind them reads, in 16 bits: their statistics are those of what
     # they store, and gradients and running statistics are as near to f32's as PyTorch's own.
@@ -355,6 +355,35 @@ class CompileTest(unittest.TestCase):
             # one at its beginning, too; one without ReLU.
             self.assertEqual(count["compiled_conv_norm_backward"], 6, further)
 
+    # Both are on where a GPU has wgmma, and only there, unless options say so.
+    def test_options_of_chips(self):
+        x, names = torch.ones(1), ("statistics", "norm_gradients")
+        for is_cuda, capability, given, wanted in ((False, (9, 0), {}, (False, False)), (True, (9, 0), {}, (True, True)),
+                                                   (True, (10, 0), {}, (False, False)),
+                                                   (True, (9, 0), {"statistics": False}, (False, True))):
+            with mock.patch.object(torch.Tensor, "is_cuda", is_cuda), mock.patch.object(torch.version, "hip", None), \
+                    mock.patch.object(torch.cuda, "get_device_capability", lambda device, found=capability: found):
+                chosen = _backend._choose(_backend.Options(**given), [x, 3])
+            self.assertEqual(tuple(getattr(chosen, name) for name in names), wanted)
+
+    # The same with batches that change, which PyTorch compiles for all sizes then.
+    def test_training_batches(self):
+        torch.manual_seed(0)
+        mine = make_network(
+            nn.Conv2d(8, 64, 3, bias=False), nn.BatchNorm2d(64), nn.ReLU(), nn.Conv2d(64, 64, 1, bias=False),
+            nn.BatchNorm2d(64), nn.ReLU(), nn.Conv2d(64, 8, 3)).train()
+        options = {**WITHOUT_INDUCTOR, "statistics": True, "norm_gradients": True}
+        compiled = torch.compile(mine, backend="tessera", options=options)
+        for batch in (2, 3, 5):
+            exact, theirs = copy.deepcopy(mine), copy.deepcopy(mine)
+            x, weights = make(batch, 8, 9, 9), torch.randn(8, 5, 5, device=DEVICE)
+            self.run_step(exact, None, x, weights)
+            self.run_step(theirs, torch.bfloat16, x, weights)
+            count = self.count(lambda: self.run_step(compiled, torch.bfloat16, x, weights))
+            self.assertEqual((count["compiled_conv_statistics"], count["compiled_conv_norm_backward"]), (2, 2))
+            self.compare_steps(mine, theirs, exact)
+            mine.zero_grad(set_to_none=True)
+
     # The operator and what stands in for it, of each kind. In 16 bits the latter's sums are of what it has rounded.
     def test_norm_gradients(self):
         torch.manual_seed(0)
@@ -386,24 +415,29 @@ class CompileTest(unittest.TestCase):
         exact, theirs = copy.deepcopy(mine), copy.deepcopy(mine)
         compiled = torch.compile(mine, backend="tessera", options={**WITHOUT_INDUCTOR, **options})
 
-        def step(network):
-            with torch.autocast(DEVICE, dtype):
-                y = network(x)
-            (y.float() * weights).sum().backward()
-        (exact(x) * weights).sum().backward()
-        step(theirs)
-        count = self.count(lambda: step(compiled))
+        self.run_step(exact, None, x, weights)
+        self.run_step(theirs, dtype, x, weights)
+        count = self.count(lambda: self.run_step(compiled, dtype, x, weights))
         self.compare_steps(mine, theirs, exact)
         return count
 
-    def compare_steps(self, mine, theirs, exact):
-        """Gradients and buffers, whose distance from those of f32 may be little more than PyTorch's own."""
+    @staticmethod
+    def run_step(network, dtype, x, weights):
+        """Adds the gradients of a weighted sum, with autocast if there is a type."""
+        with torch.autocast(DEVICE, dtype, enabled=dtype is not None):
+            y = network(x)
+        (y.float() * weights).sum().backward()
+
+    def compare_steps(self, mine, theirs, exact, factor=1.5, floor=5e-3, least=1e-2):
+        """Gradients and buffers, whose distance from those of a wider type may be `factor` times PyTorch's own. It is
+        a fraction of the norm plus `least`.
+        """
         for name, tensor in exact.state_dict(keep_vars=True).items():
             tensors = [network.state_dict(keep_vars=True)[name] for network in (mine, theirs)]
             wanted, one, other = (t.grad if t.requires_grad else t.double() for t in (tensor, *tensors))
-            norm = wanted.double().norm().item() + 1e-2
+            norm = wanted.double().norm().item() + least
             mine_off, theirs_off = ((t.double() - wanted.double()).norm().item() / norm for t in (one, other))
-            self.assertLess(mine_off, 1.5 * theirs_off + 5e-3, name)
+            self.assertLess(mine_off, factor * theirs_off + floor, name)
 
     # The operator and what stands in for it, with channels whose mean is many deviations from zero.
     def test_statistics(self):
@@ -444,6 +478,29 @@ class CompileTest(unittest.TestCase):
                 rest = list(x.shape), *arguments, is_last, mask
                 torch.testing.assert_close(torch.ops.tessera_compiled.compiled_max_pool_backward(y, *rest),
                                            _fused._pool_backward(y, *rest))
+
+    # Behind a ReLU, zeros of its gradient go into that of the pooled result, also where a maximum is a NaN.
+    def test_pooled_gradients(self):
+        seen, mask = [], _rewrite.mask_pooled_gradients
+
+        def look(graph):
+            mask(graph)
+            seen.extend(tuple(node.args[0].meta["val"].shape) for node in graph.nodes if "threshold" in str(node.target))
+        mine = nn.Sequential(nn.Conv2d(8, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2d(3, 2, 1)).to(
+            DEVICE, memory_format=LAST)
+        theirs, x = copy.deepcopy(mine), make(2, 8, 12, 10) - 0.5
+        with mock.patch.object(_rewrite, "mask_pooled_gradients", look):
+            compiled = torch.compile(mine, backend="tessera", options={**WITHOUT_INDUCTOR, "norm_gradients": True})
+            for value in (0.25, math.nan):
+                x[1, 3, 5, 5] = value
+                weights = make(2, 16, 6, 5)
+                for network, function in ((mine, compiled), (theirs, theirs)):
+                    network.zero_grad()
+                    y = function(x)
+                    (y * weights).sum().backward()
+                for one, other in zip(mine.parameters(), theirs.parameters()):
+                    torch.testing.assert_close(one.grad, other.grad, atol=1e-4, rtol=1e-4, equal_nan=True)
+        self.assertEqual(seen, [(2, 16, 6, 5)])
 
     # A gradient that lies otherwise than the image is gathered once for both gradients of a convolution.
     def test_gradient_layouts(self):

@@ -23,8 +23,9 @@ class Options:
     cuda_graphs: bool = False  #: As mode="reduce-overhead" does.
     fuse: bool = True  #: Additions and activations in the kernels of convolutions.
     inductor: bool = True  #: What is not ours is compiled by Inductor; otherwise it is PyTorch's, operator by operator.
-    statistics: bool = False  #: Convolutions of a training step measure what a batch normalisation behind them reads.
-    norm_gradients: bool = False  #: Gradients of convolutions measure what those of a batch normalisation need.
+    # Of the next two, None is: where they have been seen to pay, on NVIDIA's GPUs with wgmma.
+    statistics: bool | None = None  #: Convolutions of a training step measure what a batch normalisation behind reads.
+    norm_gradients: bool | None = None  #: Gradients of convolutions measure what those of a batch normalisation need.
     norm_relu: bool = False  #: Batch normalisation of a training step with a ReLU behind it is ours.
 
 
@@ -35,6 +36,15 @@ def _read_options(mode: str | None, options: dict[str, Any] | None) -> Options:
     if unknown := set(options or ()) - set(known):
         raise ValueError(f"backend 'tessera' has no option {', '.join(sorted(unknown))}, but {', '.join(known)}")
     return Options(**{"cuda_graphs": mode == "reduce-overhead", **(options or {})})
+
+
+def _choose(options: Options, inputs: Sequence[Any]) -> Options:
+    """With a decision for each of the options that are none."""
+    devices = {one.device for one in inputs if isinstance(one, torch.Tensor) and one.is_cuda}
+    pays = bool(devices) and not torch.version.hip and all(
+        torch.cuda.get_device_capability(device)[0] == 9 for device in devices)
+    return dataclasses.replace(options, **{name: pays for name in ("statistics", "norm_gradients")
+                                           if getattr(options, name) is None})
 
 
 def _compile_inference(options: Options) -> Callable:
@@ -98,6 +108,7 @@ def _list_joint_options(options: Options) -> dict[str, Any]:
 
     def partition(joint: torch.fx.GraphModule, inputs: Sequence[Any], **how: Any) -> Any:
         if options.norm_gradients:
+            _rewrite.mask_pooled_gradients(joint.graph)
             _rewrite.fuse_norm_gradients(joint.graph, table, not options.norm_relu and not options.statistics)
         if options.norm_relu:
             _rewrite.fuse_norms(joint.graph, {} if options.statistics else table)
@@ -151,7 +162,7 @@ def _decompose(module: torch.fx.GraphModule) -> torch.fx.GraphModule:
 def backend(module: torch.fx.GraphModule, inputs: Sequence[Any], *, mode: str | None = None,
             options: dict[str, Any] | None = None) -> Callable:
     """What torch.compile calls with each graph."""
-    read = _read_options(mode, options)
+    read = _choose(_read_options(mode, options), inputs)
     _fused.start()
     compilers = {"inference_compiler": _compile_inference(read), **_list_training_compilers(read)}
     if torch.is_grad_enabled() and any(

@@ -279,6 +279,33 @@ def fuse_pools(graph: Graph, decompositions: dict) -> None:
                    "compiled_max_pool_backward")
 
 
+def mask_pooled_gradients(graph: Graph) -> None:
+    """The gradient of a ReLU in front of a maximum pooling is zero where the maximum is not positive, which the pooled
+    result tells: so zeros go into its gradient, which is smaller, and not into the pooling's. It runs before
+    fuse_pools(), on graphs that have KEPT.
+    """
+    for relu in find(graph, KEPT[2]):
+        gradient, y, threshold = relu.args
+        if threshold != 0 or gradient.target not in POOL_GRADIENTS or not _is_only_user(relu, gradient):
+            continue
+        pool = gradient.args[-1].args[0]
+        pooled = next((user for user in pool.users if user.args[1] == 0), None)
+        if pooled is None or _look_through_aliases(pool.args[0]) is not _look_through_aliases(y):
+            continue
+        with graph.inserting_before(gradient):
+            masked = graph.call_function(KEPT[2], (gradient.args[0], pooled, 0))
+        masked.meta["val"] = gradient.args[0].meta["val"]
+        gradient.args = (masked, *gradient.args[1:])
+        relu.replace_all_uses_with(gradient)
+    graph.eliminate_dead_code()
+
+
+def _look_through_aliases(node: Node) -> Node:
+    while node.target in (aten.alias.default, aten.detach.default):
+        node = node.args[0]
+    return node
+
+
 def _get_shape(before: Node, x: Node) -> list[int | Node]:
     """The lengths of a tensor as an operator's argument; those that change from call to call are nodes."""
     shape: list[int | Node] = list(x.meta["val"].shape)
@@ -329,9 +356,7 @@ def fuse_norms(graph: Graph, decompositions: dict) -> None:
         grad, x, weight, _, _, mean, inverse, trains, epsilon, _ = norm.args
         if not trains or grad.target is not KEPT[2] or not _is_only_user(norm, grad) or grad.args[2] != 0:
             continue
-        source, y = grad.args[0], grad.args[1]
-        while y.target in (aten.alias.default, aten.detach.default):
-            y = y.args[0]
+        source, y = grad.args[0], _look_through_aliases(grad.args[1])
         if y not in fused or fused[y][0] is not x:
             continue
         with graph.inserting_before(norm):
@@ -469,9 +494,7 @@ def _is_summed(conv: Node, z: Node) -> bool:
 
 def _find_mask(relu: Node, z: Node) -> tuple[Node | None, Node | None, Node | None]:
     """Scale and bias, if a normalisation of z alone went into the ReLU, else its result."""
-    y = relu.args[1]
-    while y.target in (aten.alias.default, aten.detach.default):
-        y = y.args[0]
+    y = _look_through_aliases(relu.args[1])
     normalized = y.args[0] if y.target is aten.relu.default else None
     if isinstance(normalized, Node) and normalized.target is operator.getitem and normalized.args[0].target is KEPT[0]:
         x, weight, bias = normalized.args[0].args[:3]

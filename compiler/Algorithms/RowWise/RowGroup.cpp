@@ -35,9 +35,11 @@ ThreadPosition tessera::enterRowGroups(RowWiseProgram &program,
   return position;
 }
 
-void RowGroup::byFirstThread(llvm::function_ref<void()> body) {
-  Value isFirst = arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::eq,
-                                        thread, p.index(0));
+void RowGroup::byFirstThreads(int64_t count, llvm::function_ref<void()> body) {
+  Value isFirst = arith::CmpIOp::create(
+      p.b, p.loc,
+      count == 1 ? arith::CmpIPredicate::eq : arith::CmpIPredicate::ult, thread,
+      p.index(count == 1 ? 0 : count));
   p.branch(isFirst, {}, [&] {
     body();
     return Values();
@@ -54,7 +56,8 @@ int64_t RowGroup::getIterations() const {
 }
 
 bool RowGroup::isKept() const {
-  return program.g.isKept(program.vector, getStep());
+  return program.getSharedRows() == 1 &&
+         program.g.isKept(program.vector, getStep());
 }
 
 Value RowGroup::getNumber(Value iteration) {
@@ -88,18 +91,18 @@ RowGroup::Values RowGroup::visitIterations(int64_t first, int64_t end,
 
 RowGroup::Values RowGroup::forEachBlock(Region &region, ValueRange init,
                                         Visitor visit) {
-  constexpr int64_t kAtOnce = kRowBlocksAtOnce;
+  const int64_t atOnce = program.g.getBlocksAtOnce(program.getSharedRows());
   const int64_t iterations = getIterations();
   Values carried(init);
   if (isKept())
     return visitIterations(0, iterations, region, carried, visit);
   const int64_t loops =
-      program.g.getBlocksOfRow(program.vector) / (getStep() * kAtOnce);
+      program.g.getBlocksOfRow(program.vector) / (getStep() * atOnce);
   if (loops > 0)
     carried = p.loop(loops, carried, [&](Value i, ValueRange before) {
       std::vector<RowWiseBlock> blocks;
-      for (int64_t iteration = 0; iteration < kAtOnce; ++iteration) {
-        Value number = getNumber(p.add(p.mul(i, kAtOnce), iteration));
+      for (int64_t iteration = 0; iteration < atOnce; ++iteration) {
+        Value number = getNumber(p.add(p.mul(i, atOnce), iteration));
         blocks.push_back(program.getBlock(number, /*isKnown=*/true));
         program.load(blocks.back(), region);
       }
@@ -108,7 +111,7 @@ RowGroup::Values RowGroup::forEachBlock(Region &region, ValueRange init,
         next = visit(block, next);
       return next;
     });
-  return visitIterations(loops * kAtOnce, iterations, region, carried, visit);
+  return visitIterations(loops * atOnce, iterations, region, carried, visit);
 }
 
 //===----------------------------------------------------------------------===//
@@ -149,7 +152,8 @@ Value RowGroup::toFloat(Value count) {
 SmallVector<Lanes> RowGroup::getPivots(size_t reduction) {
   std::vector<RowWiseFold> folds = program.getFolds(reduction);
   if (llvm::none_of(folds, [](RowWiseFold &fold) { return fold.hasPivot(); }))
-    return SmallVector<Lanes>(folds.size(), Lanes(program.vector, Value()));
+    return SmallVector<Lanes>(folds.size(),
+                              Lanes(program.getBlockLanes(), Value()));
   Region &region = program.op.getReduces()[reduction];
   RowWiseBlock block = getBlock(0);
   if (isKept())
@@ -171,25 +175,34 @@ std::vector<LaneWords> RowGroup::fold(size_t reduction) {
   Region &region = program.op.getReduces()[reduction];
   std::vector<RowWiseFold> folds = program.getFolds(reduction);
   SmallVector<Lanes> pivots = getPivots(reduction);
+  // Each lane has words of its own, unless there are many: then each row has.
+  const int64_t rows = program.getSharedRows();
+  const int64_t sums = rows > 1 ? rows : program.vector;
   Values init;
   for (RowWiseFold &fold : folds)
-    for (int64_t lane = 0; lane < program.vector; ++lane)
+    for (int64_t sum = 0; sum < sums; ++sum)
       llvm::append_range(init, fold.start());
 
   Values all =
       forEachBlock(region, init, [&](RowWiseBlock &block, ValueRange before) {
         SmallVector<Lanes> values = program.evaluate(region, &block);
-        Values next;
-        for (auto [fold, lanes, pivot] : llvm::zip_equal(folds, values, pivots))
-          for (int64_t lane = 0; lane < program.vector; ++lane) {
-            const size_t words = fold.getTypes().size();
+        Values next(before);
+        size_t done = 0;
+        for (auto [fold, lanes, pivot] :
+             llvm::zip_equal(folds, values, pivots)) {
+          const size_t words = fold.getTypes().size();
+          for (int64_t lane = 0; lane < program.getBlockLanes(); ++lane) {
+            const int64_t sum = rows > 1 ? program.getRowOfLane(lane) : lane;
             Value index =
                 fold.hasIndex() ? program.getIndexInRow(block, lane) : Value();
-            llvm::append_range(
-                next,
-                fold.fold(RowWiseFold::Words(before.slice(next.size(), words)),
-                          lanes[lane], index, pivot[lane], block.valid));
+            Value *first = next.data() + done + sum * words;
+            RowWiseFold::Words folded =
+                fold.fold(RowWiseFold::Words(ArrayRef(first, words)),
+                          lanes[lane], index, pivot[lane], block.valid);
+            std::copy(folded.begin(), folded.end(), first);
           }
+          done += sums * words;
+        }
         return next;
       });
 
@@ -205,13 +218,13 @@ std::vector<LaneWords> RowGroup::fold(size_t reduction) {
       number = toFloat(number);
     }
     LaneWords lanes;
-    for (int64_t lane = 0; lane < program.vector; ++lane) {
+    for (int64_t sum = 0; sum < sums; ++sum) {
       const size_t words = fold.getTypes().size();
       RowWiseFold::Words folded(ArrayRef<Value>(all).slice(done, words));
-      lanes.push_back(fold.finish(folded, pivot[lane], number));
+      lanes.push_back(fold.finish(folded, pivot[sum], number));
       done += words;
     }
-    if (program.g.isVectorInRow())
+    if (program.g.isVectorInRow() && rows == 1)
       lanes = {fold.combine(lanes, Values(lanes.size(), number))};
     results.push_back(lanes);
   }
@@ -321,5 +334,35 @@ void RowGroup::reduceAll() {
           result.push_back(lane[word]);
       }
     }
+  }
+}
+
+/// Each thread leaves its words of all rows in shared memory; then a row is
+/// combined by one thread, which reads what `threads` of them have left.
+void RowGroup::reduceShared(RowWiseProgram &own) {
+  const int64_t rows = program.getSharedRows();
+  const int64_t pitch = getSharedPitch(threads);
+  const int64_t width = std::min<int64_t>(threads, kSharedAccessWords);
+  std::vector<RowWiseFold> folds = program.getFolds(0);
+  std::vector<LaneWords> words = fold(0);
+  SmallVector<Value> memories;
+  for (auto [fold, lanes] : llvm::zip_equal(folds, words)) {
+    memories.push_back(
+        p.makeShared(fold.getTypes().front(), {groups, rows, pitch}));
+    for (int64_t row = 0; row < rows; ++row)
+      p.storeShared(lanes[row].front(), memories.back(),
+                    {group, p.index(row), thread});
+  }
+  p.barrier();
+  Value row = arith::RemUIOp::create(p.b, p.loc, thread, p.index(rows));
+  for (auto [fold, memory] : llvm::zip_equal(folds, memories)) {
+    LaneWords partials;
+    for (int64_t i = 0; i < threads; i += width) {
+      Value block = p.loadShared(memory, width, {group, row, p.index(i)});
+      for (int64_t word = 0; word < width; ++word)
+        partials.push_back({p.getElement(block, word)});
+    }
+    own.results.push_back(
+        {fold.combine(partials, Values(partials.size())).front()});
   }
 }

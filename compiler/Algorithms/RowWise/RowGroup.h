@@ -74,11 +74,15 @@ public:
   /// The Counter of the words that fold() returns.
   Value count(int64_t slots, Value j);
 
-  /// Emits `body` for thread 0 of the row group only.
-  void byFirstThread(llvm::function_ref<void()> body);
+  /// Emits `body` for the first `count` threads of the row group only.
+  void byFirstThreads(int64_t count, llvm::function_ref<void()> body);
 
   /// Adds the results of all reductions to those of the program.
   void reduceAll();
+
+  /// Adds the results of the only reduction to those of `own`, which has
+  /// entered row `thread % n` of the n rows that share loads.
+  void reduceShared(RowWiseProgram &own);
 
 private:
   int64_t getStep() const { return threads * splits; }

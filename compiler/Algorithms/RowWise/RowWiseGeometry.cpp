@@ -7,6 +7,7 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 
 using namespace mlir;
@@ -48,6 +49,7 @@ RowWiseGeometry::RowWiseGeometry(const Problem &any)
   for (ArrayRef<dnn::ReduceKind> kinds : getReductions(problem))
     addReduction(kinds);
   chooseVectorDim();
+  findSharedDims();
 }
 
 RowWiseGeometry::RowWiseGeometry(dnn::RowWiseOp op) : lengths(op.getLengths()) {
@@ -72,16 +74,18 @@ RowWiseGeometry::RowWiseGeometry(dnn::RowWiseOp op) : lengths(op.getLengths()) {
   add(op.getRowOutputs(), RowRole::RowOutput);
   add(op.getOutputs(), RowRole::Output);
   chooseVectorDim();
+  findSharedDims();
 }
 
 void RowWiseGeometry::addReduction(ArrayRef<dnn::ReduceKind> kinds) {
   int64_t words = 0;
-  for (dnn::ReduceKind kind : kinds)
-    words += kind == dnn::ReduceKind::Moments ||
-                     kind == dnn::ReduceKind::ArgMax ||
-                     kind == dnn::ReduceKind::ArgMin
-                 ? 2
-                 : 1;
+  for (dnn::ReduceKind kind : kinds) {
+    const bool isPlain = kind != dnn::ReduceKind::Moments &&
+                         kind != dnn::ReduceKind::ArgMax &&
+                         kind != dnn::ReduceKind::ArgMin;
+    words += isPlain ? 1 : 2;
+    hasPlainFolds &= isPlain;
+  }
   reductions.push_back(words);
 }
 
@@ -93,6 +97,14 @@ bool RowWiseGeometry::isFull(const RowWiseTensor &tensor) const {
   return true;
 }
 
+int64_t RowWiseGeometry::countElements(const RowWiseTensor &tensor) const {
+  int64_t elements = 1;
+  for (int dim = 0; dim < getRank(); ++dim)
+    if (tensor.strides[dim] != 0 && !ShapedType::isDynamic(lengths[dim]))
+      elements *= lengths[dim];
+  return elements;
+}
+
 bool RowWiseGeometry::isOnePerRow(const RowWiseTensor &tensor) const {
   for (int dim = 0; dim < getRank(); ++dim)
     if (reduced[dim] && tensor.strides[dim] != 0)
@@ -101,7 +113,8 @@ bool RowWiseGeometry::isOnePerRow(const RowWiseTensor &tensor) const {
 }
 
 /// Chooses the dimension along which most bytes are contiguous. Only tensors
-/// with an element for each element of the space count, if there are any.
+/// with an element for each element of the space count, if there are any;
+/// otherwise tensors count by their sizes.
 void RowWiseGeometry::chooseVectorDim() {
   using Score = std::tuple<int64_t, int64_t, int64_t>;
   Score best{-1, 0, 0};
@@ -113,7 +126,7 @@ void RowWiseGeometry::chooseVectorDim() {
       if (hasFull && !isFull(tensor))
         continue;
       if (tensor.strides[dim] == 1)
-        bytes += tensor.elementBytes;
+        bytes += tensor.elementBytes * (hasFull ? 1 : countElements(tensor));
       distance += tensor.strides[dim];
     }
     if (lengths[dim] == 1)
@@ -124,6 +137,41 @@ void RowWiseGeometry::chooseVectorDim() {
       vectorDim = dim;
     }
   }
+}
+
+/// A row that is a unit of a sequence shares the weights with other sequences
+/// and the state with other units.
+void RowWiseGeometry::findSharedDims() {
+  if (!isVectorInRow() || !hasPlainFolds || reductions.size() != 1 ||
+      llvm::any_of(tensors, [&](const RowWiseTensor &t) { return isFull(t); }))
+    return;
+  SmallVector<std::pair<int64_t, int>> found; // Shared bytes, negated.
+  for (int dim = 0; dim < getRank(); ++dim) {
+    if (reduced[dim] || lengths[dim] == 1 ||
+        ShapedType::isDynamic(lengths[dim]))
+      continue;
+    int64_t shared = 0;
+    for (const RowWiseTensor &tensor : tensors)
+      if (!isOnePerRow(tensor) && tensor.strides[dim] == 0)
+        shared += tensor.elementBytes;
+    if (shared > 0)
+      found.push_back({-shared, dim});
+  }
+  llvm::sort(found);
+  for (auto [bytes, dim] : ArrayRef(found).take_front(2))
+    sharedDims.push_back(dim);
+}
+
+int RowWiseGeometry::getInnermostRowDim() const {
+  int innermost = vectorDim;
+  for (int dim = 0; dim < getRank(); ++dim)
+    if (!reduced[dim])
+      innermost = dim;
+  return innermost;
+}
+
+int64_t RowWiseGeometry::countSums() const {
+  return std::accumulate(reductions.begin(), reductions.end(), int64_t(0));
 }
 
 int64_t RowWiseGeometry::getElements() const {
@@ -164,6 +212,10 @@ bool RowWiseGeometry::isKept(int64_t vector, int64_t step) const {
       words += tensor.words;
   return iterations <= kMaxIterations &&
          iterations * words * vector <= kMaxWords;
+}
+
+int64_t RowWiseGeometry::getBlocksAtOnce(int64_t sharedRows) const {
+  return sharedRows == 1 ? 4 : sharedRows <= 8 ? 2 : 1;
 }
 
 int64_t RowWiseGeometry::getWidestVector() const {
@@ -210,13 +262,8 @@ double RowWiseGeometry::getInputBytesOfElements() const {
 double RowWiseGeometry::getSmallBytes() const {
   double all = 0;
   for (const RowWiseTensor &tensor : tensors) {
-    if (isFull(tensor))
-      continue;
-    auto bytes = static_cast<double>(tensor.elementBytes);
-    for (int dim = 0; dim < getRank(); ++dim)
-      if (tensor.strides[dim] != 0)
-        bytes *= static_cast<double>(lengths[dim]);
-    all += bytes;
+    if (!isFull(tensor))
+      all += static_cast<double>(tensor.elementBytes * countElements(tensor));
   }
   return all;
 }

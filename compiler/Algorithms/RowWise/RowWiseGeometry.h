@@ -16,10 +16,6 @@
 
 namespace tessera {
 
-/// Blocks of a row that a thread loads at once, unless it keeps the whole row
-/// in registers.
-inline constexpr int64_t kRowBlocksAtOnce = 4;
-
 /// The number of threads whose partial results, of `words` registers each, a
 /// thread combines at once. It is limited by the registers that hold them.
 int64_t getRowWiseFanIn(int64_t words);
@@ -47,12 +43,22 @@ public:
   /// The dimension along which most bytes are contiguous, or, of equal ones,
   /// the one with the smallest strides.
   int vectorDim = 0;
+  /// Up to two dimensions along which rows share inputs, most bytes first.
+  /// Empty if a tensor has an element for each element of the space, whose
+  /// loads outweigh what is shared, or if a reduction keeps more than a sum or
+  /// such.
+  llvm::SmallVector<int, 2> sharedDims;
   /// Whether a block is moved by one access for each element. It matters to the
   /// model only, so it is always false if made of an op.
   bool isUnaligned = false;
 
   int getRank() const { return static_cast<int>(lengths.size()); }
   int64_t getElements() const;
+  /// The dimension along which neighbouring row groups have their rows, of rows
+  /// that share inputs.
+  int getInnermostRowDim() const;
+  /// The partial results that a thread has of a row.
+  int64_t countSums() const;
   int64_t getRows() const;
   int64_t getRowLength() const;
   /// Whether a block has elements of one row, and not one element of each of
@@ -69,6 +75,9 @@ public:
   /// Whether a thread that takes every `step`-th block of a row keeps its
   /// blocks in registers from one pass over the row to the next.
   bool isKept(int64_t vector, int64_t step) const;
+  /// The blocks that a thread loads at once if its row is not kept. With rows
+  /// that share loads, registers are few.
+  int64_t getBlocksAtOnce(int64_t sharedRows) const;
   /// The number of elements of the largest useful block: its widest accesses
   /// have 16 bytes.
   int64_t getWidestVector() const;
@@ -81,9 +90,12 @@ public:
   double getSmallBytes() const; ///< The bytes of all other tensors.
 
 private:
+  bool hasPlainFolds = true; ///< No moments and no indices.
   void addReduction(mlir::ArrayRef<dnn::ReduceKind> kinds);
   void chooseVectorDim();
+  void findSharedDims();
   bool isFull(const RowWiseTensor &tensor) const;
+  int64_t countElements(const RowWiseTensor &tensor) const;
 };
 
 } // namespace tessera

@@ -46,8 +46,8 @@ struct RowWiseWork {
   double threads;    ///< Threads of a workgroup.
   double bytes;      ///< Bytes that the whole launch moves from and to memory.
   double inFlight;   ///< Bytes that a thread has in flight.
-  double issue;    ///< Clocks of a compute unit to issue a wave.
-  double waits;    ///< Clocks that a workgroup waits if it is alone.
+  double issue;      ///< Clocks of a compute unit to issue a wave.
+  double waits;      ///< Clocks that a workgroup waits if it is alone.
 };
 } // namespace
 
@@ -102,15 +102,26 @@ static double countAccesses(const RowWiseGeometry &g,
   return elements * std::max(1.0, lines);
 }
 
-/// The number of accesses for one block of a row, to tensors that have an
-/// element for each element of the row.
-static double countRowAccesses(const RowWiseGeometry &g, int vector,
-                               RowRole role, const GpuTarget &target,
+/// The rows of a row group that do not share the loads of a tensor.
+static int countDistinct(const RowWiseGeometry &g, const RowWiseTensor &tensor,
+                         const RowWiseTile &tile) {
+  int rows = 1;
+  for (auto [dim, shared] : llvm::zip(g.sharedDims, tile.shared))
+    rows *= tensor.strides[dim] != 0 ? shared : 1;
+  return rows;
+}
+
+/// The number of accesses for one block of a row, or of the rows that share
+/// loads, to tensors that have an element for each element of the row.
+static double countRowAccesses(const RowWiseGeometry &g,
+                               const RowWiseTile &tile, RowRole role,
+                               const GpuTarget &target,
                                const RowWiseRates &rates) {
   double accesses = 0;
   for (const RowWiseTensor &tensor : g.tensors)
     if (!g.isOnePerRow(tensor) && tensor.role == role)
-      accesses += countAccesses(g, tensor, vector, target, rates);
+      accesses += countAccesses(g, tensor, tile.vector, target, rates) *
+                  countDistinct(g, tensor, tile);
   return accesses;
 }
 
@@ -151,6 +162,34 @@ static Combining getCombining(int64_t threads, int64_t lanes,
   return combining;
 }
 
+/// What rows that share inputs do besides: their sums, which the model does not
+/// count elsewhere, keep a thread busy for longer than its loads.
+static void addSharedRows(RowWiseWork &work, const RowWiseGeometry &g,
+                          const RowWiseTile &tile, double atOnce,
+                          const RowWiseRates &rates) {
+  if (g.sharedDims.empty())
+    return;
+  const auto rows = static_cast<double>(tile.getSharedRows());
+  const auto blocks = static_cast<double>(g.getBlocksOfRow(tile.vector));
+  double elements = rows * static_cast<double>(g.countSums());
+  double loaded = 0; // Bytes of an element of all rows of a row group.
+  double fromL2 = 0; // The same, of the workgroup.
+  for (const RowWiseTensor &tensor : g.tensors) {
+    if (g.isOnePerRow(tensor) || tensor.role != RowRole::Input)
+      continue;
+    const double distinct = countDistinct(g, tensor, tile);
+    const double bytes = distinct * static_cast<double>(tensor.elementBytes);
+    elements += tensor.elementBytes < 4 ? distinct : 0; // To widen them.
+    loaded += bytes;
+    fromL2 +=
+        bytes * (tensor.strides[g.getInnermostRowDim()] != 0 ? tile.groups : 1);
+  }
+  work.issue += std::ceil(blocks / tile.threads) * tile.vector * elements *
+                rates.arithmetic;
+  work.inFlight = atOnce * loaded * tile.vector;
+  work.bytes += work.workgroups * fromL2 * blocks * tile.vector * rates.cached;
+}
+
 /// The bytes that memory moves for each byte that neighbouring threads request:
 /// if they request less than a line, the rest of it is wasted.
 static double getWaste(const RowWiseGeometry &g, const RowWiseTile &tile,
@@ -172,19 +211,25 @@ static RowWiseWork getRowGroupWork(const RowWiseGeometry &g,
                                    const GpuTarget &target,
                                    const RowWiseRates &rates) {
   const int64_t step = int64_t(tile.threads) * tile.splits;
-  const bool isKept = g.isKept(tile.vector, step);
+  const int64_t rows = tile.getSharedRows();
+  const bool isKept = rows == 1 && g.isKept(tile.vector, step);
   const double iterations = std::ceil(
       static_cast<double>(g.getBlocksOfRow(tile.vector)) / double(step));
   const double atOnce =
-      isKept ? iterations : std::min<double>(iterations, kRowBlocksAtOnce);
+      isKept ? iterations
+             : std::min<double>(iterations,
+                                static_cast<double>(g.getBlocksAtOnce(rows)));
   const double passes =
       isKept ? 1 : static_cast<double>(reductions.size()) + (hasMap ? 1 : 0);
   const int lanes = g.isVectorInRow() ? 1 : tile.vector;
-  const Combining combining = getCombining(tile.threads, lanes, reductions);
+  const Combining combining =
+      rows == 1 ? getCombining(tile.threads, lanes, reductions)
+                : Combining{1, static_cast<double>(g.countSums() *
+                                                   (rows + tile.threads))};
 
   RowWiseWork work;
   work.workgroups = std::ceil(static_cast<double>(g.getRowBlocks(tile.vector)) /
-                              tile.groups) *
+                              double(rows * tile.groups)) *
                     tile.splits;
   work.threads = tile.threads * tile.groups;
   work.inFlight =
@@ -192,9 +237,8 @@ static RowWiseWork getRowGroupWork(const RowWiseGeometry &g,
   work.waits = passes * std::ceil(iterations / atOnce) * rates.wait +
                combining.rounds * rates.barrier;
   const double accesses =
-      passes * countRowAccesses(g, tile.vector, RowRole::Input, target, rates) +
-      (hasMap ? countRowAccesses(g, tile.vector, RowRole::Output, target, rates)
-              : 0);
+      passes * countRowAccesses(g, tile, RowRole::Input, target, rates) +
+      (hasMap ? countRowAccesses(g, tile, RowRole::Output, target, rates) : 0);
   work.issue =
       rates.begin +
       iterations * accesses * rates.access * getWaste(g, tile, 1, rates) +
@@ -208,6 +252,7 @@ static RowWiseWork getRowGroupWork(const RowWiseGeometry &g,
                 (passes - 1) * inputs * getMissShare(between, target, rates)) *
                    getWaste(g, tile, atOnce, rates) +
                g.getSmallBytes();
+  addSharedRows(work, g, tile, atOnce, rates);
   return work;
 }
 

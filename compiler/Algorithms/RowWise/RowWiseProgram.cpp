@@ -5,12 +5,34 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/TypeUtilities.h"
 
+#include <map>
+
 using namespace mlir;
 using namespace tessera;
 
 RowWiseProgram::RowWiseProgram(PointBuilder &p, dnn::RowWiseOp op,
-                               ValueRange arguments, int64_t vector)
-    : p(p), op(op), g(op), vector(vector), arguments(arguments) {}
+                               ValueRange arguments, int64_t vector,
+                               ArrayRef<int> shared)
+    : p(p), op(op), g(op), vector(vector), rowsAlong(g.getRank(), 1),
+      arguments(arguments) {
+  for (auto [dim, rows] : llvm::zip(g.sharedDims, shared))
+    rowsAlong[dim] = rows;
+}
+
+int64_t RowWiseProgram::getSharedRows() const {
+  int64_t rows = 1;
+  for (int64_t along : rowsAlong)
+    rows *= along;
+  return rows;
+}
+
+/// The offset, along each dimension, of row `row` of a thread from its first.
+SmallVector<int64_t> RowWiseProgram::getRowOffset(int64_t row) const {
+  SmallVector<int64_t> offset(g.getRank());
+  for (int dim = g.getRank(); dim-- > 0; row /= rowsAlong[dim])
+    offset[dim] = row % rowsAlong[dim];
+  return offset;
+}
 
 Value RowWiseProgram::getArgument(Value operand) const {
   return arguments[cast<BlockArgument>(operand).getArgNumber()];
@@ -47,9 +69,14 @@ SmallVector<int> RowWiseProgram::getDims(bool ofRows) const {
 SmallVector<Size> RowWiseProgram::getSizes(ArrayRef<int> dims) const {
   return llvm::map_to_vector(dims, [&](int dim) {
     const Size length = getLength(dim);
-    return length.isKnown() && dim == g.vectorDim ? Size(length.number / vector)
-                                                  : length;
+    return length.isKnown() ? Size(length.number / getBlockOfRows(dim))
+                            : length;
   });
+}
+
+/// The elements of a thread's block along a dimension.
+int64_t RowWiseProgram::getBlockOfRows(int dim) const {
+  return dim == g.vectorDim ? vector : rowsAlong[dim];
 }
 
 /// A tensor that is not broadcast along the dimension tells.
@@ -101,8 +128,23 @@ void RowWiseProgram::enterRow(Value number, Value valid) {
 void RowWiseProgram::enterRowAt(ValueRange steps) {
   rowCoordinates.assign(g.getRank(), p.index(0));
   for (auto [dim, step] : llvm::zip_equal(getDims(/*ofRows=*/true), steps))
-    rowCoordinates[dim] = p.mul(step, dim == g.vectorDim ? vector : 1);
+    rowCoordinates[dim] = p.mul(step, getBlockOfRows(dim));
   rowValid = nullptr;
+  loadRowInputs();
+}
+
+void RowWiseProgram::enterRowOf(const RowWiseProgram &program, Value number) {
+  rowCoordinates = program.rowCoordinates;
+  for (int dim = g.getRank(); dim-- > 0;) {
+    const int64_t rows = program.rowsAlong[dim];
+    if (rows == 1)
+      continue;
+    Value offset = arith::RemUIOp::create(p.b, p.loc, number, p.index(rows));
+    number = arith::DivUIOp::create(p.b, p.loc, number, p.index(rows));
+    rowCoordinates[dim] =
+        arith::AddIOp::create(p.b, p.loc, rowCoordinates[dim], offset);
+  }
+  rowValid = program.rowValid;
   loadRowInputs();
 }
 
@@ -120,19 +162,25 @@ RowWiseBlock RowWiseProgram::getBlockAt(ValueRange steps) {
   RowWiseBlock block;
   block.coordinates = rowCoordinates;
   for (auto [dim, step] : llvm::zip_equal(getDims(/*ofRows=*/false), steps))
-    block.coordinates[dim] = p.mul(step, dim == g.vectorDim ? vector : 1);
+    block.coordinates[dim] = p.mul(step, getBlockOfRows(dim));
   block.inputs.resize(op.getInputs().size());
   return block;
+}
+
+/// The coordinate of a lane of a block.
+Value RowWiseProgram::getCoordinate(const RowWiseBlock &block, int dim,
+                                    int64_t lane) {
+  return p.add(block.coordinates[dim],
+               dim == g.vectorDim ? lane % vector
+                                  : getRowOffset(getRowOfLane(lane))[dim]);
 }
 
 Value RowWiseProgram::getIndexInRow(const RowWiseBlock &block, int64_t lane) {
   Value index = p.index(0);
   for (int dim = 0; dim < g.getRank(); ++dim)
-    if (g.reduced[dim]) {
-      Value at = dim == g.vectorDim ? p.add(block.coordinates[dim], lane)
-                                    : block.coordinates[dim];
-      index = p.add(p.mul(index, g.lengths[dim]), at);
-    }
+    if (g.reduced[dim])
+      index =
+          p.add(p.mul(index, g.lengths[dim]), getCoordinate(block, dim, lane));
   return arith::IndexCastOp::create(p.b, p.loc, p.b.getI32Type(), index);
 }
 
@@ -144,9 +192,8 @@ Value RowWiseProgram::getElementIndex(const RowWiseBlock &block, int64_t lane) {
   };
   Value number = constant(0);
   for (int dim = 0; dim < g.getRank(); ++dim) {
-    Value at = dim == g.vectorDim ? p.add(block.coordinates[dim], lane)
-                                  : block.coordinates[dim];
-    Value wide = arith::IndexCastUIOp::create(p.b, p.loc, i64, at);
+    Value wide = arith::IndexCastUIOp::create(p.b, p.loc, i64,
+                                              getCoordinate(block, dim, lane));
     number =
         arith::MulIOp::create(p.b, p.loc, number, constant(g.lengths[dim]));
     number = arith::AddIOp::create(p.b, p.loc, number, wide);
@@ -193,8 +240,37 @@ static Value narrow(PointBuilder &p, Value block, Type element) {
   return arith::TruncIOp::create(p.b, p.loc, type, block);
 }
 
+/// The elements of all rows of the thread. Rows that share a tensor share its
+/// loads.
 Lanes RowWiseProgram::loadLanes(Value tensor, ValueRange coordinates,
                                 ArrayRef<int> checked) {
+  const int64_t rows = getSharedRows();
+  if (rows == 1)
+    return loadRow(tensor, coordinates, checked);
+  auto type = cast<MemRefType>(tensor.getType());
+  const bool isBlock = !op.isOnePerRow(type);
+  Lanes all;
+  std::map<SmallVector<int64_t>, Lanes> loaded;
+  for (int64_t row = 0; row < rows; ++row) {
+    SmallVector<int64_t> offset = getRowOffset(row);
+    PointBuilder::Values at(coordinates);
+    for (int dim = 0; dim < g.getRank(); ++dim) {
+      if (type.getDimSize(dim) == 1)
+        offset[dim] = 0;
+      at[dim] = p.add(at[dim], offset[dim]);
+    }
+    Lanes &own = loaded[offset];
+    if (own.empty())
+      own = loadRow(tensor, at, checked);
+    if (isBlock && own.size() == 1)
+      own.resize(vector, own.front());
+    all.append(own);
+  }
+  return all;
+}
+
+Lanes RowWiseProgram::loadRow(Value tensor, ValueRange coordinates,
+                              ArrayRef<int> checked) {
   auto type = cast<MemRefType>(tensor.getType());
   const int64_t count = type.getDimSize(g.vectorDim) == 1 ? 1 : vector;
   const int64_t width = getAccessWidth(type, g.vectorDim, count);
@@ -218,6 +294,7 @@ void RowWiseProgram::storeLanes(const Lanes &lanes, Value tensor,
                                 ValueRange coordinates, ArrayRef<int> checked) {
   auto type = cast<MemRefType>(tensor.getType());
   const auto count = static_cast<int64_t>(lanes.size());
+  assert(getSharedRows() == 1 && "another thread stores for each row");
   const int64_t width = getAccessWidth(type, g.vectorDim, count);
   PointBuilder::Values indices = restrict(p, type, coordinates);
   const Value first = indices[g.vectorDim];
@@ -230,11 +307,20 @@ void RowWiseProgram::storeLanes(const Lanes &lanes, Value tensor,
   }
 }
 
+/// Whether a reduction reads the input.
+bool RowWiseProgram::isReduced(size_t input) {
+  return llvm::any_of(op.getReduces(), [&](Region &region) {
+    return !region.getArgument(input).use_empty();
+  });
+}
+
 /// Inputs with one element a row are loaded once, before any loop over blocks.
+/// A thread that has several rows does not finish them.
 void RowWiseProgram::loadRowInputs() {
   rowInputs.assign(op.getInputs().size(), {});
   for (auto [i, input] : llvm::enumerate(op.getInputs()))
-    if (op.isOnePerRow(cast<MemRefType>(input.getType())))
+    if (op.isOnePerRow(cast<MemRefType>(input.getType())) &&
+        (getSharedRows() == 1 || isReduced(i)))
       rowInputs[i] = loadLanes(input, rowCoordinates, {});
 }
 
@@ -254,26 +340,34 @@ void RowWiseProgram::load(RowWiseBlock &block, Region &region) {
 
 SmallVector<Lanes> RowWiseProgram::evaluate(Region &region,
                                             const RowWiseBlock *block) {
-  SmallVector<const Lanes *> taken;
+  struct Taken {
+    const Lanes *lanes;
+    bool isOfRow;
+  };
+  SmallVector<Taken> taken;
   for (size_t i = 0; i < rowInputs.size(); ++i)
-    if (block || !rowInputs[i].empty())
-      taken.push_back(rowInputs[i].empty() ? &block->inputs[i] : &rowInputs[i]);
+    if (!rowInputs[i].empty())
+      taken.push_back({&rowInputs[i], true});
+    else if (block)
+      taken.push_back({&block->inputs[i], false});
   SmallVector<Lanes> scalars;
   for (Value scalar : op.getScalars())
     scalars.push_back({getScalar(scalar)});
   for (const Lanes &scalar : scalars)
-    taken.push_back(&scalar);
+    taken.push_back({&scalar, true});
   for (const Lanes &result : results)
-    taken.push_back(&result);
+    taken.push_back({&result, true});
 
   Block &body = region.front();
   SmallVector<Lanes> yielded(body.getTerminator()->getNumOperands());
-  const int64_t lanes = block ? vector : getRowLanes();
+  const int64_t lanes = block ? getBlockLanes() : getRowLanes();
   for (int64_t lane = 0; lane < lanes; ++lane) {
     IRMapping mapping;
+    const int64_t row = block ? getRowOfLane(lane) : lane;
     for (auto [argument, values] : llvm::zip(body.getArguments(), taken))
-      if (!values->empty()) // An input that was not loaded has no use.
-        mapping.map(argument, getLane(*values, lane));
+      if (!values.lanes->empty()) // An input that was not loaded has no use.
+        mapping.map(argument,
+                    getLane(*values.lanes, values.isOfRow ? row : lane));
     for (Operation &each : body.without_terminator()) {
       if (isa<dnn::RowIndexOp>(each))
         mapping.map(each.getResult(0), getIndexInRow(*block, lane));

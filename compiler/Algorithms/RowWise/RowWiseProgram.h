@@ -18,7 +18,8 @@
 
 namespace tessera {
 
-/// The values of the lanes of a block: one for all, or one for each.
+/// The values of the lanes of a block, or of the rows of a thread: one for all,
+/// or one for each. A block has `vector` lanes of each row, row by row.
 using Lanes = llvm::SmallVector<mlir::Value, 8>;
 
 inline mlir::Value getLane(const Lanes &lanes, int64_t lane) {
@@ -39,19 +40,32 @@ public:
   using Value = mlir::Value;
 
   /// `arguments` of the kernel function begin with those of the op's function.
+  /// `shared`: rows of a thread along each of the geometry's sharedDims.
   RowWiseProgram(PointBuilder &p, dnn::RowWiseOp op, mlir::ValueRange arguments,
-                 int64_t vector);
+                 int64_t vector, mlir::ArrayRef<int> shared = {});
 
   PointBuilder &p;
   dnn::RowWiseOp op;
   const RowWiseGeometry g;
-  const int64_t vector; ///< Elements of a block.
+  const int64_t vector; ///< Elements of a block, of each row.
+  /// Along each dimension, the rows that a thread has and loads for together; 1
+  /// in most.
+  llvm::SmallVector<int64_t, kMaxRowRank> rowsAlong;
 
   /// The results of reductions, in their order, and then the row's values.
   llvm::SmallVector<Lanes> results;
 
   /// The number of rows that a thread has.
-  int64_t getRowLanes() const { return g.isVectorInRow() ? 1 : vector; }
+  int64_t getRowLanes() const {
+    return g.isVectorInRow() ? getSharedRows() : vector;
+  }
+  /// The number of rows that share loads.
+  int64_t getSharedRows() const;
+  int64_t getBlockLanes() const { return getSharedRows() * vector; }
+  /// The number, of those that a thread has, of the row of a block's lane.
+  int64_t getRowOfLane(int64_t lane) const {
+    return g.isVectorInRow() ? lane / vector : lane;
+  }
 
   //===--------------------------------------------------------------------===//
   // Coordinates
@@ -71,6 +85,8 @@ public:
   void enterRow(Value number, Value valid);
   /// The same, with the coordinates in getDims(true), which count blocks.
   void enterRowAt(mlir::ValueRange steps);
+  /// Enters row `number`, an index, of those that a thread of `program` has.
+  void enterRowOf(const RowWiseProgram &program, Value number);
   /// Block `number` of the row; `isKnown` says that the row always has it.
   RowWiseBlock getBlock(Value number, bool isKnown);
   RowWiseBlock getBlockAt(mlir::ValueRange steps);
@@ -103,10 +119,16 @@ private:
   Value getScalar(Value scalar);
   PointBuilder::Values getCoordinates(Value number, mlir::ArrayRef<int> dims);
   void loadRowInputs();
+  bool isReduced(size_t input);
+  int64_t getBlockOfRows(int dim) const;
+  llvm::SmallVector<int64_t> getRowOffset(int64_t row) const;
   Lanes loadLanes(Value tensor, mlir::ValueRange coordinates,
                   mlir::ArrayRef<int> checked);
+  Lanes loadRow(Value tensor, mlir::ValueRange coordinates,
+                mlir::ArrayRef<int> checked);
   void storeLanes(const Lanes &lanes, Value tensor,
                   mlir::ValueRange coordinates, mlir::ArrayRef<int> checked);
+  Value getCoordinate(const RowWiseBlock &block, int dim, int64_t lane);
   Value getElementIndex(const RowWiseBlock &block, int64_t lane);
 
   mlir::ValueRange arguments;

@@ -78,7 +78,7 @@ void SplitProgram::buildSplits(func::FuncOp kernel, size_t reduction) {
     own = group.combine(fold, own, [&](int64_t slots, Value j) {
       return group.count(slots, j);
     });
-  group.byFirstThread([&] {
+  group.byFirstThreads(1, [&] {
     workspace.storeSplits(program, kernel, position.row, position.valid,
                           reduction, position.split, words);
   });
@@ -138,7 +138,7 @@ void SplitProgram::buildResults(func::FuncOp kernel, size_t reduction) {
   const bool isLast = reduction + 1 == op.getReduces().size();
   if (isLast)
     values = program.finishRow();
-  group.byFirstThread([&] {
+  group.byFirstThreads(1, [&] {
     workspace.storeResults(program, kernel, row, reduction, count);
     if (isLast)
       program.storeRowOutputs(values);

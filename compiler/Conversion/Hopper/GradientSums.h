@@ -33,26 +33,35 @@ public:
                const PartialsMemory &memory, const Thread &thread,
                NormMemory norm);
 
+  void begin(const ResultTile &tile) override;
+  int64_t countFetched() const override;
   void fetch(int64_t rowPiece, int64_t columnPiece) override;
   void beginRows(int64_t rowPiece) override;
   void change(mlir::Value buffer, int64_t columnPiece) override;
 
 private:
   using Pair = llvm::SmallVector<mlir::Value, 2>;
-  /// Of a piece, as it was loaded.
-  struct Fetched {
-    /// Two elements of each row, of each tensor.
-    llvm::SmallVector<llvm::SmallVector<mlir::Value>> tensors;
-    llvm::SmallVector<mlir::Value> numbers; ///< Two channels of each.
-  };
+  using Numbers = llvm::SmallVector<Pair>;
+  /// Of each tensor two elements of each row of a piece, as they were loaded.
+  using Fetched = llvm::SmallVector<llvm::SmallVector<mlir::Value>>;
 
-  Pair getNumbers(const Fetched &fetched, size_t i);
-  mlir::Value isPositive(const Fetched &fetched, int64_t row, int64_t i,
-                         mlir::Value centred);
-  void changeRow(const Fetched &fetched, mlir::Value buffer, int64_t row,
+  mlir::Value loadPairOf(const ViewAccess &access, mlir::Value first,
+                         int64_t row, int64_t column);
+  mlir::Value loadPairAt(mlir::Value isInside, mlir::Value address);
+  llvm::SmallVector<mlir::Value>
+  fetchScattered(const NormMemory::Tensor &tensor, int64_t row, int64_t column);
+  Numbers loadNumbers(int64_t columnPiece);
+  mlir::Value isPositive(const Fetched &fetched, const Numbers &numbers,
+                         int64_t row, int64_t i, mlir::Value centred);
+  void changeRow(const Fetched &fetched, const Numbers &numbers,
+                 mlir::Value buffer, int64_t row, Pair gradients,
                  llvm::MutableArrayRef<mlir::Value> totals);
 
   NormMemory norm;
+  /// Of each tensor the address of the lane's first elements in a tile; null if
+  /// it is no matrix. The rows and columns from there on; null if all are.
+  llvm::SmallVector<mlir::Value> firsts;
+  mlir::Value rowsLeft, columnsLeft;
   std::deque<Fetched> pending;
   mlir::Value mask; ///< A bit for each row that is a result; null if all are.
 };

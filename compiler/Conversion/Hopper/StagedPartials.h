@@ -35,6 +35,8 @@ public:
 
   /// Before anything of `tile` is stored.
   virtual void begin(const ResultTile &tile) { this->tile = tile; }
+  /// Registers of a lane for what is fetched of a piece.
+  virtual int64_t countFetched() const { return 0; }
   /// Loads what memory has of the rows of number `rowPiece`, in the columns of
   /// number `columnPiece`, ahead of their use. Pieces come in their order.
   virtual void fetch(int64_t rowPiece, int64_t columnPiece) {}

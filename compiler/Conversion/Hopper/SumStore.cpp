@@ -234,12 +234,37 @@ SumStore::Fetched SumStore::fetchPiece(int64_t piece) {
   const int64_t perBlock = shape.countPieces(columns);
   const int64_t row = shape.getPieceRow(piece / perBlock);
   const int64_t column = shape.getPieceColumn(piece % perBlock, columns);
-  if (partials)
-    partials->fetch(piece / perBlock, piece % perBlock);
   Fetched fetched;
   for (const auto &extra : extras)
     fetched.push_back(extra->fetch(row, column));
   return fetched;
+}
+
+/// Fetches for the partials what memory has of pieces up to the one behind
+/// `piece`, once `staged` pieces have left their registers; those that are
+/// needed now, whether there are registers for them or not.
+void SumStore::fetchForPartials(int64_t piece, int64_t staged) {
+  // What a loop over tiles keeps, and what a row of a piece takes.
+  constexpr int64_t kOthers = 72, kVariables = 2, kLanes = 32;
+  if (!partials || partials->countFetched() == 0)
+    return;
+  const int64_t columns = shape.getStoreColumns();
+  const int64_t perBlock = shape.countPieces(columns);
+  const int64_t pieces = perBlock * shape.countRowPieces();
+  const int64_t ofPiece = kStoreRows * columns / kLanes;
+  const int64_t ofExtras =
+      llvm::count_if(next, [](const auto &v) { return !v.empty(); }) * ofPiece /
+      2;
+  const int64_t free = shape.getConsumerRegisters() - kOthers -
+                       kVariables * 2 * perBlock - ofExtras -
+                       (pieces - staged) * ofPiece;
+  for (; fetched < pieces && fetched <= piece + 1; ++fetched) {
+    const bool isNeeded = fetched == piece && staged > piece;
+    const int64_t ahead = fetched + 1 - piece;
+    if (!isNeeded && ahead * partials->countFetched() > free)
+      return;
+    partials->fetch(fetched / perBlock, fetched % perBlock);
+  }
 }
 
 void SumStore::begin(const ResultTile &tile) {
@@ -250,6 +275,8 @@ void SumStore::begin(const ResultTile &tile) {
     extra->begin(tile);
   if (shape.hasSpareRegisters())
     next = fetchPiece(0);
+  fetched = 0;
+  fetchForPartials(/*piece=*/0, /*staged=*/0);
 }
 
 void SumStore::emit(ArrayRef<Value> sums) {
@@ -285,6 +312,7 @@ void SumStore::emit(ArrayRef<Value> sums) {
       stageBytes(ofBlock, productColumn, values, buffer);
     else
       stageMatrices(ofBlock, productColumn, values, buffer);
+    fetchForPartials(piece, piece + 1);
     if (partials)
       partials->change(buffer, piece % perBlock);
     auto copyOut = [&] { wayOut->copyOut(buffer, row, column); };

@@ -57,6 +57,7 @@ private:
   using Fetched = std::vector<StoreExtra::Values>;
 
   Fetched fetchPiece(int64_t piece);
+  void fetchForPartials(int64_t piece, int64_t staged);
   mlir::Value getPair(mlir::Value sums, int64_t column, int64_t i,
                       const Fetched &extraValues);
   void stageSums(mlir::Value sums, int64_t column, const Fetched &extraValues,
@@ -87,6 +88,7 @@ private:
   Thread thread;
   mlir::IRMapping scalars;
   Fetched next;                             ///< Of the first piece of a tile.
+  int64_t fetched = 0;                      ///< Pieces, for the partials.
   std::unique_ptr<StagedPartials> partials; ///< Or null.
   /// Where the lane puts each 16 columns of wgmma in a buffer, each 8 of f32 or
   /// of 8 bits, or, if they are transposed, the 16 of a buffer, or each of the

@@ -17,11 +17,11 @@ module attributes {dnn.target = "sm_90"} {
       %q = arith.muli %pair, %two : index
       %after = arith.addi %q, %one : index
       // CHECK: %[[AT:.*]] = llvm.getelementptr %arg0[%{{.*}}] : {{.*}}, i64
-      // CHECK: llvm.load %[[AT]] {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xi32>
+      // CHECK: llvm.load %[[AT]] invariant {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xi32>
       %v, %ok = dnn.point_load %x[%n, %h, %q, %c] : memref<2x9x8x16xf16> -> vector<8xf16>
       // CHECK: %[[COMMON:.*]] = llvm.getelementptr %arg0[%{{.*}}] : {{.*}}, i64
       // CHECK: %[[NEXT:.*]] = llvm.getelementptr %[[COMMON]][32] : {{.*}}, i8
-      // CHECK: llvm.load %[[NEXT]]
+      // CHECK: llvm.load %[[NEXT]] invariant
       %w, %wok = dnn.point_load %x[%n, %h, %after, %c] : memref<2x9x8x16xf16> -> vector<8xf16>
       %sum = arith.addf %v, %w : vector<8xf16>
       // CHECK: %[[INSIDE:.*]] = arith.cmpi ult, %{{.*}}, %c3_i32
@@ -48,14 +48,14 @@ module attributes {dnn.target = "sm_90"} {
     ^bb0(%i: index, %j: index):
       %below = arith.addi %i, %one : index
       %last = arith.addi %i, %two : index
-      // CHECK: "mov.b16 $0, 64511; @$1 ld.global.b16 $0, [$2];"
+      // CHECK: "mov.b16 $0, 64511; @$1 ld.global.nc.b16 $0, [$2];"
       %v, %ok = dnn.point_load %x[%below, %j] : memref<64x64xf16> -> f16
       %pixel = arith.select %ok, %v, %lowest : f16
-      // CHECK: "mov.b16 $0, 64511; @$1 ld.global.b16 $0, [$2];"
+      // CHECK: "mov.b16 $0, 64511; @$1 ld.global.nc.b16 $0, [$2];"
       %u, %uok = dnn.point_load %x[%last, %j] : memref<64x64xf16> -> f16
       %wide = arith.extf %u : f16 to f32
       %widePixel = arith.select %uok, %wide, %lowestWide : f32
-      // CHECK: "mov.b16 $0, 0; @$1 ld.global.b16 $0, [$2];"
+      // CHECK: "mov.b16 $0, 0; @$1 ld.global.nc.b16 $0, [$2];"
       %w, %wok = dnn.point_load %x[%j, %last] : memref<64x64xf16> -> f16
       %other = arith.select %wok, %w, %lowest : f16
       %twice = arith.addf %w, %other : f16
@@ -112,7 +112,7 @@ module attributes {dnn.target = "sm_90"} {
       %beside = arith.addi %j, %one : index
       // CHECK: %[[COMMON:.*]] = llvm.getelementptr %arg0[%{{.*}}] : {{.*}}, i64
       // CHECK: %[[BESIDE:.*]] = llvm.getelementptr %[[COMMON]][4] : {{.*}}, i8
-      // CHECK: "mov.b32 $0, 0; @$1 ld.global.L1::no_allocate.b32 $0, [$2];", "=&r,b,l" %{{.*}}, %[[BESIDE]]
+      // CHECK: "mov.b32 $0, 0; @$1 ld.global.nc.L1::no_allocate.b32 $0, [$2];", "=&r,b,l" %{{.*}}, %[[BESIDE]]
       %v, %ok = dnn.point_load %x[%row, %beside] {dnn.streamed} : memref<8x9xf32> -> f32
       dnn.point_store %v, %y[%i, %j] : f32, memref<8x8xf32>
     }

@@ -24,7 +24,7 @@ module attributes {dnn.target = "CHIP"} {
       // Loads that caches need not keep do not allocate in L1 where the chip can
       // say so.
       // AMD: rocdl.raw.ptr.buffer.load
-      // NVIDIA: "ld.global{{(.nc)?}}.L1::no_allocate.v2.b32 {$0, $1}, [$2];", "=&r,=&r,l"
+      // NVIDIA: "ld.global.nc.L1::no_allocate.v2.b32 {$0, $1}, [$2];", "=&r,=&r,l"
       %v, %ok = dnn.point_load %x[%at] {dnn.streamed} : memref<256xf32> -> vector<2xf32>
       // CHECK: vector.store %{{.*}}, %[[LDS]]
       vector.store %v, %shared[%thread, %zero] : memref<64x2xf32, #gpu.address_space<workgroup>>, vector<2xf32>

@@ -14,7 +14,7 @@ module attributes {dnn.target = "sm_90", dnn.unaligned} {
     %zero = arith.constant 0 : index
     dnn.for_each_point [64] threads 64 {
     ^bb0(%i: index):
-      // CHECK-COUNT-4: llvm.load %{{.*}} {alignment = 2 : i64} : !llvm.ptr<1> -> i16
+      // CHECK-COUNT-4: llvm.load %{{.*}} invariant {alignment = 2 : i64} : !llvm.ptr<1> -> i16
       // CHECK: vector.bitcast %{{.*}} : vector<4xi16> to vector<4xf16>
       %v, %ok = dnn.point_load %x[%i, %zero] : memref<64x4xf16> -> vector<4xf16>
       %wide = arith.extf %v : vector<4xf16> to vector<4xf32>

@@ -103,6 +103,29 @@ TEST(RowWiseTiles, Splits) {
              {"rowsplit-v4t64r1p32", "rowsplit-v1t32r4p64"});
 }
 
+// Rows are units of sequences: they share the weights and the states, and each
+// is finished by another thread. Groups of rows do not divide all of them, and
+// some threads have no block.
+TEST(RowWiseTiles, SharedRows) {
+  checkTiles(
+      "rowwise-lstm_step-m1-8x12x72-r2-i:f16:72:0:1-i:f16:0:72:1-i:f16:0:72:1-"
+      "i:f16:0:72:1-i:f16:0:72:1-i:f16:48:1:0-i:f16:48:1:0-i:f16:48:1:0-"
+      "i:f16:48:1:0-i:f16:12:1:0-r:f16:48:1:0-r:f16:48:1:0-r:f16:48:1:0-"
+      "r:f16:48:1:0-r:f16:12:1:0-r:f16:12:1:0",
+      {"rowwise-v8t8r8n8m1", "rowwise-v8t4r16n2m2", "rowwise-v8t32r2n4m4",
+       "rowwise-v4t16r4n1m4", "rowwise-v1t64r1n8m2"});
+  checkTiles(
+      "rowwise-lstm_step_bwd-m0-6x20x80-r2-i:f32:80:0:1-i:f32:0:80:1-"
+      "i:f32:80:1:0-i:f32:80:1:0-i:f32:80:1:0-i:f32:80:1:0-i:f32:20:1:0-"
+      "i:f32:20:1:0-i:f32:20:1:0-r:f32:80:1:0-r:f32:80:1:0-r:f32:80:1:0-"
+      "r:f32:80:1:0-r:f32:20:1:0",
+      {"rowwise-v4t8r8n2m4", "rowwise-v4t16r4n1m2", "rowwise-v2t32r8n2m1",
+       "rowwise-v4t4r16n2m2"});
+  checkTiles("rowwise-rnn_step-m3-4x8x34-r2-i:bf16:40:0:1-i:bf16:0:36:1-"
+             "i:bf16:8:1:0-r:bf16:8:1:0-r:bf16:8:1:0",
+             {"rowwise-v2t32r2n4m8", "rowwise-v1t16r4n4m1"});
+}
+
 // Layers of real size have a tile and do not spill.
 TEST(RowWiseTiles, LargeProblemsHaveNoSpills) {
   for (const char *config :
