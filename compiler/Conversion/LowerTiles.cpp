@@ -7,8 +7,7 @@
 
 #include "compiler/Conversion/Ampere/LowerAmpere.h"
 #include "compiler/Conversion/Common/KernelFunction.h"
-#include "compiler/Conversion/Cooperative/HaloTiles.h"
-#include "compiler/Conversion/Cooperative/PlaneHaloLoop.h"
+#include "compiler/Conversion/Cooperative/TileFrame.h"
 #include "compiler/Conversion/Cooperative/WindowLoop.h"
 #include "compiler/Conversion/Passes.h"
 
@@ -28,15 +27,10 @@ namespace tessera {
 using namespace mlir;
 using namespace tessera;
 
-/// A pipeline whose taps share pixels.
-static void emitHalo(TileFrame &f) {
-  TileProgram &program = f.program;
-  TileFactor m = chooseFactor(program, f.target, f.accessM, program.rowsM);
-  TileFactor n = chooseFactor(program, f.target, f.accessN, program.rowsN);
-  if (program.hasHalo())
-    emitHaloTiles(f, m, n);
-  else
-    emitPlaneHaloTile(f, m, n);
+/// The LDS of both operands.
+static SmallVector<Type> getLdsTypes(TileProgram &program) {
+  return {getLdsType(program, program.window.getElements()),
+          getLdsType(program, program.resident.getElements())};
 }
 
 /// Loads this thread's share of the windows of the frame's tile.
@@ -108,10 +102,7 @@ static void emitBody(OpBuilder &b, TileProgram &program,
   if (!program.tiles.getPersistent())
     frame.enterTile(frame.block);
   frame.findThreads(getLdsTypes(program));
-  if (program.isWhole())
-    emitWhole(frame);
-  else
-    emitHalo(frame);
+  emitWhole(frame);
   gpu::ReturnOp::create(b, function.getLoc());
 }
 
@@ -141,11 +132,11 @@ struct LowerTiles : tessera::impl::LowerTilesBase<LowerTiles> {
       function.erase();
       return success();
     }
-    if (!program.isWhole() && !program.pipeline.getHalo())
+    if (!program.isWhole())
       return program.pipeline.emitOpError(
           "is a main loop, which dnn-expand-pipeline lowers");
     TileLaunch launch{program.getWorkgroups(), {}, {}};
-    if (program.isWhole() && program.tiles.getPersistent())
+    if (program.tiles.getPersistent())
       launch.perUnit = llvm::divideCeil(*program.tiles.getPersistent(),
                                         device.getTarget().computeUnits);
     gpu::GPUFuncOp kernel =

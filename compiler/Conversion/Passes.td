@@ -12,8 +12,8 @@ def LowerTiles : Pass<"dnn-lower-tiles", "::mlir::ModuleOp"> {
     in a `gpu.module` named `kernels`, with lanes, addresses, LDS buffers, matrix
     instructions and the software pipeline, which depend on the tables of the
     chip in `dnn.target`. The launch of the kernel is described by its attributes
-    `known_block_size` and `known_grid_size`. This is for pipelines whose taps share
-    pixels, or that have the whole reduction in one buffer.
+    `known_block_size` and `known_grid_size`. This is for pipelines that have the whole
+    reduction in one buffer.
 
     Pre-condition:  the module names a known chip in `dnn.target`; every
                     `dnn.kernel` function is a tile program that
@@ -36,8 +36,8 @@ def ExpandPipeline : Pass<"dnn-expand-pipeline", "::mlir::ModuleOp"> {
     tma` its roles: producers copy the steps of all their tiles into stages, as far as
     there are empty ones; the consumers multiply, release stages and store. With
     `copy registers` or `copy direct_to_lds` what all waves do: copies that run ahead,
-    steps, and barriers between them. Pipelines with a halo, with one buffer or with
-    `copy cp_async` stay, for `dnn-lower-tiles`.
+    steps, and barriers between them. Pipelines with one buffer or with `copy cp_async`
+    stay, for `dnn-lower-tiles`.
 
     Pre-condition:  the module names a known chip in `dnn.target`.
     Post-condition: such a tile program is a `wg.program`; others are unchanged.

@@ -14,22 +14,26 @@
 namespace tessera::wg {
 
 /// The first two are those of TMA and wgmma; the number behind a name is that
-/// of the bytes of a swizzle, of banks, or of rows.
+/// of the bytes of a swizzle, of banks, of rows, or of lines.
 enum class Layout {
   RowMajor,
   ColumnMajor,
   Chunks,
   Blocks,
+  Halo,
+  Planes,
   Pairs,
   Matrices,
   Lines,
-  Plain
+  Plain,
+  Mixed
 };
 
 llvm::StringRef getName(Layout layout);
 std::optional<Layout> parseLayout(llvm::StringRef name);
-/// Whether a number follows the name.
+/// Whether a number follows the name; and whether a slot is an operand's tile.
 bool hasNumber(Layout layout);
+inline bool isOfOperand(Layout layout) { return layout < Layout::Plain; }
 
 } // namespace tessera::wg
 

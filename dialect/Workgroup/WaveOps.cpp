@@ -20,6 +20,25 @@ static bool hasSlot(BufferType buffer, int64_t slot) {
   return slot >= 0 && slot < buffer.getSlots();
 }
 
+/// Whether a slot is a tile of an operand that threads copy.
+static bool hasTiles(BufferType buffer) {
+  return !buffer.isOfTma() && isOfOperand(buffer.getLayout());
+}
+
+/// Shared memory in a layout of threads; of rows that taps share, the slot may
+/// be one that a value says.
+static bool isSlotOf(Value buffer, int64_t slot, Value behind) {
+  auto type = cast<BufferType>(buffer.getType());
+  return buffer.getDefiningOp<AllocOp>() && hasTiles(type) &&
+         hasSlot(type, slot) && (!behind || (type.isShared() && slot == 0));
+}
+
+/// The i-th n-th of what goes to `buffer`, of rows that taps share.
+static bool isPart(ArrayRef<int64_t> part, BufferType buffer) {
+  return buffer.isShared() && part.size() == 2 && part[0] >= 0 &&
+         part[0] < part[1];
+}
+
 /// The op that located a box, which taps are of.
 TileOp tessera::wg::findTile(Value box) {
   if (auto tap = box.getDefiningOp<TapOp>())
@@ -29,8 +48,7 @@ TileOp tessera::wg::findTile(Value box) {
 
 LogicalResult TileOp::verify() {
   BufferType buffer = getBuffer().getType();
-  if (!getBuffer().getDefiningOp<AllocOp>() || buffer.isOfTma() ||
-      buffer.getLayout() == Layout::Plain || !fits(getType(), buffer) ||
+  if (!isSlotOf(getBuffer(), 0, {}) || !fits(getType(), buffer) ||
       getType().getElementType() != getView().getType().getElementType())
     return emitOpError() << "locates " << getType() << " for " << buffer
                          << ", but needs slots of such tiles in a layout of "
@@ -44,6 +62,8 @@ LogicalResult TileOp::verify() {
   if (taps < 0 || taps >= columns)
     return emitOpError() << "has " << taps << " dimensions of taps, of "
                          << columns << " that the reduction has";
+  if (buffer.isShared() && (taps == 0 || getPixels()))
+    return emitOpError("is for rows that taps share, and so needs taps");
   if (getPixels() && getTaps() != 1)
     return emitOpError("has planes of pixels, which are what is walked of one "
                        "dimension of taps");
@@ -53,17 +73,27 @@ LogicalResult TileOp::verify() {
   return success();
 }
 
-LogicalResult TapOp::verify() {
-  auto tile = getBox().getDefiningOp<TileOp>();
-  return tile && tile.getTaps() ? success()
-                                : emitOpError("needs a wg.tile with taps");
+int64_t TileOp::countTaps() {
+  auto view = getView().getDefiningOp<dnn::ViewOp>();
+  int64_t taps = 1;
+  for (int64_t size :
+       ArrayRef(view.getCoords().getSpace(2)).take_front(getTaps().value_or(0)))
+    taps *= size;
+  return taps;
 }
 
-/// The tile of a box that is copied, with its tap if it has any; null after an
-/// error.
+LogicalResult TapOp::verify() {
+  auto tile = getBox().getDefiningOp<TileOp>();
+  return tile && tile.getTaps() && !tile.getBuffer().getType().isShared()
+             ? success()
+             : emitOpError("needs a wg.tile with taps, which share nothing");
+}
+
+/// The tile of a box that is copied, with its tap if it has any of its own;
+/// null after an error.
 static TileOp findCopied(Operation *op, Value box) {
   TileOp tile = findTile(box);
-  if (tile && tile.getTaps().has_value() ==
+  if (tile && (tile.getTaps() && !tile.getBuffer().getType().isShared()) ==
                   static_cast<bool>(box.getDefiningOp<TapOp>()))
     return tile;
   op->emitOpError("needs what wg.tile made, or wg.tap of one with taps");
@@ -74,17 +104,22 @@ LogicalResult FetchOp::verify() {
   TileOp tile = findCopied(*this, getBox());
   if (!tile)
     return failure();
-  return fits(getType(), tile.getBuffer().getType())
-             ? success()
-             : emitOpError()
-                   << "loads " << getType() << " of " << tile.getType();
+  BufferType buffer = tile.getBuffer().getType();
+  if (!fits(getType(), buffer))
+    return emitOpError() << "loads " << getType() << " of " << tile.getType();
+  const bool hasOthers = getPart() && (*getPart())[0] > 0;
+  if ((getPart() && !isPart(*getPart(), buffer)) ||
+      hasOthers != static_cast<bool>(getBefore()))
+    return emitOpError("needs [i, n] for a part of rows that taps share, with "
+                       "those before it");
+  return success();
 }
 
 LogicalResult PutOp::verify() {
   BufferType buffer = getBuffer().getType();
-  if (!getBuffer().getDefiningOp<AllocOp>() ||
+  if (!isSlotOf(getBuffer(), static_cast<int64_t>(getSlot()), {}) ||
       !fits(getPieces().getType(), buffer) ||
-      !hasSlot(buffer, static_cast<int64_t>(getSlot())))
+      (getPart() && !isPart(*getPart(), buffer)))
     return emitOpError() << "writes " << getPieces().getType() << " to slot "
                          << getSlot() << " of " << buffer;
   return success();
@@ -96,7 +131,8 @@ LogicalResult FillOp::verify() {
     return failure();
   BufferType buffer = getBuffer().getType();
   if (tile.getBuffer() != getBuffer() ||
-      !hasSlot(buffer, static_cast<int64_t>(getSlot())))
+      !isSlotOf(getBuffer(), static_cast<int64_t>(getSlot()), getBehind()) ||
+      (getPart() && !isPart(*getPart(), buffer)))
     return emitOpError() << "copies " << getBox().getType() << " to slot "
                          << getSlot() << " of " << buffer
                          << ", for which it has not been located";
@@ -107,11 +143,8 @@ LogicalResult LoadOp::verifyOfWaves() {
   BufferType from = getBuffer().getType();
   FragmentType to = getType();
   ArrayRef<int64_t> at = *getAt();
-  if (!getBuffer().getDefiningOp<AllocOp>() || from.isOfTma() ||
-      from.getLayout() == Layout::Plain)
-    return emitOpError("needs a buffer in a layout of threads");
-  if (at.size() != 2 || !hasSlot(from, at[0]) || at[1] < 0 ||
-      at[1] % to.getColumns() != 0 ||
+  if (at.size() != 2 || !isSlotOf(getBuffer(), at[0], getBehind()) ||
+      at[1] < 0 || at[1] % to.getColumns() != 0 ||
       at[1] + to.getColumns() > from.getColumns())
     return emitOpError() << "needs a slot of " << from
                          << " and a column that fragments of "
@@ -119,6 +152,14 @@ LogicalResult LoadOp::verifyOfWaves() {
   if (to.getIsSplit() || to.getElementType() != from.getElementType() ||
       from.getRows() % to.getRows() != 0)
     return emitOpError() << "loads " << to << " from " << from;
+  if (from.isShared() != static_cast<bool>(getBox()))
+    return emitOpError("needs a tap of a tile if taps share its rows");
+  if (!getBox())
+    return success();
+  auto tile = getBox().getDefiningOp<TileOp>();
+  if (!tile || tile.getBuffer() != getBuffer() ||
+      static_cast<int64_t>(*getTap()) >= tile.countTaps())
+    return emitOpError("needs a tap of a wg.tile for its buffer");
   return success();
 }
 
@@ -148,8 +189,27 @@ LogicalResult StepOp::verify() {
       yield.getOperandTypes() != getResultTypes())
     return emitOpError("needs a body that yields its results");
   for (Operation &op : body.without_terminator())
-    if (!isa<LoadOp, PutOp, FetchOp, FillOp, CommitOp, BarrierOp, MmaOp>(op))
+    if (!isa<LoadOp, PutOp, FetchOp, FillOp, TapOp, CommitOp, BarrierOp, MmaOp,
+             FlushOp>(op))
       return op.emitOpError("is no part of a step, which has copies, loads, "
                             "products and a barrier");
+  return success();
+}
+
+LogicalResult FlushOp::verify() {
+  auto isStaged = [&] {
+    auto result = getResult().getDefiningOp<ResultOp>();
+    return result && result.getStaging() &&
+           result.getStaging().getType().getLayout() == Layout::Mixed;
+  };
+  if (getResult() && !isStaged())
+    return emitOpError("stores what wg.result stages in mixed chunks");
+  if (!getShare())
+    return getBlock() || getExists() ? emitOpError("needs a share") : success();
+  ArrayRef<int64_t> share = *getShare();
+  if (!getResult() || !getBlock() || !getExists() || share.size() != 3 ||
+      share[0] < 0 || share[0] >= share[1] || share[2] < 1)
+    return emitOpError("has a share, and so needs a result, [i, n, blocks], a "
+                       "block, and whether there is such a result");
   return success();
 }

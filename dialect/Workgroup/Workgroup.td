@@ -52,7 +52,15 @@ def Wg_BufferType : TypeDef<WgDialect, "Buffer"> {
     swizzled for LDS of 32 banks, `blocks 4` for threads that transpose 4 rows on
     their way, `pairs` for those that take two rows of which either may be missing,
     `matrices` for ldmatrix. `lines` are columns, as memory has them, which are
-    transposed when they are read. `plain` is no tile but so many elements.
+    transposed when they are read. `plain` is no tile but so many elements. `mixed` is a
+    tile of results that leave in 16-byte chunks of rows
+    (compiler/Conversion/Cooperative/StagedStore.h).
+
+    Two layouts are for rows that the taps of a filter share, the pixels of the tile and
+    those around it: `<2x128x32xf16, halo 160>` has slots of 160 pixels with 32 channels
+    each, the line of zeros behind the slots is for what is outside of the image
+    (compiler/Conversion/Cooperative/HaloLines.h). `planes 256` has them from images whose
+    channels are planes; the last pixels of a slot are zeros (PlaneHalo.h).
   }];
   let parameters = (ins "int64_t":$slots, "int64_t":$rows, "int64_t":$columns,
                         "::mlir::Type":$elementType,
@@ -66,13 +74,15 @@ def Wg_BufferType : TypeDef<WgDialect, "Buffer"> {
     bool isOfTma() const {
       return getLayout() == Layout::RowMajor || getColumnMajor();
     }
+    /// Whether taps share what is in a slot.
+    bool isShared() const {
+      return getLayout() == Layout::Halo || getLayout() == Layout::Planes;
+    }
     /// Of a slot, up to the next one; and of all of them.
     int64_t getSlotBytes() const;
     /// Rows of it.
     BufferType withRows(int64_t rows) const;
-    int64_t getBytes() const {
-      return (getSlots() + (getIsMirrored() ? 1 : 0)) * getSlotBytes();
-    }
+    int64_t getBytes() const;
   }];
 }
 
@@ -492,15 +502,22 @@ def ArriveOp : Wg_Op<"arrive"> {
   let assemblyFormat = "$stages attr-dict";
 }
 
-def LoadOp : Wg_Op<"load"> {
+def LoadOp : Wg_Op<"load", [AttrSizedOperandSegments]> {
   let summary = "Load rows of the stage to the registers of the warpgroup";
   let description = [{
     A value for `wg.mma` while that stage is current. To a type with `split` each f32
     is split on its way.
 
     In a program of waves each has its share of the rows, `at` = [slot, first column].
+    Of rows that taps share they are those of the tile as the `tap` sees them, in the slot
+    `behind` so many bytes (`wg.fill`).
 
-    Example, of waves:
+    Example, of rows that taps share:
+    ```mlir
+    %fa = wg.load %sx at [0, 0] behind %slot of %tx tap 0
+        : <2x128x32xf16, halo 192> -> <64x16xf16>
+    ```
+    Of waves:
     ```mlir
     %a1 = wg.load %sx at [1, 16] : <2x64x32xf16, chunks 32> -> <32x16xf16>
     ```
@@ -510,14 +527,17 @@ def LoadOp : Wg_Op<"load"> {
     ```
   }];
   let arguments = (ins Wg_BufferType:$buffer,
-                       OptionalAttr<DenseI64ArrayAttr>:$at);
+                       OptionalAttr<DenseI64ArrayAttr>:$at, Optional<I32>:$behind,
+                       Optional<Wg_BoxType>:$box, OptionalAttr<I64Attr>:$tap);
   let results = (outs Wg_FragmentType:$result);
   let assemblyFormat = [{
-    $buffer (`at` $at^)? attr-dict `:` type($buffer) `->` type($result)
+    $buffer (`at` $at^)? (`behind` $behind^)? (`of` $box^ `tap` $tap)? attr-dict
+    `:` custom<SharedRows>(type($buffer), type($box), ref($box)) `->` type($result)
   }];
   let builders = [
     OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$buffer), [{
-      build($_builder, $_state, result, buffer, ::mlir::DenseI64ArrayAttr());
+      build($_builder, $_state, result, buffer, ::mlir::DenseI64ArrayAttr(),
+            ::mlir::Value(), ::mlir::Value(), ::mlir::IntegerAttr());
     }]>];
   let hasVerifier = 1;
   let extraClassDeclaration = "::llvm::LogicalResult verifyOfWaves();";
@@ -538,6 +558,9 @@ def TileOp : Wg_Op<"tile"> {
     each has, complete behind the next barrier
     (compiler/Conversion/Cooperative/PlaneCopy.h).
 
+    To a buffer of rows that taps share go those of the tile and those around them, once
+    for all taps; none is located, because `wg.load` names its own.
+
     Example:
     ```mlir
     %tx = wg.tile %a[%c0, %m] to %sx taps 2
@@ -555,6 +578,8 @@ def TileOp : Wg_Op<"tile"> {
     custom<FurtherBuffer>(type($table))
   }];
   let hasVerifier = 1;
+  /// Of known sizes.
+  let extraClassDeclaration = "int64_t countTaps();";
 }
 
 def TapOp : Wg_Op<"tap", [AllTypesMatch<["box", "result"]>]> {
@@ -590,31 +615,45 @@ def HasTapOp : Wg_Op<"has_tap", [Pure]> {
 def FetchOp : Wg_Op<"fetch"> {
   let summary = "Load the tile of a step into registers";
   let description = [{
-    `at` bytes from the begin of what is walked.
+    `at` bytes from the begin of what is walked. `part` = [i, n] is the i-th n-th of the
+    loads, beside those of the parts before, which are `with` it.
 
-    Example:
+    Example, of the second of two parts:
+    ```mlir
+    %p = wg.fetch %tx[%c64] part [1, 2] with %s0#4 : <64x32xf16> -> <64x32xf16>
+    ```
+    Of all:
     ```mlir
     %px = wg.fetch %x0[%c0] : <64x32xf16> -> <64x32xf16>
     ```
   }];
-  let arguments = (ins Wg_BoxType:$box, I32:$at);
+  let arguments = (ins Wg_BoxType:$box, I32:$at,
+                       OptionalAttr<DenseI64ArrayAttr>:$part,
+                       Optional<Wg_PiecesType>:$before);
   let results = (outs Wg_PiecesType:$result);
-  let assemblyFormat = "$box `[` $at `]` attr-dict `:` type($box) `->` type($result)";
+  let assemblyFormat = [{
+    $box `[` $at `]` (`part` $part^)? (`with` $before^)? attr-dict
+    `:` type($box) `->` custom<Parts>(type($result), type($before), ref($before))
+  }];
   let hasVerifier = 1;
 }
 
 def PutOp : Wg_Op<"put"> {
   let summary = "Write a tile from registers to a slot";
   let description = [{
+    With `part` = [i, n] those pieces that are complete with the i-th n-th of the loads
+    (`wg.fetch`).
+
     Example:
     ```mlir
     wg.put %px to %sx[0] : <64x32xf16> -> <2x64x32xf16, chunks 32>
     ```
   }];
   let arguments = (ins Wg_PiecesType:$pieces, Wg_BufferType:$buffer,
-                       I64Attr:$slot);
+                       I64Attr:$slot, OptionalAttr<DenseI64ArrayAttr>:$part);
   let assemblyFormat = [{
-    $pieces `to` $buffer `[` $slot `]` attr-dict `:` type($pieces) `->` type($buffer)
+    $pieces `to` $buffer `[` $slot `]` (`part` $part^)? attr-dict
+    `:` type($pieces) `->` type($buffer)
   }];
   let hasVerifier = 1;
 }
@@ -622,18 +661,27 @@ def PutOp : Wg_Op<"put"> {
 def FillOp : Wg_Op<"fill"> {
   let summary = "Copy the tile of a step directly to a slot";
   let description = [{
-    It is there behind a barrier that waits for its group.
+    It is there behind a barrier that waits for its group. `part` = [i, n] is the i-th
+    n-th of it. Slots of rows that taps share may be swapped by a loop that carries
+    where one of them begins: the slot `behind` so many bytes, which are a constant, what
+    a loop carries, or the last slot's bytes less either.
 
     Example:
     ```mlir
     wg.fill %xt[%k] to %sx[0] : <128x64xf16> -> <2x128x64xf16, chunks 64>
     ```
+    A part of shared rows:
+    ```mlir
+    wg.fill %ta[%at] to %sx[0] behind %other part [0, 2]
+        : <128x32xf16> -> <2x128x32xf16, halo 192>
+    ```
   }];
   let arguments = (ins Wg_BoxType:$box, I32:$at, Wg_BufferType:$buffer,
-                       I64Attr:$slot);
+                       I64Attr:$slot, Optional<I32>:$behind,
+                       OptionalAttr<DenseI64ArrayAttr>:$part);
   let assemblyFormat = [{
-    $box `[` $at `]` `to` $buffer `[` $slot `]` attr-dict
-    `:` type($box) `->` type($buffer)
+    $box `[` $at `]` `to` $buffer `[` $slot `]` (`behind` $behind^)? (`part` $part^)?
+    attr-dict `:` type($box) `->` type($buffer)
   }];
   let hasVerifier = 1;
 }
@@ -920,8 +968,8 @@ def ResultOp : Wg_Op<"result", [AttrSizedOperandSegments]> {
     TMA, or `by_rows`, with addresses and checks for each. What the first piece
     needs of `ins` (see dnn.tile_store) is under way from here.
 
-    Waves store from their registers, without staging; with `atomic` they add to what
-    is in memory.
+    Waves store from their registers; with `atomic` they add to what is in memory. Or
+    `via` a buffer of mixed chunks, from where `wg.flush` stores.
 
     Example, of waves:
     ```mlir
@@ -939,7 +987,7 @@ def ResultOp : Wg_Op<"result", [AttrSizedOperandSegments]> {
                        UnitAttr:$atomic, Variadic<Dnn_ViewType>:$extras);
   let results = (outs Wg_ResultType:$result);
   let assemblyFormat = [{
-    $view `[` $group `,` $row `,` $column `]` (`via` $staging^ `staged` $staged)?
+    $view `[` $group `,` $row `,` $column `]` (`via` $staging^ (`staged` $staged^)?)?
     (`by_rows` $byRows^)? (`atomic` $atomic^)?
     (`ins` `(` $extras^ `:` type($extras) `)`)?
     attr-dict `:` type($view) `` custom<FurtherBuffer>(type($staging))
@@ -1007,15 +1055,32 @@ def ReceiveOp : Wg_Op<"receive"> {
   let assemblyFormat = "attr-dict `:` type($result)";
 }
 
-def FlushOp : Wg_Op<"flush"> {
+def FlushOp : Wg_Op<"flush", [AttrSizedOperandSegments]> {
   let summary = "Wait until all results have left shared memory";
   let description = [{
-    Example:
+    Waves store a result that is `via` a buffer here. `share` = [i, n, blocks] is the i-th
+    n-th of what `block` has of it, one of so many, if there `exists` such a result.
+
+    Example, of waves, a share:
+    ```mlir
+    wg.flush of %old block %block share [0, 2, 2] if %hasBefore
+    ```
+    Of all results:
     ```mlir
     wg.flush
     ```
   }];
-  let assemblyFormat = "attr-dict";
+  let arguments = (ins Optional<Wg_ResultType>:$result, Optional<I32>:$block,
+                       OptionalAttr<DenseI64ArrayAttr>:$share, Optional<I1>:$exists);
+  let assemblyFormat = [{
+    (`of` $result^)? (`block` $block^ `share` $share `if` $exists)? attr-dict
+  }];
+  let builders = [
+    OpBuilder<(ins), [{
+      build($_builder, $_state, ::mlir::Value(), ::mlir::Value(),
+            ::mlir::DenseI64ArrayAttr(), ::mlir::Value());
+    }]>];
+  let hasVerifier = 1;
 }
 
 def YieldOp : Wg_Op<"yield", [Pure, Terminator, ReturnLike,

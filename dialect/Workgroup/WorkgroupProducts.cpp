@@ -90,6 +90,8 @@ LogicalResult PrepareOp::verify() {
 LogicalResult LoadOp::verify() {
   if (getAt())
     return verifyOfWaves();
+  if (getBehind() || getBox())
+    return emitOpError("has a slot, or a tap, and so needs to say which");
   constexpr int64_t kColumns = 32, kSwizzle = 128;
   BufferType from = getBuffer().getType();
   FragmentType to = getResult().getType();

@@ -28,8 +28,8 @@ static ParseResult parseSizes(AsmParser &parser, SmallVector<int64_t> &sizes,
 //===----------------------------------------------------------------------===//
 
 static constexpr StringRef kLayouts[] = {
-    "row_major", "column_major", "chunks", "blocks",
-    "pairs",     "matrices",     "lines",  "plain"};
+    "row_major", "column_major", "chunks", "blocks", "halo", "planes",
+    "pairs",     "matrices",     "lines",  "plain",  "mixed"};
 
 StringRef tessera::wg::getName(Layout layout) {
   return kLayouts[static_cast<size_t>(layout)];
@@ -42,7 +42,7 @@ std::optional<Layout> tessera::wg::parseLayout(StringRef name) {
   return static_cast<Layout>(found - kLayouts);
 }
 
-bool tessera::wg::hasNumber(Layout layout) { return layout <= Layout::Blocks; }
+bool tessera::wg::hasNumber(Layout layout) { return layout <= Layout::Planes; }
 
 Type BufferType::parse(AsmParser &parser) {
   SmallVector<int64_t> sizes;
@@ -80,17 +80,20 @@ void BufferType::print(AsmPrinter &printer) const {
   printer << (getIsSplit() ? ", split>" : getIsMirrored() ? ", mirror>" : ">");
 }
 
+static constexpr int64_t kChunk = 16;
+
 /// Layouts of threads: rows of a power of two 16-byte chunks.
 static LogicalResult verifyOfThreads(function_ref<InFlightDiagnostic()> error,
                                      int64_t rowBytes, Layout layout,
                                      int64_t number, bool isOfTma) {
-  constexpr int64_t kChunk = 16;
   if (isOfTma)
     return error() << "is split or has a mirror, which only TMA's layouts are";
   if (layout != Layout::Plain &&
       (rowBytes % kChunk != 0 || !llvm::isPowerOf2_64(rowBytes / kChunk)))
     return error() << "has rows of " << rowBytes
                    << " bytes, which are no power of two 16-byte chunks";
+  if ((layout == Layout::Halo || layout == Layout::Planes) && number < 1)
+    return error() << "has slots of " << number << " lines";
   if (layout == Layout::Chunks && number != 0 && number != 32 && number != 64)
     return error() << "has chunks swizzled for " << number
                    << " banks, but there are 32 and 64";
@@ -132,12 +135,24 @@ BufferType BufferType::withRows(int64_t rows) const {
              /*isMirrored=*/false);
 }
 
+/// Shared rows are lines, a chunk further apart than they are long.
 int64_t BufferType::getSlotBytes() const {
   constexpr int64_t kAlignment = 1024; // Of a pattern of 128 bytes.
-  const int64_t bytes =
-      getRows() * getColumns() * getElementType().getIntOrFloatBitWidth() / 8;
+  const int64_t rowBytes =
+      getColumns() * getElementType().getIntOrFloatBitWidth() / 8;
+  if (isShared())
+    return getSwizzle() * (rowBytes + kChunk);
+  const int64_t bytes = getRows() * rowBytes;
   return isOfTma() ? llvm::alignTo(bytes, kAlignment) * (getIsSplit() ? 2 : 1)
                    : bytes;
+}
+
+int64_t BufferType::getBytes() const {
+  const int64_t zeros =
+      getLayout() == Layout::Halo
+          ? getColumns() * getElementType().getIntOrFloatBitWidth() / 8
+          : 0;
+  return (getSlots() + (getIsMirrored() ? 1 : 0)) * getSlotBytes() + zeros;
 }
 
 //===----------------------------------------------------------------------===//

@@ -22,22 +22,23 @@ static bool isInOrder(const AccessSpace &rows, int64_t pixelBytes) {
   return true;
 }
 
-LogicalResult tessera::matchHaloTaps(dnn::TileLoadOp load, HaloLines &halo) {
-  ViewAccess access(load.getView().getDefiningOp<dnn::ViewOp>());
+LogicalResult tessera::matchHaloTaps(Operation *op, dnn::ViewOp view,
+                                     HaloLines &halo) {
+  ViewAccess access(view);
   AccessSpace rows = access.getSpace(1);
   AccessSpace taps = access.getSpace(2, 0, access.getNumColumnDims() - 1);
   halo.pixelBytes = rows.getInnermostStep();
   if (halo.pixelBytes <= 0 || !isInOrder(rows, halo.pixelBytes))
-    return load.emitOpError("has a halo, which needs rows in the order of "
-                            "memory, at a distance of whole pixels");
+    return op->emitOpError("has a halo, which needs rows in the order of "
+                           "memory, at a distance of whole pixels");
   for (int64_t tap = 0; tap < taps.getExtent(); ++tap)
     halo.taps.push_back(taps.getForm(0, tap));
   halo.firstBytes = *llvm::min_element(halo.taps);
   for (int64_t &tap : halo.taps) {
     tap -= halo.firstBytes;
     if (tap % halo.pixelBytes != 0)
-      return load.emitOpError("has a halo, which needs taps that move all rows "
-                              "by whole pixels (stride 1)");
+      return op->emitOpError("has a halo, which needs taps that move all rows "
+                             "by whole pixels (stride 1)");
     tap /= halo.pixelBytes;
   }
   halo.rowLines = rows;
@@ -46,23 +47,22 @@ LogicalResult tessera::matchHaloTaps(dnn::TileLoadOp load, HaloLines &halo) {
   return success();
 }
 
-LogicalResult tessera::matchHaloLines(dnn::TileLoadOp load, int64_t threads,
-                                      HaloLines &halo) {
-  ViewAccess access(load.getView().getDefiningOp<dnn::ViewOp>());
-  ArrayRef<int64_t> tile = load.getType().getShape();
+LogicalResult tessera::matchHaloLines(Operation *op, dnn::ViewOp view,
+                                      const SharedTile &tile, HaloLines &halo) {
+  ViewAccess access(view);
   AccessSpace channels = access.getSpace(2, access.getNumColumnDims() - 1, 1);
-  if (failed(matchHaloTaps(load, halo)))
+  if (failed(matchHaloTaps(op, view, halo)))
     return failure();
   if (channels.getInnermostStep() != access.getElementBytes() ||
-      !channels.isLinear() || channels.getExtent() % tile[1] != 0)
-    return load.emitOpError("has a halo, which needs channels that lie "
-                            "together, in whole steps");
+      !channels.isLinear() || channels.getExtent() % tile.step != 0)
+    return op->emitOpError("has a halo, which needs channels that lie "
+                           "together, in whole steps");
   int64_t span = getMaxSpan(toKnown(halo.rowLines.sizes),
-                            toKnown(halo.rowLines.coefs[0]), tile[0]);
+                            toKnown(halo.rowLines.coefs[0]), tile.rows);
   halo.rowLines = halo.rowLines.getOffsets();
   static_cast<HaloLds &>(halo) =
       HaloLds::make(span + *llvm::max_element(halo.taps) + 1,
-                    tile[1] * access.getElementBytes(), threads);
+                    tile.step * access.getElementBytes(), tile.threads);
   return success();
 }
 
@@ -71,26 +71,37 @@ LogicalResult tessera::matchHaloLines(dnn::TileLoadOp load, int64_t threads,
 //===----------------------------------------------------------------------===//
 
 HaloCopy::HaloCopy(Emitter &e, const ViewAccess &access, const HaloLines &halo,
-                   GlobalBuffer tile, int64_t threads, Value thread,
-                   Value block)
-    : e(e), halo(halo), tile(std::move(tile)),
-      passLines(threads / halo.getChunks()) {
+                   LdsTile lds, const ReductionWalk &walk, GlobalBuffer buffer,
+                   int64_t threads, Value thread)
+    : TileCopy(e, access, lds, walk, std::move(buffer)), halo(halo),
+      passLines(threads / halo.getChunks()), slot(e.constant(0)) {
+  passes = halo.lines / passLines;
   Value line = e.divu(thread, halo.getChunks());
   Value chunk = e.mul(e.remu(thread, halo.getChunks()), kChunkBytes);
   place = e.add(e.mul(line, halo.getPitch()), chunk);
   AccessSpace rows = access.getSpace(1).getOffsets();
-  Value first = e.add(rows.evaluate(e, this->tile.row0)[0],
-                      e.add(this->tile.base[0], halo.firstBytes));
-  offset = e.add(e.add(first, e.mul(block, halo.lineBytes)),
-                 e.add(e.mul(line, halo.pixelBytes), chunk));
+  first = e.add(rows.evaluate(e, this->buffer.row0)[0],
+                e.add(this->buffer.base[0], halo.firstBytes));
+  own = e.add(e.mul(line, halo.pixelBytes), chunk);
 }
 
-void HaloCopy::load(unsigned pass, Value lds, Value bytes) const {
+Value HaloCopy::findBlock(Value position) {
+  return e.add(e.add(first, position), own);
+}
+
+void HaloCopy::load(unsigned pass, unsigned, Value position, Value lds,
+                    SmallVectorImpl<Value> &) {
+  auto found = blocks.find(position);
+  Value offset = found == blocks.end() ? findBlock(position) : found->second;
   Value pointer = emitLdsPointer(
-      e, lds, e.add(e.add(place, bytes), pass * passLines * halo.getPitch()));
-  e.device.loadToLds(e, tile.descriptor, pointer, kChunkBytes,
+      e, lds, e.add(e.add(place, slot), pass * passLines * halo.getPitch()));
+  e.device.loadToLds(e, buffer.descriptor, pointer, kChunkBytes,
                      e.add(offset, pass * passLines * halo.pixelBytes),
                      /*uniform=*/e.constant(0), /*immediate=*/0);
+}
+
+void HaloCopy::write(unsigned, unsigned, ArrayRef<Value>, Value) {
+  llvm_unreachable("a direct copy has nothing to write");
 }
 
 //===----------------------------------------------------------------------===//
@@ -129,27 +140,27 @@ Value HaloSource::findTaps(const Row &row, const GlobalBuffer &tile) {
   return bits;
 }
 
-void HaloSource::enterTile(const GlobalBuffer &tile) {
-  places.clear();
-  inside.clear();
+HaloSource::Rows HaloSource::findRows(const GlobalBuffer &tile) {
+  Rows rows;
   for (int64_t i = 0; i < place.count; ++i) {
     Row row = findRow(i, tile);
-    places.push_back(e.add(e.mul(row.line, halo.getPitch()), findChunk()));
-    inside.push_back(findTaps(row, tile));
+    rows.places.push_back(e.add(e.mul(row.line, halo.getPitch()), findChunk()));
+    rows.inside.push_back(findTaps(row, tile));
   }
+  return rows;
 }
 
 /// The tap is added behind the choice, where it is part of the read.
-void HaloSource::enterTap(int64_t tap, Value buffer) {
+void HaloSource::enterTap(const Rows &rows, int64_t tap, Value slot) {
   int64_t bytes = halo.taps[tap] * halo.getPitch();
   Value zero = e.add(findChunk(), halo.getZeroOffset() - bytes);
   current.clear();
-  for (auto [line, bits] : llvm::zip(places, inside)) {
+  for (auto [line, bits] : llvm::zip(rows.places, rows.inside)) {
     Value isInside =
         arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::ne,
                               e.andi(bits, int64_t(1) << tap), e.constant(0));
     current.push_back(
-        e.add(e.select(isInside, e.add(line, buffer), zero), bytes));
+        e.add(e.select(isInside, e.add(line, slot), zero), bytes));
   }
 }
 

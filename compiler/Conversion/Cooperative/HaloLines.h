@@ -19,7 +19,7 @@
 
 #include "compiler/Conversion/Common/GlobalBuffer.h"
 #include "compiler/Conversion/Cooperative/FragmentSource.h"
-#include "compiler/Conversion/Cooperative/LdsTile.h"
+#include "compiler/Conversion/Cooperative/TileCopy.h"
 #include "compiler/Target/HaloLds.h"
 
 namespace tessera {
@@ -35,37 +35,54 @@ struct HaloLines : HaloLds {
   llvm::SmallVector<int64_t> taps; ///< Lines from there to what each sees.
 };
 
+/// Tiles whose taps share rows: `rows` rows of `step` elements, which `threads`
+/// threads bring.
+struct SharedTile {
+  int64_t rows, step, threads;
+};
+
 /// What does not depend on whether channels or pixels lie together; fails after
-/// an error at `load` if rows are not in the order of memory, or its taps do
-/// not move them by whole pixels.
-mlir::LogicalResult matchHaloTaps(dnn::TileLoadOp load, HaloLines &halo);
+/// an error at `op` if rows of `view` are not in the order of memory, or its
+/// taps do not move them by whole pixels.
+mlir::LogicalResult matchHaloTaps(mlir::Operation *op, dnn::ViewOp view,
+                                  HaloLines &halo);
 
-/// The halo of tiles of `load`, whose steps `threads` threads bring. Fails
-/// after an error at `load` if its taps do not move rows by whole pixels, or
-/// its channels are not whole steps.
-mlir::LogicalResult matchHaloLines(dnn::TileLoadOp load, int64_t threads,
-                                   HaloLines &halo);
+/// The halo of tiles of `view`. Fails after an error at `op` if its taps do not
+/// move rows by whole pixels, or its channels are not whole steps.
+mlir::LogicalResult matchHaloLines(mlir::Operation *op, dnn::ViewOp view,
+                                   const SharedTile &tile, HaloLines &halo);
 
-/// A thread's share of the way of one block of channels, the `block`-th, to
-/// LDS.
-class HaloCopy {
+/// A thread's share of the way of blocks of channels to LDS, of which a walk
+/// has one behind the other.
+class HaloCopy : public TileCopy {
 public:
-  /// `tile` says where the tile's rows begin.
+  /// `buffer` says where the tile's rows begin.
   HaloCopy(Emitter &e, const ViewAccess &access, const HaloLines &halo,
-           GlobalBuffer tile, int64_t threads, mlir::Value thread,
-           mlir::Value block);
+           LdsTile lds, const ReductionWalk &walk, GlobalBuffer buffer,
+           int64_t threads, mlir::Value thread);
 
-  unsigned getPasses() const { return halo.lines / passLines; }
-  /// Brings the lines of a pass, `bytes` behind the first byte of `lds`.
-  void load(unsigned pass, mlir::Value lds, mlir::Value bytes) const;
+  unsigned getLoadParts() const override { return 1; }
+  unsigned getWriteParts() const override { return 0; }
+  void setSlot(mlir::Value bytes) override { slot = bytes; }
+  void locate(mlir::Value position) override {
+    if (!blocks.contains(position))
+      blocks[position] = findBlock(position);
+  }
+  void load(unsigned pass, unsigned part, mlir::Value position,
+            mlir::Value buffer,
+            llvm::SmallVectorImpl<mlir::Value> &pieces) override;
+  void write(unsigned pass, unsigned part, llvm::ArrayRef<mlir::Value> pieces,
+             mlir::Value buffer) override;
 
 private:
-  Emitter &e;
+  mlir::Value findBlock(mlir::Value position);
+
   const HaloLines &halo;
-  GlobalBuffer tile;
   int64_t passLines;
-  mlir::Value offset; ///< In memory, of the first pass.
-  mlir::Value place;  ///< In LDS, in a buffer.
+  mlir::Value first, own; ///< In memory, of the tile and of the thread in it.
+  llvm::DenseMap<mlir::Value, mlir::Value> blocks; ///< That are located.
+  mlir::Value place;                               ///< In LDS, in a slot.
+  mlir::Value slot; ///< Where the slot begins, in bytes.
 };
 
 /// Reads fragments of rows that are lines, by matrices.
@@ -75,11 +92,16 @@ public:
              const FragmentPlace &place)
       : e(e), access(access), halo(halo), place(place) {}
 
-  /// From here on, rows are those of the tile that begins at `tile`.
-  void enterTile(const GlobalBuffer &tile);
-  /// From here on, fragments are what tap `tap` sees of the buffer that begins
-  /// at byte `buffer` of LDS.
-  void enterTap(int64_t tap, mlir::Value buffer);
+  /// What a lane knows of its rows of a tile: of each instruction tile the
+  /// place of its chunk in a slot, and the taps that are in the image.
+  struct Rows {
+    llvm::SmallVector<mlir::Value> places, inside;
+  };
+  /// The rows of the tile that begins at `tile`.
+  virtual Rows findRows(const GlobalBuffer &tile);
+  /// From here on, fragments are what tap `tap` of `rows` sees of the slot that
+  /// begins at byte `slot` of LDS.
+  virtual void enterTap(const Rows &rows, int64_t tap, mlir::Value slot);
 
   mlir::Value read(int64_t index, int64_t part, int64_t q, int64_t t,
                    mlir::Value lds) override;
@@ -103,13 +125,12 @@ protected:
   const ViewAccess &access;
   const HaloLines &halo;
   FragmentPlace place;
+  /// For each instruction tile: the lane's chunk at the current tap, a byte of
+  /// LDS.
+  llvm::SmallVector<mlir::Value> current;
 
 private:
   mlir::Value findTaps(const Row &row, const GlobalBuffer &tile);
-
-  /// For each instruction tile: the place of the lane's chunk in a buffer, and
-  /// the taps that are in the image; then the byte of LDS at the current tap.
-  llvm::SmallVector<mlir::Value> places, inside, current;
 };
 
 } // namespace tessera

@@ -35,61 +35,62 @@ struct PlaneHalo : HaloLines {
   int64_t getPlaneLines() const { return countPlaneLines(getPlanePixels()); }
 };
 
-/// The halo of tiles of `load`, which `threads` threads bring. Fails after an
-/// error at `load` if its taps do not move rows by whole pixels, or planes are
-/// not whole loads.
-mlir::LogicalResult matchPlaneHalo(dnn::TileLoadOp load, int64_t threads,
-                                   PlaneHalo &halo);
+/// The halo of tiles of `view`. Fails after an error at `op` if its taps do not
+/// move rows by whole pixels, or planes are not whole loads.
+mlir::LogicalResult matchPlaneHalo(mlir::Operation *op, dnn::ViewOp view,
+                                   const SharedTile &tile, PlaneHalo &halo);
 
-/// A thread's share of the way of a block of channels to LDS, by passes.
-class PlaneHaloCopy {
+/// A thread's share of the way of blocks of channels to LDS.
+class PlaneHaloCopy : public TileCopy {
 public:
-  using Values = llvm::SmallVector<mlir::Value>;
-
-  /// `tile` says where the tile's rows begin.
+  /// `buffer` says where the tile's rows begin.
   PlaneHaloCopy(Emitter &e, const ViewAccess &access, const PlaneHalo &halo,
-                GlobalBuffer tile, int64_t threads, mlir::Value thread);
+                LdsTile lds, const ReductionWalk &walk, GlobalBuffer buffer,
+                int64_t threads, mlir::Value thread);
 
-  unsigned getPasses() const { return passes.size(); }
   /// Loads of a pass, one for each channel, and writes, one for each pixel.
-  static constexpr int64_t kLoads = kChunkBytes / kPlaneElementBytes;
-  static constexpr int64_t kWrites = HaloLds::kPlanePixels;
-
-  /// Load `part` of pass `pass`, of channels that begin at `bytes` of an image.
-  mlir::Value load(unsigned pass, int64_t part, mlir::Value bytes) const;
-  /// Writes pixel `part` of what all loads of a pass gave to `buffer`.
-  void write(unsigned pass, int64_t part, llvm::ArrayRef<mlir::Value> loaded,
-             mlir::Value buffer) const;
+  unsigned getLoadParts() const override { return kLoads; }
+  unsigned getWriteParts() const override { return HaloLds::kPlanePixels; }
+  void locate(mlir::Value position) override {
+    if (!blocks.contains(position))
+      blocks[position] = findBlock(position);
+  }
+  void load(unsigned pass, unsigned part, mlir::Value position,
+            mlir::Value buffer,
+            llvm::SmallVectorImpl<mlir::Value> &pieces) override;
+  void write(unsigned pass, unsigned part, llvm::ArrayRef<mlir::Value> pieces,
+             mlir::Value buffer) override;
 
 private:
-  struct Pass {
-    Values offsets;    ///< In memory, of each load.
+  mlir::Value findBlock(mlir::Value position);
+
+  static constexpr int64_t kLoads = kChunkBytes / kPlaneElementBytes;
+  struct Unit {
+    llvm::SmallVector<mlir::Value> offsets; ///< In memory, of each load.
     mlir::Value shift; ///< Bits by which a load begins too early, or null.
     mlir::Value place; ///< In LDS, an index.
   };
 
-  Emitter &e;
   const PlaneHalo &halo;
-  GlobalBuffer tile;
-  mlir::Type elementType;
-  llvm::SmallVector<Pass> passes;
+  llvm::SmallVector<Unit> units;                   ///< Of each pass.
+  llvm::DenseMap<mlir::Value, mlir::Value> blocks; ///< That are located.
 };
 
 /// Reads chunks of lines.
 class PlaneHaloSource : public HaloSource {
 public:
   PlaneHaloSource(Emitter &e, const ViewAccess &access, const PlaneHalo &halo,
-                  const FragmentPlace &place, const GlobalBuffer &tile);
+                  const FragmentPlace &place)
+      : HaloSource(e, access, halo, place), planes(halo) {}
 
-  /// From here on, fragments are what tap `tap` sees.
-  void enterTap(int64_t tap) { current = tap; }
+  /// Chunks are indices, of each tap those of all instruction tiles.
+  Rows findRows(const GlobalBuffer &tile) override;
+  void enterTap(const Rows &rows, int64_t tap, mlir::Value slot) override;
   mlir::Value read(int64_t index, int64_t part, int64_t q, int64_t t,
                    mlir::Value buffer) override;
 
 private:
-  int64_t current = 0;
-  /// Of each tap and instruction tile: the lane's chunk, an index.
-  llvm::SmallVector<llvm::SmallVector<mlir::Value>> chunks;
+  const PlaneHalo &planes;
 };
 
 } // namespace tessera

@@ -17,18 +17,13 @@ static Value emitMix(Emitter &e, Value row) {
   return e.add(low, high);
 }
 
-bool StagedTile::isFor(dnn::TileStoreOp store, int64_t threads) {
-  ArrayRef<int64_t> shape = store.getValue().getType().getShape();
-  ViewAccess access(store.getView().getDefiningOp<dnn::ViewOp>());
-  StagedTile tile{shape[0], shape[1], access.getElementBytes(), threads};
-  int64_t chunk = tile.getChunkElements();
+bool StagedTile::isFor(dnn::ViewOp view) const {
+  const int64_t chunk = getChunkElements();
   constexpr int64_t kStagedBytes = 2;
-  return tile.elementBytes == kStagedBytes && !store.getAtomic() &&
-         access.getVectorWidth(/*index=*/2, chunk) == chunk &&
-         tile.getRowChunks() % kMixedRows == 0 &&
-         threads % tile.getRowChunks() == 0 &&
-         tile.getPieceRows() % kMixedRows == 0 &&
-         tile.rows % tile.getPieceRows() == 0;
+  return elementBytes == kStagedBytes &&
+         ViewAccess(view).getVectorWidth(/*index=*/2, chunk) == chunk &&
+         getRowChunks() % kMixedRows == 0 && threads % getRowChunks() == 0 &&
+         getPieceRows() % kMixedRows == 0 && rows % getPieceRows() == 0;
 }
 
 Value StagedStore::getRow() { return e.divu(thread, tile.getRowChunks()); }

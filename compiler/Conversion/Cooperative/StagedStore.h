@@ -23,8 +23,8 @@ namespace tessera {
 struct StagedTile {
   int64_t rows, columns, elementBytes, threads;
 
-  /// Whether results of `store` can go that way.
-  static bool isFor(dnn::TileStoreOp store, int64_t threads);
+  /// Whether tiles of `view` can go that way.
+  bool isFor(dnn::ViewOp view) const;
 
   int64_t getBytes() const { return rows * columns * elementBytes; }
   int64_t getChunkElements() const { return kChunkBytes / elementBytes; }

@@ -10,7 +10,8 @@
 // - along the rows: blocks, transposed in registers (BlockCopy.h).
 //
 // Chips that load directly to LDS take no registers and write nothing
-// (DirectCopy.h).
+// (DirectCopy.h). Rows that taps share have copies of their own (HaloLines.h,
+// PlaneHalo.h).
 //
 // How the reduction is walked decides what an address costs:
 //
@@ -72,6 +73,12 @@ public:
   /// From here on, loads are `bytes` behind those of the tap that was set,
   /// which nothing checks.
   void moveTap(int64_t bytes) { moved = bytes; }
+  /// From here on, a direct copy goes to the slot that begins so many bytes of
+  /// LDS behind the buffer, if slots may be swapped.
+  virtual void setSlot(mlir::Value /*bytes*/) {}
+  /// Where rows that taps share begin at `position` is computed here, and not
+  /// with their loads.
+  virtual void locate(mlir::Value /*position*/) {}
   /// Whether tap `tap` holds anything for this workgroup (nested walk only);
   /// null if every tap does, which does not depend on the tap.
   mlir::Value emitTapExists(mlir::Value tap);

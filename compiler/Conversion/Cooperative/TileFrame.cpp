@@ -25,28 +25,6 @@ Type tessera::getLdsType(TileProgram &program, int64_t elements) {
                          MemRefLayoutAttrInterface(), space);
 }
 
-/// The halo (of planes, its two buffers), those of n and, maybe, results on
-/// their way; or the two of a program that loads its reduction at once.
-SmallVector<Type> tessera::getLdsTypes(TileProgram &program) {
-  auto getType = [&](int64_t elements) {
-    return getLdsType(program, elements);
-  };
-  if (program.isWhole())
-    return {getType(program.window.getElements()),
-            getType(program.resident.getElements())};
-  SmallVector<Type> types;
-  int64_t elementBytes = ViewAccess(program.viewM).getElementBytes();
-  if (program.hasHalo())
-    types.push_back(getType(program.halo.getBytes() / elementBytes));
-  if (program.hasPlaneHalo())
-    types.append(HaloLds::kBuffers,
-                 getType(program.planeHalo.getBufferBytes() / elementBytes));
-  types.append(program.buffers, getType(program.rowsN * program.step));
-  if (program.staged)
-    types.push_back(getType(program.staged->getBytes() / elementBytes));
-  return types;
-}
-
 static int64_t countBytes(Type buffer) {
   auto type = cast<MemRefType>(buffer);
   return type.getNumElements() * type.getElementTypeBitWidth() / 8;
@@ -159,11 +137,6 @@ void TileFrame::enterTile(Value id) {
   group = position[0];
   row0 = position[1];
   column0 = position[2];
-}
-
-Value TileFrame::emitNextTile(Value tile) {
-  Value next = e.add(tile, program.getWorkgroups());
-  return e.select(e.ult(next, program.countTiles()), next, tile);
 }
 
 Value TileFrame::getArgument(Value source) {

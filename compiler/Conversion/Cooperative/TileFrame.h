@@ -15,9 +15,7 @@
 
 namespace tessera {
 
-/// The LDS buffers of a tile program, but for one with a plain main loop, which
-/// becomes a program of waves.
-llvm::SmallVector<mlir::Type> getLdsTypes(TileProgram &program);
+/// An LDS buffer of a program.
 mlir::Type getLdsType(TileProgram &program, int64_t elements);
 
 /// What a launch is: a number of workgroups, of unknown sizes an expression,
@@ -56,9 +54,6 @@ struct TileFrame {
 
   /// From here on, the position is that of tile `id`.
   void enterTile(mlir::Value id);
-  /// Of a workgroup that takes tiles in turn, the one behind `tile`; behind the
-  /// last one, that again.
-  mlir::Value emitNextTile(mlir::Value tile);
 
   mlir::Value getArgument(mlir::Value source);
   GlobalBuffer getBuffer(const ViewAccess &access, mlir::Value first,

@@ -58,6 +58,11 @@ struct TileProgram {
   HaloLines halo;
   /// Of a pipeline whose taps share planes of pixels.
   PlaneHalo planeHalo;
+  /// The halo that there is of the two, or null.
+  const HaloLines *findHalo() const {
+    const HaloLines *found = halo.lines > 0 ? &halo : &planeHalo;
+    return found->lines > 0 ? found : nullptr;
+  }
   /// Of a pipeline with a halo that goes directly to LDS: results that are
   /// stored while the next ones come.
   std::optional<StagedTile> staged;
@@ -89,10 +94,6 @@ struct TileProgram {
   /// Whether tiles come by TMA. Of a program that copies by TMA, `instruction`,
   /// `walk` and `threads` are not set.
   bool isTma() { return pipeline.getCopy() == dnn::CopyKind::Tma; }
-  bool hasHalo() { return isDirect && pipeline.getHalo(); }
-  bool hasPlaneHalo() {
-    return pipeline.getCopy() == dnn::CopyKind::Registers && pipeline.getHalo();
-  }
   /// The same of a program whose images stay in shared memory (Ampere).
   bool isAmpere() { return pipeline.getCopy() == dnn::CopyKind::CpAsync; }
   /// 32-bit registers of one lane that hold sums.

@@ -33,14 +33,6 @@ LogicalResult tessera::checkPipelineSupport(TileProgram &program,
            << pipeline.getBuffers();
   if (isDirect && pipeline.getBuffers() < 2)
     return pipeline.emitOpError("needs at least 2 buffers");
-  if (pipeline.getHalo() && !isDirect && target.vendor != Vendor::Amd)
-    return pipeline.emitOpError()
-           << "has a halo that is copied through registers, which is for AMD's "
-              "chips, but "
-           << target.name << " copies directly to LDS";
-  if (pipeline.getHalo() && isDirect && target.vendor != Vendor::Nvidia)
-    return pipeline.emitOpError() << "has a halo, but lanes of " << target.name
-                                  << " have no say in where a copy to LDS goes";
   if (pipeline.getSplits() && !ShapedType::isDynamicShape(pipeline.getReduce()))
     return pipeline.emitOpError("has splits, but only copies by tma share a "
                                 "reduction of known length out by steps");
@@ -169,10 +161,63 @@ static LogicalResult checkLds(Operation *op, const GpuTarget &target,
   return success();
 }
 
-/// What halos of both kinds need of a loop that is written out over the taps,
-/// `blocks` times.
-static LogicalResult checkTaps(TileProgram &program, int64_t taps,
-                               int64_t blocks) {
+static LogicalResult checkHaloChip(TileProgram &program,
+                                   const GpuTarget &target) {
+  if (!program.isDirect && target.vendor != Vendor::Amd)
+    return program.opLoop->emitOpError()
+           << "has a halo that is copied through registers, which is for AMD's "
+              "chips, but "
+           << target.name << " copies directly to LDS";
+  if (program.isDirect && target.vendor != Vendor::Nvidia)
+    return program.opLoop->emitOpError()
+           << "has a halo, but lanes of " << target.name
+           << " have no say in where a copy to LDS goes";
+  return success();
+}
+
+LogicalResult tessera::findHalo(TileProgram &program, const GpuTarget &target) {
+  const MatrixInstruction &row = program.instruction;
+  const SharedTile tile{program.rowsM, program.step, program.threads};
+  if (failed(checkHaloChip(program, target)))
+    return failure();
+  if (program.isDirect) {
+    if (!row.readsMatrices() || !program.lanesAlongN ||
+        isTransposed(program, program.viewM, row))
+      return program.opMma->emitOpError(
+          "has a halo, which needs pixels that ldmatrix reads as they lie, and "
+          "lanes along n");
+    if (failed(matchHaloLines(program.opM, program.viewM, tile, program.halo)))
+      return failure();
+  } else {
+    if (row.isFma())
+      return program.opMma->emitOpError(
+          "has a halo, which needs a matrix instruction");
+    if (failed(matchPlaneHalo(program.opM, program.viewM, tile,
+                              program.planeHalo)))
+      return failure();
+  }
+  const size_t taps = program.findHalo()->taps.size();
+  if (taps < 2)
+    return program.opLoop->emitOpError("has a halo, which needs several taps");
+  if (taps > HaloLines::kMaxTaps)
+    return program.opLoop->emitOpError()
+           << "has a halo, which takes " << HaloLines::kMaxTaps
+           << " taps, but has " << taps;
+  return success();
+}
+
+LogicalResult tessera::checkHaloFilter(TileProgram &program) {
+  ViewAccess filter(program.viewN);
+  if (filter.getSpace(2, filter.getNumColumnDims() - 1, 1).isLinear() &&
+      (program.isDirect || filter.getNumForms() == 1))
+    return success();
+  return program.opN->emitOpError(
+      "has a halo, which needs channels that no padding depends on");
+}
+
+/// What the loop of a halo needs, which is written out over the taps; of
+/// planes, for both slots.
+static LogicalResult checkHaloLoop(TileProgram &program) {
   auto pipeline = program.pipeline;
   constexpr int64_t kMaxMultiplies = 512;
   const MatrixInstruction &row = program.instruction;
@@ -180,67 +225,30 @@ static LogicalResult checkTaps(TileProgram &program, int64_t taps,
     return pipeline.emitOpError()
            << "has a halo of " << *pipeline.getHalo() << " buffers, but needs "
            << HaloLines::kBuffers;
-  if (taps > HaloLines::kMaxTaps)
-    return pipeline.emitOpError()
-           << "has a halo, which takes " << HaloLines::kMaxTaps
-           << " taps, but has " << taps;
-  ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
-  ArrayRef<int64_t> waves = program.mma.getWaves();
-  int64_t multiplies = acc[0] / waves[0] * (acc[1] / waves[1]) /
-                       (row.rows * row.columns) * (pipeline.getStep() / row.k) *
-                       taps * blocks;
+  const int64_t taps = program.findHalo()->taps.size();
+  const int64_t blocks = program.isDirect ? 1 : HaloLines::kBuffers;
+  int64_t multiplies = program.rowsM / program.waves[0] * program.rowsN /
+                       program.waves[1] / (row.rows * row.columns) *
+                       (program.step / row.k) * taps * blocks;
   if (multiplies > kMaxMultiplies)
     return pipeline.emitOpError()
            << "writes out " << multiplies << " matrix instructions, more than "
            << kMaxMultiplies;
-  return success();
-}
-
-/// Pixels that all taps share, which go directly to LDS.
-static LogicalResult checkHalo(TileProgram &program) {
-  auto pipeline = program.pipeline;
-  const MatrixInstruction &row = program.instruction;
-  if (!row.readsMatrices() || program.mma.getLanes() != dnn::TileDim::N ||
-      isTransposed(program, program.viewM, row))
-    return program.mma.emitOpError(
-        "has a halo, which needs pixels that ldmatrix reads as they lie, and "
-        "lanes along n");
-  if (failed(matchHaloLines(program.loadM, program.threads, program.halo)))
-    return failure();
-  int64_t taps = program.halo.taps.size(), buffers = pipeline.getBuffers();
-  if (failed(checkTaps(program, taps, /*blocks=*/1)))
-    return failure();
-  if (taps % buffers != 0)
+  if (program.isDirect && taps % program.buffers != 0)
     return pipeline.emitOpError() << "has a halo, which needs buffers that "
                                      "divide the taps, but has "
-                                  << buffers << " for " << taps;
+                                  << program.buffers << " for " << taps;
   return success();
-}
-
-/// Planes that all taps share, which go through registers.
-static LogicalResult checkPlaneHalo(TileProgram &program) {
-  auto pipeline = program.pipeline;
-  if (program.instruction.isFma())
-    return program.mma.emitOpError(
-        "has a halo, which needs a matrix instruction");
-  if (failed(matchPlaneHalo(program.loadM, program.threads, program.planeHalo)))
-    return failure();
-  int64_t taps = program.planeHalo.taps.size();
-  if (taps < 2)
-    return pipeline.emitOpError("has a halo, which needs several taps");
-  return checkTaps(program, taps, PlaneHalo::kBuffers);
 }
 
 /// Results of workgroups that take tiles in turn wait in LDS, if so many bytes
 /// of it are enough.
 static void stageResults(TileProgram &program, int64_t bytes) {
-  if (!program.tiles.getPersistent() ||
-      !StagedTile::isFor(program.store, program.threads))
-    return;
-  ArrayRef<int64_t> shape = program.store.getValue().getType().getShape();
-  Type element = program.store.getView().getType().getElementType();
-  StagedTile staged{shape[0], shape[1], getByteSize(element), program.threads};
-  if (staged.getBytes() <= bytes)
+  const StagedTile staged{program.rowsM, program.rowsN,
+                          ViewAccess(program.viewD).getElementBytes(),
+                          program.threads};
+  if (program.tiles.getPersistent() && !program.isAtomic &&
+      staged.isFor(program.viewD) && staged.getBytes() <= bytes)
     program.staged = staged;
 }
 
@@ -273,20 +281,17 @@ static LogicalResult checkResources(TileProgram &program,
     return failure();
   const int64_t rowBytes =
       program.step * ViewAccess(program.viewM).getElementBytes();
-  const int64_t bytesN = program.buffers * program.rowsN * rowBytes;
-  if (program.hasPlaneHalo()) {
-    if (failed(checkPlaneHalo(program)))
-      return failure();
-    const PlaneHalo &halo = program.planeHalo;
+  int64_t bytes = program.buffers * program.rowsN * rowBytes;
+  if (!pipeline.getHalo())
     return checkLds(pipeline, target,
-                    HaloLds::kBuffers * halo.getBufferBytes() + bytesN);
-  }
-  if (!program.hasHalo())
-    return checkLds(pipeline, target,
-                    program.buffers * program.rowsM * rowBytes + bytesN);
-  if (failed(checkHalo(program)))
+                    program.buffers * program.rowsM * rowBytes + bytes);
+  if (failed(findHalo(program, target)) || failed(checkHaloLoop(program)))
     return failure();
-  int64_t bytes = program.halo.getBytes() + bytesN;
+  if (!program.isDirect)
+    return checkLds(pipeline, target,
+                    HaloLds::kBuffers * program.planeHalo.getBufferBytes() +
+                        bytes);
+  bytes += program.halo.getBytes();
   stageResults(program, getMaxLdsBytes(target) - bytes);
   return checkLds(pipeline, target, bytes);
 }
@@ -431,14 +436,9 @@ static LogicalResult chooseWalk(TileProgram &program, const GpuTarget &target) {
                   total};
   int64_t step = pipeline.getStep();
   if (pipeline.getHalo()) {
-    ViewAccess filter(TileProgram::getView(program.loadN.getView()));
-    if (!isLinearAlong(program.loadN, 1) ||
-        (program.hasPlaneHalo() && filter.getNumForms() > 1))
-      return program.loadN.emitOpError(
-          "has a halo, which needs channels that no padding depends on");
     program.walk = {Kind::Stepped, 1, total / reduce.back(), reduce.back(),
                     total};
-    return success();
+    return checkHaloFilter(program);
   }
   for (unsigned count = 1;
        count <= reduce.size() && isLinearAlong(program.loadM, count) &&
@@ -475,7 +475,7 @@ static LogicalResult checkTurns(TileProgram &program) {
   std::optional<uint64_t> workgroups = program.tiles.getPersistent();
   if (!workgroups)
     return success();
-  if (program.walk.kind != ReductionWalk::Kind::Nested && !program.hasHalo())
+  if (program.walk.kind != ReductionWalk::Kind::Nested && !program.findHalo())
     return program.tiles.emitOpError(
         "is persistent, which needs an innermost "
         "dimension that iterations of the loop divide");

@@ -28,6 +28,13 @@ mlir::LogicalResult checkProducts(TileProgram &program,
 /// unless addresses of all tiles fit descriptors.
 mlir::LogicalResult checkMainLoop(TileProgram &program);
 mlir::LogicalResult checkAllReach(TileProgram &program);
+/// Finds the halo of rows that taps share, which go directly to LDS or are
+/// planes; fails after an error where the chip, the instruction or the view
+/// cannot have one.
+mlir::LogicalResult findHalo(TileProgram &program, const GpuTarget &target);
+/// Fails after an error unless channels of the filter of taps that share rows
+/// are an offset, on which no padding depends.
+mlir::LogicalResult checkHaloFilter(TileProgram &program);
 /// Fails after an error unless direct copies, which bring whole chunks and know
 /// no division, can bring the tiles, if they have to.
 mlir::LogicalResult checkDirectCopy(TileProgram &program,

@@ -6,11 +6,16 @@
 // slot since the last barrier. Loops are followed until what they begin with
 // includes what they end with.
 //
+// Where slots of rows that taps share are swapped, loops carry the bytes
+// where one begins. Inside of a loop a slot is known by what the loop began
+// with: when another one has come to be there, the two exchange their names.
+//
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/Workgroup/WaveProgram.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 
 #include <map>
 #include <set>
@@ -22,6 +27,9 @@ namespace {
 /// A slot of a buffer, by its number.
 using Slot = std::pair<void *, int64_t>;
 
+/// The next of so many parts.
+using NextPart = std::pair<int64_t, int64_t>;
+
 /// What is true of slots on all ways to a place, or, of what is a danger, on
 /// some.
 struct SlotState {
@@ -30,6 +38,9 @@ struct SlotState {
   std::set<Slot> copied;              ///< Directly, and in no group yet.
   std::vector<std::set<Slot>> groups; ///< On their way, the oldest first.
   std::set<void *> tables;            ///< Of tiles, since the last barrier.
+  std::map<Slot, NextPart> begun;     ///< Of what is done part by part.
+  std::map<Slot, int64_t> taps;       ///< Of what has been copied there.
+  bool isSwapped = false;           ///< Whether slots were swapped.
 
   bool operator==(const SlotState &) const = default;
   bool isUnderWay(Slot slot) const {
@@ -43,7 +54,13 @@ struct SlotState {
     written.insert(other.written.begin(), other.written.end());
     read.insert(other.read.begin(), other.read.end());
     tables.insert(other.tables.begin(), other.tables.end());
+    std::erase_if(taps, [&](const auto &entry) {
+      auto found = other.taps.find(entry.first);
+      return found == other.taps.end() || *found != entry;
+    });
+    isSwapped |= other.isSwapped;
   }
+  void swap(Slot one, Slot other);
 };
 
 class SlotChecker {
@@ -51,24 +68,58 @@ public:
   explicit SlotChecker(wg::ProgramOp program) {
     auto buffers = program.getBody().getOps<wg::AllocOp>();
     bufferA = *buffers.begin();
+    program.walk([&](Operation *op) {
+      if (auto fill = dyn_cast<wg::FillOp>(op))
+        findPlaces(fill.getBehind());
+      else if (auto load = dyn_cast<wg::LoadOp>(op))
+        findPlaces(load.getBehind());
+    });
   }
   LogicalResult visit(Block &block);
 
 private:
-  /// What a fragment is of: of A or of B, from which column on.
-  using Part = std::pair<bool, int64_t>;
+  /// What a fragment is of, or pieces of a tile: A or B, the first column, and
+  /// where taps share A's rows the tap, if that is a constant; of pieces, how
+  /// many parts there are.
+  struct Part {
+    bool isOfA = false;
+    int64_t column = 0;
+    std::optional<int64_t> tap;
+    NextPart next = {1, 1};
+
+    bool operator==(const Part &) const = default;
+  };
 
   LogicalResult visit(Operation *op);
   LogicalResult visitLoop(scf::ForOp loop);
-  LogicalResult write(Operation *op, Slot slot);
+  LogicalResult visitBody(scf::ForOp loop, ArrayRef<int64_t> places);
+  LogicalResult write(Operation *op, Slot slot,
+                      std::optional<ArrayRef<int64_t>> part = {});
+  LogicalResult put(wg::PutOp op);
+  LogicalResult fill(wg::FillOp op);
   LogicalResult load(wg::LoadOp op);
   LogicalResult multiply(wg::MmaOp op);
+  LogicalResult flush(wg::FlushOp op);
+  void fetch(wg::FetchOp op);
   void meet(wg::BarrierOp barrier);
   LogicalResult take(Operation *op, ValueRange into, ValueRange from);
+  LogicalResult follow(Operation *op, Slot slot, ArrayRef<int64_t> part);
+
+  bool isShared() { return cast<wg::BufferType>(bufferA.getType()).isShared(); }
+  std::optional<int64_t> findTap(Value box);
+  void findPlaces(Value bytes);
+  std::optional<int64_t> findPlace(Value bytes);
+  FailureOr<Slot> locate(Operation *op, Value buffer, int64_t number,
+                         Value behind);
+  SmallVector<int64_t> findCarried(scf::ForOp loop);
 
   Value bufferA;
   SlotState state;
   llvm::DenseMap<Value, Part> parts;
+  /// Values that say where a slot begins; and of those of them that are known
+  /// here, which slot that is.
+  llvm::DenseSet<Value> areBegins;
+  llvm::DenseMap<Value, int64_t> places;
 };
 } // namespace
 
@@ -76,60 +127,260 @@ static Slot getSlot(Value buffer, int64_t slot) {
   return {buffer.getAsOpaquePointer(), slot};
 }
 
+//===----------------------------------------------------------------------===//
+// Slots that are swapped
+//===----------------------------------------------------------------------===//
+
+void SlotState::swap(Slot one, Slot other) {
+  auto rename = [&](Slot slot) {
+    return slot == one ? other : slot == other ? one : slot;
+  };
+  auto renameAll = [&](std::set<Slot> &slots) {
+    std::set<Slot> renamed;
+    for (Slot slot : slots)
+      renamed.insert(rename(slot));
+    slots = std::move(renamed);
+  };
+  for (std::set<Slot> *slots : {&full, &written, &read, &copied})
+    renameAll(*slots);
+  llvm::for_each(groups, renameAll);
+  std::map<Slot, NextPart> renamed;
+  for (auto [slot, next] : begun)
+    renamed[rename(slot)] = next;
+  begun = std::move(renamed);
+  isSwapped = true;
+}
+
+/// Of loops, what they begin with and what they carry on.
+void SlotChecker::findPlaces(Value bytes) {
+  if (!bytes || !areBegins.insert(bytes).second)
+    return;
+  if (auto difference = bytes.getDefiningOp<arith::SubIOp>())
+    return findPlaces(difference.getRhs());
+  auto argument = dyn_cast<BlockArgument>(bytes);
+  auto loop = argument
+                  ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp())
+                  : bytes.getDefiningOp<scf::ForOp>();
+  if (!loop || (argument && argument.getArgNumber() == 0))
+    return;
+  const unsigned at = argument ? argument.getArgNumber() - 1
+                               : cast<OpResult>(bytes).getResultNumber();
+  findPlaces(loop.getInitArgs()[at]);
+  findPlaces(loop.getRegionIterArg(at));
+  findPlaces(loop.getBody()->getTerminator()->getOperand(at));
+}
+
+/// Nothing if it is not known, or is no slot's begin.
+std::optional<int64_t> SlotChecker::findPlace(Value bytes) {
+  auto type = cast<wg::BufferType>(bufferA.getType());
+  const int64_t last = type.getSlots() - 1;
+  IntegerAttr number;
+  if (matchPattern(bytes, m_Constant(&number))) {
+    const int64_t slot = number.getInt() / type.getSlotBytes();
+    const bool isBegin = number.getInt() % type.getSlotBytes() == 0;
+    return isBegin && slot >= 0 && slot <= last && !state.isSwapped
+               ? std::optional(slot)
+               : std::nullopt;
+  }
+  if (auto found = places.find(bytes); found != places.end())
+    return found->second;
+  auto difference = bytes.getDefiningOp<arith::SubIOp>();
+  if (!difference || !matchPattern(difference.getLhs(), m_Constant(&number)) ||
+      number.getInt() != last * type.getSlotBytes())
+    return std::nullopt;
+  std::optional<int64_t> other = findPlace(difference.getRhs());
+  return other ? std::optional(last - *other) : std::nullopt;
+}
+
+/// The slot that an op means; fails after an error if that is not known.
+FailureOr<Slot> SlotChecker::locate(Operation *op, Value buffer, int64_t number,
+                                    Value behind) {
+  const bool canTurn = isShared() && buffer == bufferA;
+  std::optional<int64_t> place = number;
+  if (behind)
+    place = findPlace(behind);
+  else if (canTurn && state.isSwapped)
+    place = std::nullopt;
+  if (place)
+    return getSlot(buffer, *place);
+  return op->emitOpError("needs a slot that is known here: by its number or a "
+                         "constant if slots are not swapped, else by what "
+                         "a loop carries, or the last slot's begin less that");
+}
+
+/// Which slots a loop's arguments say at its begin, -1 for others.
+SmallVector<int64_t> SlotChecker::findCarried(scf::ForOp loop) {
+  SmallVector<int64_t> carried;
+  for (auto [arg, init] :
+       llvm::zip_equal(loop.getRegionIterArgs(), loop.getInitArgs())) {
+    std::optional<int64_t> place;
+    if (areBegins.contains(arg))
+      place = findPlace(init);
+    carried.push_back(place.value_or(-1));
+  }
+  return carried;
+}
+
+//===----------------------------------------------------------------------===//
+// What ops do to slots
+//===----------------------------------------------------------------------===//
+
+/// Parts come one after the other.
+LogicalResult SlotChecker::follow(Operation *op, Slot slot,
+                                  ArrayRef<int64_t> part) {
+  auto found = state.begun.find(slot);
+  const NextPart expected =
+      found == state.begun.end() ? NextPart(0, part[1]) : found->second;
+  if (expected != NextPart(part[0], part[1]))
+    return op->emitOpError()
+           << "is part " << part[0] << " of " << part[1] << ", but part "
+           << expected.first << " of " << expected.second << " comes next";
+  if (part[0] + 1 == part[1])
+    state.begun.erase(slot);
+  else
+    state.begun[slot] = {part[0] + 1, part[1]};
+  return success();
+}
+
 /// By threads, or by a direct copy.
-LogicalResult SlotChecker::write(Operation *op, Slot slot) {
+LogicalResult SlotChecker::write(Operation *op, Slot slot,
+                                 std::optional<ArrayRef<int64_t>> part) {
+  const bool isBegun = state.begun.count(slot) > 0;
   if (state.read.count(slot))
     return op->emitOpError("overwrites a slot that other waves may still read; "
                            "it needs a wg.barrier in front");
-  if (state.written.count(slot) || state.isUnderWay(slot))
+  if (isBegun ? !part : state.written.count(slot) || state.isUnderWay(slot))
     return op->emitOpError("fills a slot that is being filled");
   state.full.erase(slot);
+  state.taps.erase(slot);
+  return part ? follow(op, slot, *part) : success();
+}
+
+/// The tap that is located, if that is a constant and taps share A's rows.
+std::optional<int64_t> SlotChecker::findTap(Value box) {
+  auto tap = box.getDefiningOp<wg::TapOp>();
+  IntegerAttr number;
+  if (!tap || !isShared() || !matchPattern(tap.getTap(), m_Constant(&number)))
+    return std::nullopt;
+  return number.getInt();
+}
+
+void SlotChecker::fetch(wg::FetchOp op) {
+  NextPart next = {1, 1};
+  if (std::optional<ArrayRef<int64_t>> part = op.getPart())
+    next = {(*part)[0] + 1, (*part)[1]};
+  parts[op] = {wg::findTile(op.getBox()).getBuffer() == bufferA, 0,
+               findTap(op.getBox()), next};
+}
+
+LogicalResult SlotChecker::put(wg::PutOp op) {
+  const Slot slot = getSlot(op.getBuffer(), op.getSlot());
+  const Part pieces = parts.lookup(op.getPieces());
+  std::optional<ArrayRef<int64_t>> part = op.getPart();
+  const int64_t needed = part ? (*part)[0] + 1 : pieces.next.second;
+  if (pieces.isOfA != (op.getBuffer() == bufferA) ||
+      pieces.next.first < needed || (part && pieces.next.second != (*part)[1]))
+    return op.emitOpError("writes pieces of the other operand, or parts that "
+                          "have not been loaded");
+  if (failed(write(op, slot, part)))
+    return failure();
+  state.written.insert(slot);
+  if (pieces.tap)
+    state.taps[slot] = *pieces.tap;
+  return success();
+}
+
+LogicalResult SlotChecker::fill(wg::FillOp op) {
+  FailureOr<Slot> slot = locate(
+      op, op.getBuffer(), static_cast<int64_t>(op.getSlot()), op.getBehind());
+  if (failed(slot) || failed(write(op, *slot, op.getPart())))
+    return failure();
+  state.copied.insert(*slot);
+  if (std::optional<int64_t> tap = findTap(op.getBox()))
+    state.taps[*slot] = *tap;
   return success();
 }
 
 LogicalResult SlotChecker::load(wg::LoadOp op) {
   ArrayRef<int64_t> at = *op.getAt();
-  const Slot slot = getSlot(op.getBuffer(), at[0]);
-  if (state.written.count(slot))
+  FailureOr<Slot> slot = locate(op, op.getBuffer(), at[0], op.getBehind());
+  if (failed(slot))
+    return failure();
+  if (state.written.count(*slot))
     return op.emitOpError("reads a slot that other waves may still write; it "
                           "needs a wg.barrier in front");
-  if (state.isUnderWay(slot))
+  if (state.isUnderWay(*slot))
     return op.emitOpError("reads a slot whose copy may still be under way; it "
                           "needs a wg.barrier ahead of fewer groups");
-  if (!state.full.count(slot))
+  if (state.begun.count(*slot))
+    return op.emitOpError("reads a slot of which parts have not been copied");
+  if (!state.full.count(*slot))
     return op.emitOpError("reads a slot that nothing has been copied to");
-  state.read.insert(slot);
-  parts[op] = {op.getBuffer() == bufferA, at[1]};
+  state.read.insert(*slot);
+  std::optional<int64_t> tap = op.getTap();
+  if (auto found = state.taps.find(*slot); found != state.taps.end())
+    tap = found->second;
+  parts[op] = {op.getBuffer() == bufferA, at[1], tap};
   return success();
 }
 
 LogicalResult SlotChecker::multiply(wg::MmaOp op) {
   const Part a = parts.lookup(op.getA()), b = parts.lookup(op.getB());
-  if (!a.first || b.first)
+  if (!a.isOfA || b.isOfA)
     return op.emitOpError("needs a fragment of the first buffer for A, and one "
                           "of the second for B");
-  if (a.second != b.second)
-    return op.emitOpError() << "multiplies columns of A from " << a.second
-                            << " on by those of B from " << b.second << " on";
+  if (a.column != b.column)
+    return op.emitOpError() << "multiplies columns of A from " << a.column
+                            << " on by those of B from " << b.column << " on";
+  if (a.tap && b.tap && *a.tap != *b.tap)
+    return op.emitOpError() << "multiplies what tap " << *a.tap
+                            << " sees by the filter of tap " << *b.tap;
   return success();
+}
+
+/// Results leave a buffer that is written once they have left it.
+LogicalResult SlotChecker::flush(wg::FlushOp op) {
+  if (!op.getResult()) {
+    state.groups.clear();
+    return success();
+  }
+  auto result = op.getResult().getDefiningOp<wg::ResultOp>();
+  const Slot slot = getSlot(result.getStaging(), 0);
+  if (state.written.count(slot))
+    return op.emitOpError("reads results that other waves may still write; it "
+                          "needs a wg.barrier in front");
+  state.read.insert(slot);
+  std::optional<ArrayRef<int64_t>> share = op.getShare();
+  if (!share)
+    return success();
+  auto block = dyn_cast<BlockArgument>(op.getBlock());
+  auto loop = block ? dyn_cast<scf::ForOp>(block.getOwner()->getParentOp())
+                    : scf::ForOp();
+  if (!loop || block != loop.getInductionVar() ||
+      !isConstantIntValue(loop.getLowerBound(), 0) ||
+      !isConstantIntValue(loop.getUpperBound(), (*share)[2]) ||
+      !isConstantIntValue(loop.getStep(), 1))
+    return op.emitOpError()
+           << "needs the block of a loop from 0 to " << (*share)[2];
+  return follow(op, slot, share->take_front(2));
 }
 
 /// All groups but the youngest ones are there, for all waves.
 void SlotChecker::meet(wg::BarrierOp barrier) {
-  state.full.insert(state.written.begin(), state.written.end());
-  state.written.clear();
+  std::set<Slot> here = std::exchange(state.written, {});
   state.read.clear();
   state.tables.clear();
-  if (!barrier.getAhead())
-    return;
-  while (state.groups.size() > *barrier.getAhead()) {
+  while (barrier.getAhead() && state.groups.size() > *barrier.getAhead()) {
     std::set<Slot> &oldest = state.groups.front();
-    state.full.insert(oldest.begin(), oldest.end());
+    here.insert(oldest.begin(), oldest.end());
     state.groups.erase(state.groups.begin());
   }
+  for (Slot slot : here)
+    if (!state.begun.count(slot) && !state.isUnderWay(slot))
+      state.full.insert(slot);
 }
 
-/// Fragments that `into` is of what `from` is.
+/// Fragments and pieces that `into` is of what `from` is.
 LogicalResult SlotChecker::take(Operation *op, ValueRange into,
                                 ValueRange from) {
   for (auto [to, value] : llvm::zip_equal(into, from)) {
@@ -145,22 +396,67 @@ LogicalResult SlotChecker::take(Operation *op, ValueRange into,
   return success();
 }
 
+//===----------------------------------------------------------------------===//
+// The order of ops
+//===----------------------------------------------------------------------===//
+
+/// An iteration of a loop whose arguments say `carried` slots. Behind it, they
+/// are known by these names again.
+LogicalResult SlotChecker::visitBody(scf::ForOp loop,
+                                     ArrayRef<int64_t> carried) {
+  auto name = [&](ValueRange values) {
+    for (auto [value, place] : llvm::zip_equal(values, carried))
+      if (place >= 0)
+        places[value] = place;
+  };
+  name(loop.getRegionIterArgs());
+  Operation *yield = loop.getBody()->getTerminator();
+  if (failed(visit(*loop.getBody())) ||
+      failed(take(loop, loop.getRegionIterArgs(), yield->getOperands())))
+    return failure();
+  std::optional<bool> swaps; // Of all, or of none.
+  for (auto [value, place] : llvm::zip_equal(yield->getOperands(), carried)) {
+    if (place < 0)
+      continue;
+    std::optional<int64_t> now = findPlace(value);
+    if (!now || swaps.value_or(*now != place) != (*now != place))
+      return loop.emitOpError("carries on what is no begin of a slot, or "
+                              "another slot's than its other arguments");
+    swaps = *now != place;
+  }
+  if (swaps.value_or(false)) {
+    state.swap(getSlot(bufferA, 0), getSlot(bufferA, 1));
+    places.clear();
+  }
+  name(loop.getResults());
+  return success();
+}
+
+/// A loop that runs at least once leaves what its iterations do.
 LogicalResult SlotChecker::visitLoop(scf::ForOp loop) {
   if (failed(take(loop, loop.getRegionIterArgs(), loop.getInitArgs())))
     return failure();
-  Operation *yield = loop.getBody()->getTerminator();
+  const SmallVector<int64_t> carried = findCarried(loop);
+  IntegerAttr from, to;
+  const bool runs = matchPattern(loop.getLowerBound(), m_Constant(&from)) &&
+                    matchPattern(loop.getUpperBound(), m_Constant(&to)) &&
+                    from.getInt() < to.getInt();
   while (true) {
     const SlotState before = state;
-    if (failed(visit(*loop.getBody())) ||
-        failed(take(loop, loop.getRegionIterArgs(), yield->getOperands())))
+    if (failed(visitBody(loop, carried)))
       return failure();
     if (state.groups != before.groups || state.copied != before.copied)
       return loop.emitOpError("leaves other copies on their way than it finds");
+    if (state.begun != before.begun)
+      return loop.emitOpError("leaves other parts to be done than it finds");
     SlotState joined = before;
     joined.join(state);
-    state = joined;
-    if (state == before)
+    if (joined == before) {
+      if (!runs)
+        state = std::move(joined);
       return take(loop, loop.getResults(), loop.getRegionIterArgs());
+    }
+    state = std::move(joined);
   }
 }
 
@@ -173,16 +469,14 @@ LogicalResult SlotChecker::visit(Operation *op) {
                    succeeded(take(step, step.getResults(),
                                   body.getTerminator()->getOperands())));
   }
-  if (auto put = dyn_cast<wg::PutOp>(op)) {
-    const Slot slot = getSlot(put.getBuffer(), put.getSlot());
-    if (failed(write(put, slot)))
-      return failure();
-    state.written.insert(slot);
-  } else if (auto fill = dyn_cast<wg::FillOp>(op)) {
-    const Slot slot = getSlot(fill.getBuffer(), fill.getSlot());
-    if (failed(write(fill, slot)))
-      return failure();
-    state.copied.insert(slot);
+  if (auto putOp = dyn_cast<wg::PutOp>(op))
+    return put(putOp);
+  if (auto fillOp = dyn_cast<wg::FillOp>(op))
+    return fill(fillOp);
+  if (auto flushOp = dyn_cast<wg::FlushOp>(op))
+    return flush(flushOp);
+  if (auto fetchOp = dyn_cast<wg::FetchOp>(op)) {
+    fetch(fetchOp);
   } else if (isa<wg::CommitOp>(op)) {
     state.groups.push_back(std::exchange(state.copied, {}));
   } else if (auto barrier = dyn_cast<wg::BarrierOp>(op)) {
@@ -197,8 +491,14 @@ LogicalResult SlotChecker::visit(Operation *op) {
     return load(loadOp);
   } else if (auto mma = dyn_cast<wg::MmaOp>(op)) {
     return multiply(mma);
-  } else if (isa<wg::FlushOp>(op)) {
-    state.groups.clear();
+  } else if (auto store = dyn_cast<wg::StoreOp>(op)) {
+    auto result = store.getResult().getDefiningOp<wg::ResultOp>();
+    if (!result.getStaging())
+      return success();
+    const Slot slot = getSlot(result.getStaging(), 0);
+    if (failed(write(op, slot)))
+      return failure();
+    state.written.insert(slot);
   }
   return success();
 }

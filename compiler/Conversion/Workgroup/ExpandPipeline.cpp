@@ -49,7 +49,7 @@ struct ExpandPipeline : tessera::impl::ExpandPipelineBase<ExpandPipeline> {
                        const DeviceOps &device) {
     const GpuTarget &target = device.getTarget();
     const bool isTma = pipeline.getCopy() == dnn::CopyKind::Tma;
-    if (isTma ? !target.hasTma : !hasMainLoop(pipeline))
+    if (isTma ? !target.hasTma : !isOfWaves(pipeline))
       return success();
     TileProgram program;
     if (failed(matchTileProgram(function, target, program)))

@@ -8,6 +8,7 @@
 #ifndef TESSERA_COMPILER_CONVERSION_WORKGROUP_WAVELOWERING_H
 #define TESSERA_COMPILER_CONVERSION_WORKGROUP_WAVELOWERING_H
 
+#include "compiler/Conversion/Cooperative/PlaneHalo.h"
 #include "compiler/Conversion/Cooperative/StepBody.h"
 #include "compiler/Conversion/Workgroup/WaveProgram.h"
 
@@ -21,7 +22,14 @@ struct WavePlan {
   TileProgram parts;
   wg::AllocOp bufferM, bufferN;
   llvm::SmallVector<wg::AllocOp> tables;
+  wg::AllocOp staging;   ///< Of results; may be null.
   bool isPinned = false; ///< Whether its steps are.
+
+  /// Whether taps share the rows of M.
+  bool isShared() { return bufferM.getType().isShared(); }
+  /// The memory of all buffers, and the place of a slot among them.
+  llvm::SmallVector<mlir::Type> getLdsTypes();
+  size_t getPlace(mlir::Value buffer, int64_t slot);
 };
 
 /// The plan of `program`; fails after an error at the op that this lowering
@@ -29,6 +37,13 @@ struct WavePlan {
 llvm::FailureOr<WavePlan> readWavePlan(mlir::func::FuncOp function,
                                        wg::ProgramOp program,
                                        const GpuTarget &target);
+
+/// The copies of an operand in a step, through registers.
+struct WaveCopy {
+  mlir::Value buffer;
+  wg::PutOp put;
+  wg::FetchOp fetch;
+};
 
 /// The ops of a step by what they are to its products.
 struct WaveStep {
@@ -38,9 +53,10 @@ struct WaveStep {
   wg::LoadOp nextM, nextN; ///< Behind the barrier.
   llvm::SmallVector<wg::MmaOp> products;
   wg::BarrierOp barrier;
-  wg::PutOp putM, putN;
-  wg::FetchOp fetchM, fetchN;
+  /// In the order of their first ops.
+  llvm::SmallVector<WaveCopy, 2> copies;
   llvm::SmallVector<wg::FillOp> fills;
+  wg::FlushOp flush;
   bool commits = false;
 };
 
@@ -61,22 +77,41 @@ private:
   llvm::LogicalResult lowerStep(wg::StepOp step);
   llvm::LogicalResult findStep(wg::StepOp step, WaveStep &parts);
   void clone(mlir::Operation *op);
+  void locateBlock(mlir::Value position);
   void lowerTile(wg::TileOp tile);
+  void lowerTap(wg::TapOp tap);
+  void enterTap(mlir::Value box, mlir::Operation *user);
+  void lowerSharedTile(wg::TileOp tile);
+  void findTapBytes(wg::TileOp tile);
+  llvm::LogicalResult lowerCopy(mlir::Operation *op);
   void lowerLoad(wg::LoadOp load);
-  void lowerFetch(wg::FetchOp fetch);
+  void enterResult(wg::ResultOp result);
+  void lowerStore(wg::StoreOp store);
+  void lowerFlush(wg::FlushOp flush);
   void emitBarrier(wg::BarrierOp barrier);
+  void emitZeros();
   void findThreads();
-  void findProducts();
+  void findProducts(llvm::function_ref<void()> findRows = {});
   StepBody::Actions makeCopies(WaveStep &step);
   StepBody::Actions makeRefills(WaveStep &step);
-  /// The copy of a box that is at its tap; null after an error at `op`.
-  TileCopy *findCopy(mlir::Operation *op, mlir::Value box);
+  StepBody::Actions addResults(wg::FlushOp flush, StepBody::Actions refills);
+  void storePiece(wg::FlushOp flush, mlir::Value words, mlir::Value piece);
+  /// Gives each of the op's instructions, which a step may emit later.
+  using Add = llvm::function_ref<void(std::function<void()> emit)>;
+  void forEachLoad(wg::FetchOp fetch, Add add);
+  void forEachWrite(wg::PutOp put, Add add);
+  void forEachFill(wg::FillOp fill, Add add);
+  /// Fails after an error at `op`, which copies `box`, if its tile is at
+  /// another tap.
+  llvm::LogicalResult checkTap(mlir::Operation *op, mlir::Value box);
 
   bool isOfM(mlir::Value buffer) { return buffer == plan.bufferM.getResult(); }
   mlir::Value getSlot(mlir::Value buffer, int64_t slot) {
-    return frame.lds[2 * slot + (isOfM(buffer) ? 0 : 1)];
+    return frame.lds[plan.getPlace(buffer, slot)];
   }
   mlir::Value readFragment(wg::LoadOp load, int64_t index);
+  void enterTap(wg::LoadOp load);
+  mlir::Value getSharedSlot(int64_t slot, mlir::Value behind);
 
   mlir::Value get(mlir::Value source);
   const Lists &getAll(mlir::Value source) { return values[source]; }
@@ -96,6 +131,16 @@ private:
   llvm::DenseMap<mlir::Operation *, mlir::Value> taps; ///< Of each tile.
   /// The last copies that were located, of each operand.
   TileCopy *copyM = nullptr, *copyN = nullptr;
+  /// Of rows that taps share: what reads them, what it knows of those of each
+  /// tile, and the tile, the tap and the slot that it has entered here.
+  HaloSource *source = nullptr;
+  llvm::DenseMap<mlir::Operation *, HaloSource::Rows> rows;
+  std::tuple<mlir::Operation *, int64_t, mlir::Value> entered;
+  bool hasZeros = false; ///< Whether the line of zeros is written.
+  /// Of tiles whose taps are constants apart: the bytes to each.
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<int64_t>> tapBytes;
+  std::optional<StagedStore> staged;
+  ViewAccess resultAccess;
 };
 
 } // namespace tessera

@@ -24,6 +24,47 @@ std::pair<wg::Layout, int64_t> tessera::getLayout(const TileFactor &factor) {
   return {wg::Layout::Chunks, lds.banks};
 }
 
+/// Of shared rows that go directly to LDS all slots are one memory, with a line
+/// of zeros behind them; else slots of M and of N alternate, unless taps share
+/// those of M.
+SmallVector<Type> WavePlan::getLdsTypes() {
+  SmallVector<std::pair<size_t, int64_t>> sizes;
+  const bool isOne = bufferM.getType().getLayout() == wg::Layout::Halo;
+  int64_t elementBytes = ViewAccess(parts.viewM).getElementBytes();
+  auto add = [&](wg::AllocOp buffer) {
+    wg::BufferType type = buffer.getType();
+    for (int64_t slot = 0; slot < type.getSlots(); ++slot)
+      sizes.emplace_back(getPlace(buffer, slot),
+                         type.getSlotBytes() / elementBytes);
+  };
+  if (isOne)
+    sizes.emplace_back(0, bufferM.getType().getBytes() / elementBytes);
+  else
+    add(bufferM);
+  add(bufferN);
+  llvm::sort(sizes);
+  for (wg::AllocOp table : tables)
+    sizes.emplace_back(sizes.size(), table.getType().getColumns());
+  if (staging)
+    sizes.emplace_back(sizes.size(),
+                       staging.getType().getBytes() / elementBytes);
+  return llvm::map_to_vector(sizes, [&](const auto &size) -> Type {
+    return getLdsType(parts, size.second);
+  });
+}
+
+size_t WavePlan::getPlace(Value buffer, int64_t slot) {
+  const bool isM = buffer == bufferM.getResult();
+  switch (bufferM.getType().getLayout()) {
+  case wg::Layout::Halo:
+    return isM ? 0 : 1 + slot;
+  case wg::Layout::Planes:
+    return isM ? slot : HaloLds::kBuffers + slot;
+  default:
+    return 2 * slot + (isM ? 0 : 1);
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Finding the ops
 //===----------------------------------------------------------------------===//
@@ -47,7 +88,9 @@ static LogicalResult checkOps(wg::ProgramOp program) {
             size && !parseSizeExpr(size.getExpression()))
           return op->emitOpError("needs an expression of sizes, which looks "
                                  "like 'xd1.xd2.*.64.^'");
-        if (isa<wg::MmaOp>(op) && !op->getParentOfType<wg::StepOp>())
+        auto flush = dyn_cast<wg::FlushOp>(op);
+        if ((isa<wg::MmaOp>(op) || (flush && flush.getShare())) &&
+            !op->getParentOfType<wg::StepOp>())
           return op->emitOpError("needs to be in a wg.step");
         return isa<wg::StoreOp>(op) ? WalkResult::skip()
                                     : WalkResult::advance();
@@ -55,7 +98,8 @@ static LogicalResult checkOps(wg::ProgramOp program) {
   return failure(result.wasInterrupted());
 }
 
-/// A's tiles, then B's, and then tables.
+/// A's tiles, of which taps may share the rows, then B's, and then tables and
+/// what results go through.
 static LogicalResult findBuffers(WavePlan &plan) {
   auto all = llvm::to_vector(plan.program.getBody().getOps<wg::AllocOp>());
   if (all.size() < 2)
@@ -63,23 +107,35 @@ static LogicalResult findBuffers(WavePlan &plan) {
   plan.bufferM = all[0];
   plan.bufferN = all[1];
   wg::BufferType a = all[0].getType(), b = all[1].getType();
-  if (a.isOfTma() || b.isOfTma() || a.getLayout() == wg::Layout::Plain ||
-      b.getLayout() == wg::Layout::Plain || a.getSlots() != b.getSlots() ||
+  const bool areTiles = !a.isOfTma() && !b.isOfTma() && !b.isShared() &&
+                        wg::isOfOperand(a.getLayout()) &&
+                        wg::isOfOperand(b.getLayout());
+  if (!areTiles || (!a.isShared() && a.getSlots() != b.getSlots()) ||
       a.getColumns() != b.getColumns() ||
-      a.getElementType() != b.getElementType() || a.getSlots() < 2)
+      a.getElementType() != b.getElementType() || b.getSlots() < 2)
     return all[1].emitOpError() << "needs as many slots as " << a
                                 << ", two or more, with as many columns";
-  for (wg::AllocOp table : ArrayRef(all).drop_front(2)) {
-    if (table.getType().getLayout() != wg::Layout::Plain ||
-        table.getType().getElementType() != a.getElementType())
-      return table.emitOpError("needs to be one of two operands, or a table");
-    plan.tables.push_back(table);
+  if (a.isShared() && a.getSlots() != HaloLds::kBuffers)
+    return all[0].emitOpError() << "has rows that taps share, and so needs "
+                                << HaloLds::kBuffers << " slots";
+  for (wg::AllocOp other : ArrayRef(all).drop_front(2)) {
+    const wg::Layout layout = other.getType().getLayout();
+    const bool isStaging = layout == wg::Layout::Mixed && !plan.staging;
+    if ((!isStaging && layout != wg::Layout::Plain) ||
+        other.getType().getElementType() != a.getElementType())
+      return other.emitOpError(
+          "needs to be one of two operands, or a table, or "
+          "the one that results go through");
+    if (isStaging)
+      plan.staging = other;
+    else
+      plan.tables.push_back(other);
   }
   TileProgram &parts = plan.parts;
   parts.rowsM = a.getRows();
   parts.rowsN = b.getRows();
   parts.step = a.getColumns();
-  parts.buffers = a.getSlots();
+  parts.buffers = b.getSlots();
   return success();
 }
 
@@ -116,9 +172,18 @@ static LogicalResult findProducts(WavePlan &plan) {
                                       : b.getF32Type();
   wg::StoreOp store = stores.front();
   auto result = store.getResult().getDefiningOp<wg::ResultOp>();
-  if (result.getStaging() || store.getStatistics())
-    return store.emitOpError(
-        "is of waves, which stage nothing and write no statistics");
+  const Value staging = plan.staging ? plan.staging.getResult() : Value();
+  if (result.getStaging() != staging || store.getStatistics())
+    return store.emitOpError("is of waves, which write no statistics and have "
+                             "one buffer that results go through, or none");
+  WalkResult walked = plan.program.walk([&](wg::ResultOp other) {
+    return other.getView() == result.getView() && other.getStaging() == staging
+               ? WalkResult::advance()
+               : other.emitOpError(
+                     "goes elsewhere than the result that is stored");
+  });
+  if (walked.wasInterrupted())
+    return failure();
   parts.opStore = store;
   parts.epilogue = &store.getEpilogue();
   parts.isAtomic = result.getAtomic();
@@ -206,6 +271,8 @@ static LogicalResult findWalk(WavePlan &plan) {
   walk.inner = access.getSpace(2, taps, dims - taps).getExtent();
   if (taps > 0)
     walk.outer = access.getSpace(2, 0, taps).getExtent();
+  if (plan.isShared())
+    return checkHaloFilter(parts);
   if (!tile.getPixels()) {
     for (auto [op, view] :
          {std::pair(parts.opM, parts.viewM), std::pair(parts.opN, parts.viewN)})
@@ -257,6 +324,36 @@ static int64_t countConflicts(const LdsTile &lds, int64_t banks) {
   return worst;
 }
 
+/// What taps share, and what results go through.
+static LogicalResult checkShared(WavePlan &plan, const GpuTarget &target) {
+  TileProgram &parts = plan.parts;
+  if (plan.isShared()) {
+    if (failed(findHalo(parts, target)))
+      return failure();
+    wg::BufferType type = plan.bufferM.getType();
+    const wg::Layout layout =
+        parts.isDirect ? wg::Layout::Halo : wg::Layout::Planes;
+    const int64_t lines = parts.findHalo()->lines;
+    if (type.getLayout() != layout || type.getSwizzle() != lines)
+      return plan.bufferM.emitOpError()
+             << "has a layout that its copies do not write; they need "
+             << wg::getName(layout) << " " << lines;
+  }
+  if (!plan.staging)
+    return success();
+  wg::BufferType type = plan.staging.getType();
+  const StagedTile staged{parts.rowsM, parts.rowsN,
+                          ViewAccess(parts.viewD).getElementBytes(),
+                          parts.threads};
+  if (parts.isAtomic || !staged.isFor(parts.viewD) || type.getSlots() != 1 ||
+      type.getRows() != staged.rows || type.getColumns() != staged.columns)
+    return plan.staging.emitOpError()
+           << "needs a slot of " << staged.rows << "x" << staged.columns
+           << " results of 16 bits that leave in whole chunks";
+  parts.staged = staged;
+  return success();
+}
+
 /// Tiles lie as their copies write them, and in different banks where they are
 /// read together.
 static LogicalResult checkLayouts(WavePlan &plan, const GpuTarget &target) {
@@ -264,6 +361,8 @@ static LogicalResult checkLayouts(WavePlan &plan, const GpuTarget &target) {
   for (auto [buffer, view, rows] :
        {std::tuple(plan.bufferM, parts.viewM, parts.rowsM),
         std::tuple(plan.bufferN, parts.viewN, parts.rowsN)}) {
+    if (wg::AllocOp(buffer).getType().isShared())
+      continue;
     ViewAccess access(view);
     TileFactor factor = chooseFactor(parts, target, access, rows);
     const auto [layout, number] = getLayout(factor);
@@ -320,8 +419,9 @@ FailureOr<WavePlan> tessera::readWavePlan(func::FuncOp function,
   if (failed(checkOps(program)) || failed(findBuffers(plan)) ||
       failed(findProducts(plan)) || failed(findTiles(plan)) ||
       failed(findCopies(plan)) || failed(checkProducts(parts, target)) ||
-      failed(findWalk(plan)) || failed(checkMainLoop(parts)) ||
-      failed(checkAllReach(parts)) || failed(checkDirectCopy(parts, target)) ||
+      failed(checkShared(plan, target)) || failed(findWalk(plan)) ||
+      failed(checkMainLoop(parts)) || failed(checkAllReach(parts)) ||
+      failed(checkDirectCopy(parts, target)) ||
       failed(checkLayouts(plan, target)) || failed(checkCapacity(plan, target)))
     return failure();
   if (parts.isDirect && target.directLdsBytes < kChunkBytes)

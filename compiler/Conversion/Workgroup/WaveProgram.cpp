@@ -1,9 +1,11 @@
 //===- WaveProgram.cpp - Main loops that all waves of a workgroup share ---===//
 //
-// Several slots of LDS, and a loop whose iteration is a step for each, so that
-// every slot is a constant. The first fragments of a step are loaded behind the
-// barrier of the step before. There is no peeled last step: copies run ahead
-// past the end, out of range. Two ways to copy:
+// What a tile program of waves becomes, and main loops without a halo
+// (WaveHalo.cpp has those with one): several slots of LDS, and a loop whose
+// iteration is a step for each, so that every slot is a constant. The first
+// fragments of a step are loaded behind the barrier of the step before. There
+// is no peeled last step: copies run ahead past the end, out of range. Two ways
+// to copy:
 //
 // - through registers: two slots; loads run two steps ahead of the products,
 //   and each step writes what was loaded a step before;
@@ -12,84 +14,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Conversion/Workgroup/WaveProgram.h"
 #include "compiler/Conversion/Cooperative/PlaneCopy.h"
 #include "compiler/Conversion/Workgroup/ProgramWriter.h"
+#include "compiler/Conversion/Workgroup/WaveWriter.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace tessera;
-
-namespace {
-using Values = SmallVector<Value>;
-
-/// What there is of each operand; of M, and of N.
-struct Sides {
-  Value m, n;
-};
-
-class WaveWriter {
-public:
-  WaveWriter(TileProgram &program, OpBuilder &b, wg::ProgramOp frame,
-             const DeviceOps &device);
-  void emit();
-
-private:
-  /// What goes from one step to the next.
-  struct State {
-    Value sums;
-    Sides pieces; ///< Of the next step, on their way; none of direct copies.
-    Sides fragments;
-
-    Values flatten() const;
-    void unflatten(ValueRange values);
-  };
-  struct Position {
-    Value group, row, column;
-  };
-
-  Position locate(Value id);
-  Value allocate(const TileFactor &factor);
-  Value allocateTable(const ViewAccess &access);
-  Sides makeTiles(const Position &at);
-  Sides setTap(const Sides &tiles, Value tap);
-  Value findFirst(const Position &at);
-
-  Value zero();
-  Value load(bool isM, int64_t slot, int64_t part);
-  Sides loadFragments(int64_t slot, int64_t part);
-  Sides fetch(const Sides &tiles, Value at);
-  void put(const Sides &pieces, int64_t slot);
-  void fill(const Sides &tiles, Value at, int64_t slot);
-  void emitBarrier(int64_t stepsInFlight);
-  void copyFirstSteps(const Sides &tiles, State &state);
-  State emitPrologue(const Sides &tiles, Value sums);
-  std::pair<Sides, Value> enterStep(const Sides &tiles, Value position);
-  void emitStep(State &state, int64_t slot, const Sides &tiles, Value position);
-  State emitInnerLoop(State state, const Sides &tiles, Value from, Value to);
-  State emitFlatLoop(State state, const Sides &tiles);
-  State emitNestedLoop(State state, const Sides &tiles, int64_t taps);
-  Value addFirst(Value position) {
-    return first ? e.add(first, position) : position;
-  }
-  void emitOneTile();
-  void emitTilesInTurn();
-  void store(const Position &at, Value sums);
-
-  Emitter e;
-  TileProgram &program;
-  ProgramSizes sizes;
-  wg::ProgramOp frame;
-  ViewAccess accessM, accessN;
-  TileFactor m, n;
-  int64_t stepBytes, parts;
-  wg::AccType acc;
-  wg::FragmentType fragmentM, fragmentN;
-  Sides buffers, tables;
-  Value first; ///< Where a split begins, in bytes; null for 0.
-};
-} // namespace
 
 WaveWriter::WaveWriter(TileProgram &program, OpBuilder &b, wg::ProgramOp frame,
                        const DeviceOps &device)
@@ -112,8 +44,8 @@ WaveWriter::WaveWriter(TileProgram &program, OpBuilder &b, wg::ProgramOp frame,
   fragmentN = getFragment(program.rowsN, program.waves[1]);
 }
 
-Values WaveWriter::State::flatten() const {
-  Values all = {sums};
+SmallVector<Value> WaveWriter::State::flatten() const {
+  SmallVector<Value> all = {sums};
   for (Value value : {pieces.m, pieces.n, fragments.m, fragments.n})
     if (value)
       all.push_back(value);
@@ -143,13 +75,13 @@ WaveWriter::Position WaveWriter::locate(Value id) {
   return {group, e.mul(row, program.rowsM), e.mul(column, program.rowsN)};
 }
 
-Value WaveWriter::allocate(const TileFactor &factor) {
-  const auto [layout, number] = getLayout(factor);
+Value WaveWriter::allocate(int64_t slots, int64_t rows, int64_t columns,
+                           std::pair<wg::Layout, int64_t> layout) {
   return wg::AllocOp::create(
       e.b, e.loc,
-      wg::BufferType::get(e.b.getContext(), program.buffers, factor.lds.rows,
-                          program.step, accessM.getElementType(), layout,
-                          number, /*isSplit=*/false, /*isMirrored=*/false));
+      wg::BufferType::get(e.b.getContext(), slots, rows, columns,
+                          accessM.getElementType(), layout.first, layout.second,
+                          /*isSplit=*/false, /*isMirrored=*/false));
 }
 
 /// Null if the operand has no table.
@@ -159,37 +91,36 @@ Value WaveWriter::allocateTable(const ViewAccess &access) {
                             : 0;
   if (bytes == 0)
     return {};
-  return wg::AllocOp::create(
-      e.b, e.loc,
-      wg::BufferType::get(e.b.getContext(), 1, 1,
-                          bytes / access.getElementBytes(),
-                          access.getElementType(), wg::Layout::Plain, 0,
-                          /*isSplit=*/false, /*isMirrored=*/false));
+  return allocate(1, 1, bytes / access.getElementBytes(),
+                  {wg::Layout::Plain, 0});
 }
 
-Sides WaveWriter::makeTiles(const Position &at) {
+Value WaveWriter::makeTile(bool isM, const Position &at) {
   const ReductionWalk &walk = program.walk;
-  auto make = [&](dnn::ViewOp view, const TileFactor &factor, Value row,
-                  Value buffer, Value table) -> Value {
-    const int64_t taps = factor.access.getNumColumnDims() - walk.innerDims;
-    return wg::TileOp::create(
-        e.b, e.loc,
-        wg::BoxType::get(e.b.getContext(), factor.lds.rows, program.step,
-                         factor.access.getElementType()),
-        view, at.group, row, buffer,
-        walk.hasTaps() ? e.b.getI64IntegerAttr(taps) : IntegerAttr(),
-        walk.plane > 0, table);
-  };
-  Value tileM = make(program.viewM, m, at.row, buffers.m, tables.m);
-  return {tileM, make(program.viewN, n, at.column, buffers.n, tables.n)};
+  const TileFactor &factor = isM ? m : n;
+  const int64_t taps = factor.access.getNumColumnDims() - walk.innerDims;
+  return wg::TileOp::create(
+      e.b, e.loc,
+      wg::BoxType::get(e.b.getContext(), factor.lds.rows, program.step,
+                       factor.access.getElementType()),
+      isM ? program.viewM : program.viewN, at.group, isM ? at.row : at.column,
+      isM ? buffers.m : buffers.n,
+      walk.hasTaps() ? e.b.getI64IntegerAttr(taps) : IntegerAttr(),
+      walk.plane > 0, isM ? tables.m : tables.n);
 }
 
-Sides WaveWriter::setTap(const Sides &tiles, Value tap) {
-  auto locate = [&](Value tile) -> Value {
-    return wg::TapOp::create(e.b, e.loc, tile.getType(), tile, tap);
-  };
-  Value tapM = locate(tiles.m);
-  return {tapM, locate(tiles.n)};
+WaveWriter::Sides WaveWriter::makeTiles(const Position &at) {
+  Value tileM = makeTile(/*isM=*/true, at);
+  return {tileM, makeTile(/*isM=*/false, at)};
+}
+
+Value WaveWriter::setTap(Value tile, Value tap) {
+  return wg::TapOp::create(e.b, e.loc, tile.getType(), tile, tap);
+}
+
+WaveWriter::Sides WaveWriter::setTap(const Sides &tiles, Value tap) {
+  Value tapM = setTap(tiles.m, tap);
+  return {tapM, setTap(tiles.n, tap)};
 }
 
 /// Splits are runs of groups.
@@ -208,39 +139,58 @@ Value WaveWriter::findFirst(const Position &at) {
 
 Value WaveWriter::zero() { return wg::ZeroOp::create(e.b, e.loc, acc); }
 
-Value WaveWriter::load(bool isM, int64_t slot, int64_t part) {
+Value WaveWriter::load(bool isM, int64_t slot, int64_t part,
+                       const SharedPlace &place) {
   const wg::FragmentType type = isM ? fragmentM : fragmentN;
   return wg::LoadOp::create(
       e.b, e.loc, type, isM ? buffers.m : buffers.n,
-      e.b.getDenseI64ArrayAttr({slot, part * type.getColumns()}));
+      e.b.getDenseI64ArrayAttr({slot, part * type.getColumns()}), place.behind,
+      place.tile,
+      place.tile ? e.b.getI64IntegerAttr(place.tap) : IntegerAttr());
 }
 
-Sides WaveWriter::loadFragments(int64_t slot, int64_t part) {
+WaveWriter::Sides WaveWriter::loadFragments(int64_t slot, int64_t part) {
   Value ofM = load(/*isM=*/true, slot, part);
   return {ofM, load(/*isM=*/false, slot, part)};
 }
 
-Sides WaveWriter::fetch(const Sides &tiles, Value at) {
-  auto fetchOne = [&](Value tile) -> Value {
-    auto box = cast<wg::BoxType>(tile.getType());
-    return wg::FetchOp::create(
-        e.b, e.loc,
-        wg::PiecesType::get(e.b.getContext(), box.getRows(), box.getColumns(),
-                            box.getElementType()),
-        tile, at);
-  };
-  Value ofM = fetchOne(tiles.m);
-  return {ofM, fetchOne(tiles.n)};
+wg::PiecesType WaveWriter::getPiecesType(Value tile) {
+  auto box = cast<wg::BoxType>(tile.getType());
+  return wg::PiecesType::get(box.getContext(), box.getRows(), box.getColumns(),
+                             box.getElementType());
+}
+
+Value WaveWriter::fetch(Value tile, Value at, DenseI64ArrayAttr part,
+                        Value before) {
+  return wg::FetchOp::create(e.b, e.loc, getPiecesType(tile), tile, at, part,
+                             before);
+}
+
+WaveWriter::Sides WaveWriter::fetch(const Sides &tiles, Value at) {
+  Value ofM = fetch(tiles.m, at);
+  return {ofM, fetch(tiles.n, at)};
+}
+
+void WaveWriter::put(Value pieces, bool isM, int64_t slot,
+                     DenseI64ArrayAttr part) {
+  wg::PutOp::create(e.b, e.loc, pieces, isM ? buffers.m : buffers.n,
+                    e.b.getI64IntegerAttr(slot), part);
 }
 
 void WaveWriter::put(const Sides &pieces, int64_t slot) {
-  wg::PutOp::create(e.b, e.loc, pieces.m, buffers.m, slot);
-  wg::PutOp::create(e.b, e.loc, pieces.n, buffers.n, slot);
+  put(pieces.m, /*isM=*/true, slot);
+  put(pieces.n, /*isM=*/false, slot);
+}
+
+void WaveWriter::fill(Value tile, Value at, bool isM, int64_t slot,
+                      Value behind, DenseI64ArrayAttr part) {
+  wg::FillOp::create(e.b, e.loc, tile, at, isM ? buffers.m : buffers.n,
+                     e.b.getI64IntegerAttr(slot), behind, part);
 }
 
 void WaveWriter::fill(const Sides &tiles, Value at, int64_t slot) {
-  wg::FillOp::create(e.b, e.loc, tiles.m, at, buffers.m, slot);
-  wg::FillOp::create(e.b, e.loc, tiles.n, at, buffers.n, slot);
+  fill(tiles.m, at, /*isM=*/true, slot);
+  fill(tiles.n, at, /*isM=*/false, slot);
   wg::CommitOp::create(e.b, e.loc);
 }
 
@@ -250,11 +200,26 @@ void WaveWriter::emitBarrier(int64_t stepsInFlight) {
                                          : IntegerAttr());
 }
 
+Value WaveWriter::multiply(const Sides &fragments, Value sums) {
+  return wg::MmaOp::create(e.b, e.loc, acc, fragments.m, fragments.n, sums,
+                           DenseI64ArrayAttr(),
+                           e.b.getStringAttr(program.instructionName));
+}
+
+/// A step that leaves values of these types.
+wg::StepOp WaveWriter::makeStep(TypeRange types) {
+  auto step = wg::StepOp::create(e.b, e.loc, types,
+                                 program.pipeline.getSchedule() ==
+                                     dnn::ScheduleKind::Pinned);
+  step.getBody().emplaceBlock();
+  return step;
+}
+
 /// In a stepped walk, the tap of the step at `position` bytes of the whole
 /// reduction, and the position within it. A step of planes is known by its
 /// first chunk.
-std::pair<Sides, Value> WaveWriter::enterStep(const Sides &tiles,
-                                              Value position) {
+std::pair<WaveWriter::Sides, Value> WaveWriter::enterStep(const Sides &tiles,
+                                                          Value position) {
   const ReductionWalk &walk = program.walk;
   if (walk.kind != ReductionWalk::Kind::Stepped)
     return {tiles, position};
@@ -272,12 +237,9 @@ void WaveWriter::emitStep(State &state, int64_t slot, const Sides &tiles,
                           Value position) {
   const auto [taps, at] = enterStep(tiles, position);
   const int64_t next = (slot + 1) % program.buffers;
-  const bool isPinned =
-      program.pipeline.getSchedule() == dnn::ScheduleKind::Pinned;
-  auto step = wg::StepOp::create(
-      e.b, e.loc, TypeRange(ValueRange(state.flatten())), isPinned);
+  wg::StepOp step = makeStep(TypeRange(ValueRange(state.flatten())));
   OpBuilder::InsertionGuard guard(e.b);
-  e.b.createBlock(&step.getBody());
+  e.b.setInsertionPointToStart(&step.getBody().front());
   State inside = state;
   SmallVector<Sides> fragments = {state.fragments};
   for (int64_t part = 1; part < parts; ++part)
@@ -287,9 +249,7 @@ void WaveWriter::emitStep(State &state, int64_t slot, const Sides &tiles,
     inside.pieces = fetch(taps, at);
   }
   for (const Sides &part : fragments)
-    inside.sums = wg::MmaOp::create(e.b, e.loc, acc, part.m, part.n,
-                                    inside.sums, DenseI64ArrayAttr(),
-                                    e.b.getStringAttr(program.instructionName));
+    inside.sums = multiply(part, inside.sums);
   emitBarrier(program.buffers - 2);
   inside.fragments = loadFragments(next, 0);
   if (program.isDirect)
@@ -409,15 +369,18 @@ WaveWriter::State WaveWriter::emitNestedLoop(State state, const Sides &tiles,
 // Tiles
 //===----------------------------------------------------------------------===//
 
+Value WaveWriter::makeResult(const Position &at) {
+  SmallVector<Value> extras(program.store.getExtras());
+  return wg::ResultOp::create(e.b, e.loc, wg::ResultType::get(e.b.getContext()),
+                              program.viewD, at.group, at.row, at.column,
+                              staging, IntegerAttr(), /*byRows=*/false,
+                              program.isAtomic, extras);
+}
+
 /// With the epilogue of the tile program.
 void WaveWriter::store(const Position &at, Value sums) {
-  SmallVector<Value> extras(program.store.getExtras());
-  Value result = wg::ResultOp::create(
-      e.b, e.loc, wg::ResultType::get(e.b.getContext()), program.viewD,
-      at.group, at.row, at.column, Value(), IntegerAttr(), /*byRows=*/false,
-      program.isAtomic, extras);
   moveEpilogue(e, program.store,
-               wg::StoreOp::create(e.b, e.loc, sums, result,
+               wg::StoreOp::create(e.b, e.loc, sums, makeResult(at),
                                    program.store.getStatistics(),
                                    program.store.getNormTensors(),
                                    program.store.getNormNumbers()));
@@ -435,6 +398,12 @@ void WaveWriter::emitOneTile() {
               ? emitNestedLoop(std::move(state), tiles, program.walk.outer + 1)
               : emitFlatLoop(std::move(state), tiles);
   store(at, state.sums);
+}
+
+/// Behind the last tile of a workgroup it is that again.
+Value WaveWriter::findNextTile(Value tile) {
+  Value behind = e.add(tile, program.getWorkgroups());
+  return e.select(e.ult(behind, program.countTiles()), behind, tile);
 }
 
 /// The tiles of a workgroup one after the other, the next one's first steps
@@ -456,9 +425,7 @@ void WaveWriter::emitTilesInTurn() {
     state.fragments = {loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
     Sides tiles = makeTiles(locate(tile));
     state = emitNestedLoop(std::move(state), tiles, program.walk.outer);
-    Value behind = e.add(tile, program.getWorkgroups());
-    Value next = e.select(e.ult(behind, program.countTiles()), behind, tile);
-    Sides ahead = setTap(makeTiles(locate(next)), e.constant(0));
+    Sides ahead = setTap(makeTiles(locate(findNextTile(tile))), e.constant(0));
     state = emitInnerLoop(std::move(state), ahead, e.constant(0),
                           e.constant(program.buffers * stepBytes));
     store(locate(tile), state.sums);
@@ -469,8 +436,20 @@ void WaveWriter::emitTilesInTurn() {
 }
 
 void WaveWriter::emit() {
-  buffers.m = allocate(m);
-  buffers.n = allocate(n);
+  auto allocateTiles = [&](const TileFactor &factor) {
+    return allocate(program.buffers, factor.lds.rows, program.step,
+                    getLayout(factor));
+  };
+  if (program.findHalo()) {
+    const HaloLines &halo = *program.findHalo();
+    buffers.m = allocate(
+        HaloLds::kBuffers, program.rowsM, program.step,
+        {program.isDirect ? wg::Layout::Halo : wg::Layout::Planes, halo.lines});
+    buffers.n = allocateTiles(n);
+    return program.isDirect ? emitHaloTiles() : emitPlaneHalo();
+  }
+  buffers.m = allocateTiles(m);
+  buffers.n = allocateTiles(n);
   tables.m = allocateTable(accessM);
   tables.n = allocateTable(accessN);
   if (program.tiles.getPersistent())
@@ -479,11 +458,11 @@ void WaveWriter::emit() {
     emitOneTile();
 }
 
-bool tessera::hasMainLoop(dnn::PipelineOp pipeline) {
+bool tessera::isOfWaves(dnn::PipelineOp pipeline) {
   const dnn::CopyKind copy = pipeline.getCopy();
   return (copy == dnn::CopyKind::Registers ||
           copy == dnn::CopyKind::DirectToLds) &&
-         !pipeline.getHalo() && pipeline.getBuffers() != 1;
+         pipeline.getBuffers() != 1;
 }
 
 void tessera::writeWaveProgram(TileProgram &program, const DeviceOps &device) {

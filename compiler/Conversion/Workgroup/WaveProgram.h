@@ -14,11 +14,10 @@
 
 namespace tessera {
 
-/// Whether a pipeline is a plain main loop.
-bool hasMainLoop(dnn::PipelineOp pipeline);
+/// Whether a pipeline becomes a program of waves.
+bool isOfWaves(dnn::PipelineOp pipeline);
 
-/// Writes the program of a tile program that has a plain main loop, in its
-/// place.
+/// Writes the program of a tile program of waves in its place.
 void writeWaveProgram(TileProgram &program, const DeviceOps &device);
 
 /// The layout of an operand's tiles, and the number behind its name.

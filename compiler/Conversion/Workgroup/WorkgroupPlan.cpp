@@ -51,9 +51,11 @@ static LogicalResult checkOps(wg::ProgramOp program) {
         const bool isArithmetic = isa<arith::ArithDialect>(op->getDialect()) &&
                                   (op->getResult(0).getType().isInteger(32) ||
                                    op->getResult(0).getType().isInteger(1));
+        auto flush = dyn_cast<wg::FlushOp>(op);
         const bool isOfWaves =
             isa<wg::TileOp, wg::TapOp, wg::HasTapOp, wg::FetchOp, wg::PutOp,
-                wg::FillOp, wg::CommitOp, wg::BarrierOp, wg::StepOp>(op);
+                wg::FillOp, wg::CommitOp, wg::BarrierOp, wg::StepOp>(op) ||
+            (flush && flush.getResult());
         if (isOfWaves)
           return op->emitOpError("is of a program of waves, and this has none");
         if (!isa<wg::WgDialect>(op->getDialect()) && !isArithmetic &&
@@ -225,7 +227,7 @@ static LogicalResult findOps(WorkgroupPlan &plan) {
   plan.store = findOnly<wg::StoreOp>(plan.program);
   if (!plan.result || !plan.store)
     return failure();
-  if (!plan.result.getStaging())
+  if (!plan.result.getStaged())
     return plan.result.emitOpError("needs a buffer in which warps stage it");
   llvm::append_range(plan.rings, plan.program.getBody().getOps<wg::StagesOp>());
   llvm::append_range(plan.roles, plan.program.getBody().getOps<wg::RoleOp>());

@@ -276,3 +276,167 @@ func.func @load_of_other_columns() {
   }
   return
 }
+
+// -----
+
+// expected-error@+1 {{has slots of 0 lines}}
+func.func private @no_lines() -> !wg.buffer<2x64x32xf16, halo 0>
+
+// -----
+
+func.func @shared_without_taps(%x: memref<66x32xf16>, %y: memref<64x64xf16>) {
+  %b = dnn.view %x <[1], [64], [3, 32] : (g, m, r, c) -> (m + r, c)>
+     : memref<66x32xf16> -> <1x64x96xf16>
+  %d = dnn.view %y <[1], [64], [64] : (g, m, n) -> (m, n)> : memref<64x64xf16> -> <1x64x64xf16>
+  wg.program workgroups 1 waves [2, 2] {
+  ^bb0(%id: i32, %rank: i32):
+    %s = wg.alloc : <2x64x32xf16, halo 160>
+    // expected-error@+1 {{is for rows that taps share, and so needs taps}}
+    %t = wg.tile %b[%id, %id] to %s : <1x64x96xf16> -> <64x32xf16>, <2x64x32xf16, halo 160>
+  }
+  return
+}
+
+// -----
+
+func.func @tap_of_shared(%x: memref<66x32xf16>, %y: memref<64x64xf16>) {
+  %b = dnn.view %x <[1], [64], [3, 32] : (g, m, r, c) -> (m + r, c)>
+     : memref<66x32xf16> -> <1x64x96xf16>
+  %d = dnn.view %y <[1], [64], [64] : (g, m, n) -> (m, n)> : memref<64x64xf16> -> <1x64x64xf16>
+  wg.program workgroups 1 waves [2, 2] {
+  ^bb0(%id: i32, %rank: i32):
+    %s = wg.alloc : <2x64x32xf16, halo 160>
+    %t = wg.tile %b[%id, %id] to %s taps 1 : <1x64x96xf16> -> <64x32xf16>, <2x64x32xf16, halo 160>
+    // expected-error@+1 {{needs a wg.tile with taps, which share nothing}}
+    %u = wg.tap %t[%id] : <64x32xf16>
+  }
+  return
+}
+
+// -----
+
+func.func @load_without_tap(%x: memref<66x32xf16>, %y: memref<64x64xf16>) {
+  %b = dnn.view %x <[1], [64], [3, 32] : (g, m, r, c) -> (m + r, c)>
+     : memref<66x32xf16> -> <1x64x96xf16>
+  %d = dnn.view %y <[1], [64], [64] : (g, m, n) -> (m, n)> : memref<64x64xf16> -> <1x64x64xf16>
+  wg.program workgroups 1 waves [2, 2] {
+  ^bb0(%id: i32, %rank: i32):
+    %s = wg.alloc : <2x64x32xf16, halo 160>
+    %t = wg.tile %b[%id, %id] to %s taps 1 : <1x64x96xf16> -> <64x32xf16>, <2x64x32xf16, halo 160>
+    // expected-error@+1 {{needs a tap of a tile if taps share its rows}}
+    %f = wg.load %s at [0, 0] : <2x64x32xf16, halo 160> -> <32x16xf16>
+  }
+  return
+}
+
+// -----
+
+func.func @load_of_other_tap(%x: memref<66x32xf16>, %y: memref<64x64xf16>) {
+  %b = dnn.view %x <[1], [64], [3, 32] : (g, m, r, c) -> (m + r, c)>
+     : memref<66x32xf16> -> <1x64x96xf16>
+  %d = dnn.view %y <[1], [64], [64] : (g, m, n) -> (m, n)> : memref<64x64xf16> -> <1x64x64xf16>
+  wg.program workgroups 1 waves [2, 2] {
+  ^bb0(%id: i32, %rank: i32):
+    %s = wg.alloc : <2x64x32xf16, halo 160>
+    %t = wg.tile %b[%id, %id] to %s taps 1 : <1x64x96xf16> -> <64x32xf16>, <2x64x32xf16, halo 160>
+    // expected-error@+1 {{needs a tap of a wg.tile for its buffer}}
+    %f = wg.load %s at [0, 0] of %t tap 3 : <2x64x32xf16, halo 160> -> <32x16xf16>
+  }
+  return
+}
+
+// -----
+
+func.func @load_behind_other_slot(%x: memref<66x32xf16>, %y: memref<64x64xf16>) {
+  %b = dnn.view %x <[1], [64], [3, 32] : (g, m, r, c) -> (m + r, c)>
+     : memref<66x32xf16> -> <1x64x96xf16>
+  %d = dnn.view %y <[1], [64], [64] : (g, m, n) -> (m, n)> : memref<64x64xf16> -> <1x64x64xf16>
+  wg.program workgroups 1 waves [2, 2] {
+  ^bb0(%id: i32, %rank: i32):
+    %s = wg.alloc : <2x64x32xf16, halo 160>
+    %t = wg.tile %b[%id, %id] to %s taps 1 : <1x64x96xf16> -> <64x32xf16>, <2x64x32xf16, halo 160>
+    // expected-error@+1 {{needs a slot of}}
+    %f = wg.load %s at [1, 0] behind %id of %t tap 0 : <2x64x32xf16, halo 160> -> <32x16xf16>
+  }
+  return
+}
+
+// -----
+
+func.func @fetch_without_parts_before(%x: memref<66x32xf16>, %y: memref<64x64xf16>) {
+  %b = dnn.view %x <[1], [64], [3, 32] : (g, m, r, c) -> (m + r, c)>
+     : memref<66x32xf16> -> <1x64x96xf16>
+  %d = dnn.view %y <[1], [64], [64] : (g, m, n) -> (m, n)> : memref<64x64xf16> -> <1x64x64xf16>
+  wg.program workgroups 1 waves [2, 2] {
+  ^bb0(%id: i32, %rank: i32):
+    %s = wg.alloc : <2x64x32xf16, planes 256>
+    %t = wg.tile %b[%id, %id] to %s taps 1 : <1x64x96xf16> -> <64x32xf16>, <2x64x32xf16, planes 256>
+    // expected-error@+1 {{needs [i, n] for a part of rows that taps share, with those before it}}
+    %p = wg.fetch %t[%id] part [1, 2] : <64x32xf16> -> <64x32xf16>
+  }
+  return
+}
+
+// -----
+
+func.func @fill_of_no_part(%x: memref<66x32xf16>, %y: memref<64x64xf16>) {
+  %b = dnn.view %x <[1], [64], [3, 32] : (g, m, r, c) -> (m + r, c)>
+     : memref<66x32xf16> -> <1x64x96xf16>
+  %d = dnn.view %y <[1], [64], [64] : (g, m, n) -> (m, n)> : memref<64x64xf16> -> <1x64x64xf16>
+  wg.program workgroups 1 waves [2, 2] {
+  ^bb0(%id: i32, %rank: i32):
+    %s = wg.alloc : <2x64x32xf16, halo 160>
+    %t = wg.tile %b[%id, %id] to %s taps 1 : <1x64x96xf16> -> <64x32xf16>, <2x64x32xf16, halo 160>
+    // expected-error@+1 {{for which it has not been located}}
+    wg.fill %t[%id] to %s[0] part [2, 2] : <64x32xf16> -> <2x64x32xf16, halo 160>
+  }
+  return
+}
+
+// -----
+
+func.func @flush_of_registers(%x: memref<66x32xf16>, %y: memref<64x64xf16>) {
+  %b = dnn.view %x <[1], [64], [3, 32] : (g, m, r, c) -> (m + r, c)>
+     : memref<66x32xf16> -> <1x64x96xf16>
+  %d = dnn.view %y <[1], [64], [64] : (g, m, n) -> (m, n)> : memref<64x64xf16> -> <1x64x64xf16>
+  wg.program workgroups 1 waves [2, 2] {
+  ^bb0(%id: i32, %rank: i32):
+    %s = wg.alloc : <2x64x32xf16, halo 160>
+    %out = wg.result %d[%id, %id, %id] : <1x64x64xf16>
+    // expected-error@+1 {{stores what wg.result stages in mixed chunks}}
+    wg.flush of %out
+  }
+  return
+}
+
+// -----
+
+func.func @flush_of_no_share(%x: memref<66x32xf16>, %y: memref<64x64xf16>) {
+  %b = dnn.view %x <[1], [64], [3, 32] : (g, m, r, c) -> (m + r, c)>
+     : memref<66x32xf16> -> <1x64x96xf16>
+  %d = dnn.view %y <[1], [64], [64] : (g, m, n) -> (m, n)> : memref<64x64xf16> -> <1x64x64xf16>
+  wg.program workgroups 1 waves [2, 2] {
+  ^bb0(%id: i32, %rank: i32):
+    %s = wg.alloc : <1x64x64xf16, mixed>
+    %out = wg.result %d[%id, %id, %id] via %s : <1x64x64xf16>, <1x64x64xf16, mixed>
+    %exists = arith.cmpi ne, %id, %rank : i32
+    // expected-error@+1 {{has a share, and so needs a result}}
+    wg.flush of %out block %id share [2, 2, 3] if %exists
+  }
+  return
+}
+
+// -----
+
+func.func @load_of_role_behind(%x: memref<66x32xf16>, %y: memref<64x64xf16>) {
+  %b = dnn.view %x <[1], [64], [3, 32] : (g, m, r, c) -> (m + r, c)>
+     : memref<66x32xf16> -> <1x64x96xf16>
+  %d = dnn.view %y <[1], [64], [64] : (g, m, n) -> (m, n)> : memref<64x64xf16> -> <1x64x64xf16>
+  wg.program workgroups 1 waves [2, 2] {
+  ^bb0(%id: i32, %rank: i32):
+    %s = wg.alloc : <2x64x32xf16, row_major 64>
+    // expected-error@+1 {{has a slot, or a tap, and so needs to say which}}
+    %f = wg.load %s behind %id : <2x64x32xf16, row_major 64> -> <32x16xf16>
+  }
+  return
+}

@@ -262,3 +262,49 @@ func.func @waves(%x: memref<242x64xf16>) {
   }
   return
 }
+
+// Rows that taps share, in slots that are known by their number or by where they begin, and
+// in parts; and results that wait in LDS.
+// CHECK-LABEL: func.func @shared
+// CHECK: %[[X:.*]] = wg.alloc : <2x64x32xf16, halo 160>
+// CHECK: wg.alloc : <2x64x32xf16, planes 256>
+// CHECK: wg.alloc : <1x64x64xf16, mixed>
+// CHECK: %[[T:.*]] = wg.tile %{{.*}}[%{{.*}}, %{{.*}}] to %[[X]] taps 1 : <1x64x96xf16> -> <64x32xf16>, <2x64x32xf16, halo 160>
+// CHECK: wg.fill %[[T]][%{{.*}}] to %[[X]][0] behind %{{.*}} part [1, 4] : <64x32xf16> -> <2x64x32xf16, halo 160>
+// CHECK: wg.load %[[X]] at [1, 16] of %[[T]] tap 2 : <2x64x32xf16, halo 160> -> <32x16xf16>
+// CHECK: wg.load %[[X]] at [0, 16] behind %{{.*}} of %[[T]] tap 2 : <2x64x32xf16, halo 160> -> <32x16xf16>
+// CHECK: %[[P:.*]] = wg.fetch %{{.*}}[%{{.*}}] part [0, 2] : <64x32xf16> -> <64x32xf16>
+// CHECK: wg.fetch %{{.*}}[%{{.*}}] part [1, 2] with %[[P]] : <64x32xf16> -> <64x32xf16>
+// CHECK: wg.put %[[P]] to %{{.*}}[1] part [0, 2] : <64x32xf16> -> <2x64x32xf16, planes 256>
+// CHECK: %[[R:.*]] = wg.result %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}] via %{{.*}} : <1x64x64xf16>, <1x64x64xf16, mixed>
+// CHECK: wg.flush of %[[R]] block %{{.*}} share [0, 2, 3] if %{{.*}}
+// CHECK: wg.flush of %[[R]]{{$}}
+// CHECK: wg.flush{{$}}
+func.func @shared(%x: memref<66x32xf16>, %y: memref<64x64xf16>) {
+  %b = dnn.view %x <[1], [64], [3, 32] : (g, m, r, c) -> (m + r, c)>
+     : memref<66x32xf16> -> <1x64x96xf16>
+  %d = dnn.view %y <[1], [64], [64] : (g, m, n) -> (m, n)> : memref<64x64xf16> -> <1x64x64xf16>
+  wg.program workgroups 1 waves [2, 2] {
+  ^bb0(%id: i32, %rank: i32):
+    %sx = wg.alloc : <2x64x32xf16, halo 160>
+    %sp = wg.alloc : <2x64x32xf16, planes 256>
+    %sy = wg.alloc : <1x64x64xf16, mixed>
+    %tx = wg.tile %b[%id, %id] to %sx taps 1
+        : <1x64x96xf16> -> <64x32xf16>, <2x64x32xf16, halo 160>
+    wg.fill %tx[%id] to %sx[0] behind %id part [1, 4] : <64x32xf16> -> <2x64x32xf16, halo 160>
+    %f = wg.load %sx at [1, 16] of %tx tap 2 : <2x64x32xf16, halo 160> -> <32x16xf16>
+    %g = wg.load %sx at [0, 16] behind %id of %tx tap 2
+        : <2x64x32xf16, halo 160> -> <32x16xf16>
+    %tp = wg.tile %b[%id, %id] to %sp taps 1
+        : <1x64x96xf16> -> <64x32xf16>, <2x64x32xf16, planes 256>
+    %p = wg.fetch %tp[%id] part [0, 2] : <64x32xf16> -> <64x32xf16>
+    %q = wg.fetch %tp[%id] part [1, 2] with %p : <64x32xf16> -> <64x32xf16>
+    wg.put %p to %sp[1] part [0, 2] : <64x32xf16> -> <2x64x32xf16, planes 256>
+    %out = wg.result %d[%id, %id, %id] via %sy : <1x64x64xf16>, <1x64x64xf16, mixed>
+    %exists = arith.cmpi ne, %id, %rank : i32
+    wg.flush of %out block %id share [0, 2, 3] if %exists
+    wg.flush of %out
+    wg.flush
+  }
+  return
+}
