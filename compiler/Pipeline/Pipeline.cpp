@@ -312,6 +312,15 @@ static std::optional<LaunchArg> readArgOfSizes(llvm::StringRef name) {
   return LaunchArg(*kind, *size);
 }
 
+/// The expression in an argument's attribute; 0 if it has none.
+static SizeExpr readSize(mlir::gpu::GPUFuncOp kernel, unsigned index,
+                         llvm::StringRef name) {
+  auto text = kernel.getArgAttrOfType<mlir::StringAttr>(index, name);
+  const ErrorOr<SizeExpr> size =
+      parseSizeExpr(text ? text.getValue() : llvm::StringRef("0"));
+  return size ? *size : SizeExpr();
+}
+
 /// Reads the launches of the module's kernels, in their order. dnn-verify-stage
 /// has checked that the launch attributes exist.
 void Compilation::readLaunches() {
@@ -345,9 +354,13 @@ void Compilation::readLaunches() {
               readArgOfSizes(name ? name.getValue() : ""))
         launch.args.push_back(std::move(*arg));
       else if (std::optional<KernelArg> arg =
-                   parseKernelArg(name ? name.getValue() : ""))
+                   parseKernelArg(name ? name.getValue() : "")) {
         launch.args.emplace_back(
             *arg, readAlignment(kernel, i, *arg, *options.target));
+        launch.args.back().size = readSize(kernel, i, dnn::kOffsetAttrName);
+      }
+      launch.workspace =
+          maximum(launch.workspace, readSize(kernel, i, dnn::kBytesAttrName));
       if (auto bytes = kernel.getArgAttrOfType<mlir::IntegerAttr>(
               i, dnn::kBytesAttrName))
         result.workspaceBytes = std::max<uint64_t>(

@@ -39,8 +39,17 @@ inline constexpr llvm::StringLiteral kTargetAttrName = "dnn.target";
 /// of a gpu.func's argument also "size=EXPRESSION" or "divisor=EXPRESSION".
 inline constexpr llvm::StringLiteral kArgAttrName = "dnn.arg";
 
-/// The i64 attribute of a workspace argument with its size in bytes.
+/// The i64 attribute of a workspace argument with its size in bytes; or the
+/// same as an expression of sizes (runtime/Base/SizeExpr.h), a string.
 inline constexpr llvm::StringLiteral kBytesAttrName = "dnn.bytes";
+
+/// The string attribute of an argument whose tensor begins some bytes behind
+/// the address that the launch is given: their number as an expression.
+inline constexpr llvm::StringLiteral kOffsetAttrName = "dnn.offset";
+
+/// The attribute of an argument whose unknown sizes are not those of the tensor
+/// that its kind names: the expressions of all of its sizes.
+inline constexpr llvm::StringLiteral kSizesAttrName = "dnn.sizes";
 
 /// The string attribute of a gpu.func with the number of its workgroups as an
 /// expression of sizes (runtime/Base/SizeExpr.h), in place of known_grid_size.

@@ -20,7 +20,8 @@ struct LaunchArg {
   KernelArg kind = KernelArg::X;
   /// Bytes that a tensor's address must be a multiple of: a power of two.
   uint32_t alignment = 1;
-  /// The value of a Size or a Divisor; of the latter, what it divides by.
+  /// The value of a Size or a Divisor; of the latter, what it divides by. Of a
+  /// tensor, the bytes from its address to what the kernel is given.
   SizeExpr size;
 
   LaunchArg() = default;
@@ -47,9 +48,13 @@ struct LaunchRecipe {
   bool isDependent = false;
   /// Of unknown sizes: the number of workgroups; else 0.
   SizeExpr workgroups = {};
+  /// The same of the workspace's bytes that this launch uses.
+  SizeExpr workspace = {};
 
   /// Whether the launch depends on sizes that are not known yet.
-  bool hasUnknownSizes() const { return workgroups != SizeExpr(); }
+  bool hasUnknownSizes() const {
+    return workgroups != SizeExpr() || workspace != SizeExpr();
+  }
 
   friend bool operator==(const LaunchRecipe &, const LaunchRecipe &) = default;
 };
@@ -78,7 +83,8 @@ struct Kernel {
   std::vector<char> codeObject;
   /// In the order in which they run, one after the other on one stream.
   std::vector<LaunchRecipe> launches;
-  /// Device memory that the launches share; its content does not matter.
+  /// Device memory that the launches share; its content does not matter. Of
+  /// unknown sizes, the part whose size is known.
   uint64_t workspaceBytes = 0;
   KernelResources resources;
   std::string tile; ///< Canonical text of the tile it was made with.

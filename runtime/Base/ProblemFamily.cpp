@@ -282,8 +282,7 @@ static bool isSmallProduct(const ConvProblem &p) {
   constexpr int64_t kMostPixels = 8191;
   const TensorLengths lengths = p.getResultLengths();
   return p.direction != Direction::BackwardWeights &&
-         p.xLayout == Layout::NHWC && p.yLayout == Layout::NHWC &&
-         p.wLayout == Layout::NHWC &&
+         p.wLayout != Layout::Strided &&
          lengths.n * lengths.d * lengths.h * lengths.w <= kMostPixels;
 }
 

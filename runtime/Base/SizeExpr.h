@@ -46,6 +46,11 @@ public:
   friend SizeExpr minimum(const SizeExpr &lhs, const SizeExpr &rhs) {
     return combine(lhs, '-', combine(lhs, '-', rhs));
   }
+  friend SizeExpr maximum(const SizeExpr &lhs, const SizeExpr &rhs) {
+    if (lhs == rhs || rhs == SizeExpr())
+      return lhs;
+    return lhs == SizeExpr() ? rhs : combine(combine(lhs, '-', rhs), '+', rhs);
+  }
   friend SizeExpr ceilDiv(const SizeExpr &lhs, const SizeExpr &rhs) {
     return combine(lhs, '^', rhs);
   }

@@ -38,7 +38,11 @@ static std::string toText(const TensorMap::OpenEntry &number) {
 
 std::string TensorMap::toText() const {
   std::string text(getName(tensor));
-  if (offset != 0)
+  const auto openOffset =
+      std::ranges::find(open, List::Offset, &OpenEntry::list);
+  if (openOffset != open.end())
+    text += "+" + openOffset->added.toText();
+  else if (offset != 0)
     text += "+" + std::to_string(offset);
   text += ":" + std::string(roundsToTf32 ? kTf32 : getName(dataType)) + ":";
   text += kModes[static_cast<size_t>(mode)];
@@ -91,9 +95,18 @@ ErrorOr<TensorMap> tessera::parseTensorMap(std::string_view text) {
   TensorMap map;
   TextScanner scanner(text);
   std::string_view tensor, type, mode;
+  std::optional<TensorMap::OpenEntry> openOffset;
   scanner.word(tensor, ":+");
-  if (scanner.consume("+"))
-    scanner.number(map.offset);
+  if (scanner.consume("+")) {
+    const TextScanner here = scanner;
+    std::string_view word;
+    scanner.word(word, ":");
+    openOffset = readOpenNumber(word, TensorMap::List::Offset, 0);
+    if (!openOffset) {
+      scanner = here;
+      scanner.number(map.offset);
+    }
+  }
   scanner.expect(":").word(type, ":").expect(":").word(mode, ":");
   std::optional<KernelArg> arg = parseKernelArg(tensor);
   map.tensor = arg.value_or(KernelArg::X);
@@ -116,6 +129,8 @@ ErrorOr<TensorMap> tessera::parseTensorMap(std::string_view text) {
   if (arg && isKnown && hasType && map.rank >= leastRank &&
       map.rank <= TensorMap::kMaxRank) {
     std::vector<TensorMap::OpenEntry> open;
+    if (openOffset)
+      open.push_back(std::move(*openOffset));
     visitLists(map, [&](auto &list, TensorMap::List name, uint32_t first,
                         uint32_t end) {
       for (uint32_t i = first; i < end; ++i) {
@@ -148,6 +163,8 @@ static bool fitsMap(TensorMap::List list, uint32_t rank, int64_t value) {
   constexpr int64_t kMostStride = int64_t(1) << 40;
   const int64_t corner = rank == 3 ? 32768 : rank == 4 ? 128 : 16;
   switch (list) {
+  case TensorMap::List::Offset:
+    return value >= 0;
   case TensorMap::List::Sizes:
     return value >= 1 && value <= kMostSize;
   case TensorMap::List::Strides:
@@ -169,6 +186,8 @@ ErrorOr<TensorMap> TensorMap::bind(const SizeExpr::Lookup &lookup) const {
     if (!fitsMap(number.list, rank, value))
       return notSupported("a tensor map does not take the number " +
                           std::to_string(value));
+    if (number.list == List::Offset)
+      bound.offset = value;
     visitLists(bound, [&](auto &list, List name, uint32_t, uint32_t) {
       if (name == number.list)
         list[number.index] = value;

@@ -43,7 +43,7 @@ struct TensorMap {
   };
 
   KernelArg tensor = KernelArg::X; ///< The tensor that it describes,
-  uint64_t offset = 0;             ///< from this byte.
+  uint64_t offset = 0;             ///< from this byte, which may be open.
   DataType dataType = DataType::F16;
   /// Copies round F32 to ten bits of mantissa; "tf32" in the text.
   bool roundsToTf32 = false;
@@ -62,7 +62,15 @@ struct TensorMap {
   std::array<int32_t, kMaxSpatial> upper{};
 
   /// The lists of numbers, in the order of the text.
-  enum class List : uint8_t { Sizes, Strides, Box, Steps, Lower, Upper };
+  enum class List : uint8_t {
+    Offset, ///< Of one number.
+    Sizes,
+    Strides,
+    Box,
+    Steps,
+    Lower,
+    Upper
+  };
   /// A number that depends on unknown sizes: what is added less what is
   /// subtracted. That index of the list has 0.
   struct OpenEntry {
@@ -83,7 +91,7 @@ struct TensorMap {
   /// "x:f16:im2col:256,14,14,64:512,7168,100352:64,128:1,1,1,1:-1,-1:-1,-1"
   /// without blanks: sizes, strides, box, steps, lower and upper corner. With
   /// an offset, "workspace+4096:..". A number that is open is "xd1", or, with
-  /// what is subtracted, "yd1.2.*~xd1".
+  /// what is subtracted, "yd1.2.*~xd1"; an offset has nothing subtracted.
   std::string toText() const;
 
   /// Bytes of the innermost dimension of a box of matrix operands. The swizzle

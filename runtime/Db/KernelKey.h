@@ -11,7 +11,7 @@ namespace tessera {
 /// The format of launches, and what a kernel assumes of its caller. It must be
 /// raised with every change that an older or newer engine would launch wrongly:
 /// kernels of another format are not used, whoever made them.
-inline constexpr int64_t kKernelFormat = 3;
+inline constexpr int64_t kKernelFormat = 4;
 
 /// What a stored kernel was made for, and by which compiler.
 struct KernelKey {

@@ -13,6 +13,9 @@ static constexpr std::string_view kDependent = "dependent";
 /// Before the expression of a number of workgroups, and of an argument.
 static constexpr std::string_view kWorkgroups = "workgroups=";
 static constexpr char kOfSizes = '=';
+/// Before the bytes of a workspace, and between a tensor and its offset.
+static constexpr std::string_view kWorkspace = "workspace=";
+static constexpr char kFrom = '+';
 
 /// Calls `visit` with every number of a launch, in the order of its line.
 template <typename Recipe, typename Visitor>
@@ -35,6 +38,8 @@ std::string tessera::toText(const std::vector<LaunchRecipe> &launches) {
       text += separator + std::string(getName(arg.kind));
       if (isOfSizes(arg.kind))
         text += kOfSizes + arg.size.toText();
+      else if (arg.size != SizeExpr())
+        text += kFrom + arg.size.toText();
       if (arg.alignment != 1)
         text += ":" + std::to_string(arg.alignment);
       separator = ",";
@@ -43,6 +48,8 @@ std::string tessera::toText(const std::vector<LaunchRecipe> &launches) {
       text += " -";
     if (recipe.workgroups != SizeExpr())
       text += " " + std::string(kWorkgroups) + recipe.workgroups.toText();
+    if (recipe.workspace != SizeExpr())
+      text += " " + std::string(kWorkspace) + recipe.workspace.toText();
     if (recipe.isDependent)
       text += " " + std::string(kDependent);
     for (const TensorMap &map : recipe.maps)
@@ -62,15 +69,23 @@ static std::optional<LaunchArg> parseArgOfSizes(std::string_view word) {
   return LaunchArg(*kind, *size);
 }
 
-/// "x" or "x:16" or that; nothing if it is none.
+/// "x", "x:16" or "workspace+yd0.64.*:16", or that; nothing if it is none.
 static std::optional<LaunchArg> parseArg(std::string_view word) {
   if (word.find(kOfSizes) != word.npos)
     return parseArgOfSizes(word);
   const size_t colon = std::min(word.find(':'), word.size());
-  const std::optional<KernelArg> kind = parseKernelArg(word.substr(0, colon));
+  const size_t from = std::min(word.find(kFrom), colon);
+  const std::optional<KernelArg> kind = parseKernelArg(word.substr(0, from));
   if (!kind || isOfSizes(*kind))
     return std::nullopt;
   LaunchArg arg = *kind;
+  if (from < colon) {
+    const ErrorOr<SizeExpr> offset =
+        parseSizeExpr(word.substr(from + 1, colon - from - 1));
+    if (!offset)
+      return std::nullopt;
+    arg.size = *offset;
+  }
   if (colon == word.size())
     return arg;
   const char *end = word.data() + word.size();
@@ -98,6 +113,14 @@ static std::optional<std::vector<LaunchArg>> parseArgs(std::string_view text) {
   return args;
 }
 
+/// Where the expression of a launch's own number begins; 0 if it is none.
+static size_t findValue(std::string_view word) {
+  for (std::string_view name : {kWorkgroups, kWorkspace})
+    if (word.starts_with(name))
+      return name.size();
+  return 0;
+}
+
 std::optional<std::vector<LaunchRecipe>>
 tessera::parseLaunches(const std::string &text) {
   std::vector<LaunchRecipe> launches;
@@ -120,12 +143,12 @@ tessera::parseLaunches(const std::string &text) {
         recipe.isDependent = true;
         continue;
       }
-      if (word.starts_with(kWorkgroups)) {
-        const ErrorOr<SizeExpr> size =
-            parseSizeExpr(word.substr(kWorkgroups.size()));
+      if (const size_t value = findValue(word); value != 0) {
+        const ErrorOr<SizeExpr> size = parseSizeExpr(word.substr(value));
         if (!size)
           return std::nullopt;
-        recipe.workgroups = *size;
+        (word.starts_with(kWorkgroups) ? recipe.workgroups : recipe.workspace) =
+            *size;
         continue;
       }
       ErrorOr<TensorMap> map = parseTensorMap(word);

@@ -20,8 +20,10 @@ namespace tessera {
 /// map ...". The sizes are three numbers each; an argument is followed by the
 /// alignment of its address, if that is not 1; "-" stands for no argument;
 /// "size=EXPRESSION" and "divisor=EXPRESSION" for a number that is made of the
-/// sizes (SizeExpr.h), "workgroups=EXPRESSION" for the grid's first number;
-/// "dependent" before the maps marks a dependent launch.
+/// sizes (SizeExpr.h), "workspace+EXPRESSION" for an address in a tensor,
+/// "workgroups=EXPRESSION" for the grid's first number and
+/// "workspace=EXPRESSION" for bytes of the workspace; "dependent" before the
+/// maps marks a dependent launch.
 std::string toText(const std::vector<LaunchRecipe> &launches);
 
 /// Reads what toText() writes; nothing if it is anything else.

@@ -10,6 +10,7 @@
 #include "runtime/Engine/KernelTable.h"
 #include "runtime/Engine/RobustCompile.h"
 #include "runtime/Engine/TileChoice.h"
+#include "runtime/Gpu/DeviceTargets.h"
 
 #include <array>
 #include <bit>
@@ -79,6 +80,7 @@ private:
   load(Kernel kernel, LoadedKernel::Origin origin, const Problem *problem);
 
   const GpuApi &gpu;
+  DeviceTargets targets{gpu};
   const std::shared_ptr<KernelCompiler> compiler;
   const std::chrono::milliseconds claimLimit;
   const bool takesOtherTiles;
@@ -159,7 +161,7 @@ ErrorOr<std::unique_ptr<LoadedKernelImpl>>
 EngineImpl::make(int device, const Problem &problem, bool mayBeGeneric) {
   if (Status status = problem.verify(); !status.isOk())
     return status;
-  ErrorOr<const GpuTarget *> target = gpu.getTarget();
+  ErrorOr<const GpuTarget *> target = targets.get(device);
   if (!target)
     return target.getStatus();
   KernelKey key = {problem.toNetworkConfig(), std::string((*target)->name),
@@ -195,15 +197,14 @@ const LoadedKernelImpl *EngineImpl::findGeneric(int device,
                                                 const Problem &family) {
   if (const LoadedKernelImpl *known = kernels.find(device, family))
     return known;
+  // Problems that are compiled anyway look into the files first, each of them:
+  // threads may bring the first ones of a family at once.
   const uint32_t seen = families.add(family);
-  // The first problem looks into the files for all.
-  if (seen != 1 && seen <= generic.shapesBefore)
-    return nullptr;
   const ErrorOr<const LoadedKernelImpl *> made = kernels.findOrMake(
       device, family, [&]() -> ErrorOr<std::unique_ptr<LoadedKernelImpl>> {
         if (seen > generic.shapesBefore)
           return make(device, family, /*mayBeGeneric=*/false);
-        const ErrorOr<const GpuTarget *> target = gpu.getTarget();
+        const ErrorOr<const GpuTarget *> target = targets.get(device);
         if (!target)
           return target.getStatus();
         bool isRefused = false;
@@ -479,10 +480,13 @@ static uint64_t getValue(const LaunchArgs &args, KernelArg arg) {
                        : reinterpret_cast<uint64_t>(args.getPointer(arg));
 }
 
+/// Null for a tensor without an address.
 static uint64_t getValue(const LaunchArgs &args, const LaunchArg &arg) {
+  const auto size = static_cast<uint64_t>(arg.size.getNumber().value_or(0));
   if (isOfSizes(arg.kind))
-    return static_cast<uint64_t>(arg.size.getNumber().value_or(0));
-  return getValue(args, arg.kind);
+    return size;
+  const uint64_t value = getValue(args, arg.kind);
+  return value == 0 ? 0 : value + size;
 }
 
 /// A null pointer would cause a fault on the device, far from its cause.

@@ -2,7 +2,29 @@
 
 #include "runtime/Engine/GenericKernel.h"
 
+#include <algorithm>
+
 using namespace tessera;
+
+/// Puts the sizes into the addresses in the workspace, and makes that as large
+/// as the launch needs it.
+static Status bindWorkspace(LaunchRecipe &launch, uint64_t &workspaceBytes,
+                            const SizeExpr::Lookup &lookup) {
+  for (LaunchArg &arg : launch.args) {
+    if (isOfSizes(arg.kind) || arg.size.getNumber())
+      continue;
+    const ErrorOr<int64_t> offset = arg.size.evaluate(lookup);
+    if (!offset)
+      return offset.getStatus();
+    arg.size = *offset;
+  }
+  const ErrorOr<int64_t> bytes = launch.workspace.evaluate(lookup);
+  if (!bytes)
+    return bytes.getStatus();
+  workspaceBytes = std::max(workspaceBytes, static_cast<uint64_t>(*bytes));
+  launch.workspace = {};
+  return Status::ok();
+}
 
 /// Puts the sizes into one launch. Kernels number their points in 31 bits.
 static Status bindLaunch(LaunchRecipe &launch, const SizeExpr::Lookup &lookup) {
@@ -30,7 +52,7 @@ static Status bindLaunch(LaunchRecipe &launch, const SizeExpr::Lookup &lookup) {
                   SizeExpr(isDivisor ? static_cast<int64_t>(makeDivisor(*value))
                                      : *value));
   }
-  if (!launch.hasUnknownSizes())
+  if (launch.workgroups == SizeExpr())
     return Status::ok();
   const ErrorOr<int64_t> workgroups = launch.workgroups.evaluate(lookup);
   if (!workgroups)
@@ -55,9 +77,13 @@ ErrorOr<Kernel> tessera::bindSizes(const Kernel &kernel,
                .resources = kernel.resources,
                .tile = kernel.tile,
                .stageTimes = kernel.stageTimes};
-  for (LaunchRecipe &launch : bound.launches)
-    if (Status status = bindLaunch(launch, lookup); !status.isOk())
+  for (LaunchRecipe &launch : bound.launches) {
+    Status status = bindWorkspace(launch, bound.workspaceBytes, lookup);
+    if (status.isOk())
+      status = bindLaunch(launch, lookup);
+    if (!status.isOk())
       return status;
+  }
   return bound;
 }
 

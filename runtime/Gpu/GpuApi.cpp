@@ -82,6 +82,16 @@ bool GpuApi::knowsStream(hipStream_t stream) const {
   return false;
 }
 
+bool GpuApi::isCapturing(hipStream_t stream) const {
+  hipStreamCaptureStatus status = hipStreamCaptureStatusNone;
+  if (!hipStreamIsCapturing)
+    return false;
+  if (hipStreamIsCapturing(stream, &status) == hipSuccess)
+    return status == hipStreamCaptureStatusActive;
+  (void)hipGetLastError(); // The error is not the client's.
+  return false;
+}
+
 ErrorOr<std::string> GpuApi::readProperty(size_t offset) const {
   int device = 0;
   if (Status status = checkOwn(hipGetDevice(&device), "hipGetDevice");

@@ -65,6 +65,11 @@ public:
   /// The functions that OtherRuntime.h needs; null where a runtime lacks them.
   decltype(&::hipPointerGetAttributes) hipPointerGetAttributes = nullptr;
   decltype(&::hipStreamGetFlags) hipStreamGetFlags = nullptr;
+  /// The functions that isCapturing() and allocations while a client captures
+  /// a graph need; null where a runtime lacks them.
+  decltype(&::hipStreamIsCapturing) hipStreamIsCapturing = nullptr;
+  decltype(&::hipThreadExchangeStreamCaptureMode)
+      hipThreadExchangeStreamCaptureMode = nullptr;
 
   /// Whether the runtime has allocated or registered the memory at `pointer`.
   /// False if it cannot tell.
@@ -74,6 +79,10 @@ public:
   bool isDeviceMemory(const void *pointer) const;
   /// Whether the runtime has created the stream. False if it cannot tell.
   bool knowsStream(hipStream_t stream) const;
+
+  /// Whether the stream's calls become part of a graph. False if the runtime
+  /// cannot tell.
+  bool isCapturing(hipStream_t stream) const;
 
   /// File that the symbols came from, for messages.
   const std::string &getPath() const { return path; }

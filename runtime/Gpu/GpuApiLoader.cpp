@@ -86,6 +86,12 @@ ErrorOr<GpuApi> GpuApiLoader::resolve(void *library, std::string path) {
           dlsym(library, "hipPointerGetAttributes"));
   api.hipStreamGetFlags = reinterpret_cast<decltype(api.hipStreamGetFlags)>(
       dlsym(library, "hipStreamGetFlags"));
+  api.hipStreamIsCapturing =
+      reinterpret_cast<decltype(api.hipStreamIsCapturing)>(
+          dlsym(library, "hipStreamIsCapturing"));
+  api.hipThreadExchangeStreamCaptureMode =
+      reinterpret_cast<decltype(api.hipThreadExchangeStreamCaptureMode)>(
+          dlsym(library, "hipThreadExchangeStreamCaptureMode"));
   // HIP 6 keeps the old name, with the old struct, for programs of HIP 5.
   void *properties = dlsym(library, "hipGetDevicePropertiesR0600");
   api.architectureOffset = kArchitectureOffsetR0600;

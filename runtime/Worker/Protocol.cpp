@@ -90,7 +90,7 @@ public:
     // nothing.
     if (count > rest.size() / 8)
       return fail();
-    for (values.resize(count); T & value : values)
+    for (values.resize(count); T &value : values)
       visit(value);
   }
   void map(TensorMap &value) {
@@ -140,6 +140,7 @@ static void visitLaunch(Archive &archive, Recipe &launch) {
   archive.number(launch.dynamicLdsBytes);
   archive.choice(launch.isDependent, /*last=*/true);
   archive.size(launch.workgroups);
+  archive.size(launch.workspace);
   archive.list(launch.maps, [&](auto &map) { archive.map(map); });
   archive.list(launch.args, [&](auto &arg) {
     archive.choice(arg.kind, KernelArg::Divisor);

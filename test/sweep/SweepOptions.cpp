@@ -20,6 +20,8 @@ there was one.
   --state FILE        keep in FILE how far the sweep is, and go on from there
   --direction WORD    convolutions only: fwd, bwd or wrw
   --row-wise              draw row-wise operations instead of convolutions
+  --members N         of each problem N with other batch, spatial sizes or rows,
+                      all served by the kernel for unknown sizes of their family
   --misaligned         each tensor begins one element into its memory
   --allow-refusals    a problem that no kernel covers is no failure
   --help              this text
@@ -72,6 +74,8 @@ static Status parseValue(const std::string &flag, const std::string &word,
     return parseNumber(flag, word, options.from);
   if (flag == "--count")
     return parseNumber(flag, word, options.count);
+  if (flag == "--members")
+    return parseNumber(flag, word, options.members);
   if (flag == "--direction")
     return parseDirection(word, options.space);
   if (flag == "--run-below")

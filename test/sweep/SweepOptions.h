@@ -25,6 +25,9 @@ struct SweepOptions {
   std::string stateFile;
   /// Valid problems that no kernel covers are counted and are no failures.
   bool allowRefusals = false;
+  /// So many problems follow each other that differ in sizes only, and are
+  /// served by kernels for unknown sizes; 0: each gets its own kernel.
+  int64_t members = 0;
   /// Each tensor begins one element behind the begin of its memory.
   bool misplaced = false;
   bool help = false;

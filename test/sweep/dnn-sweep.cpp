@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/DriverCommand/DriverCommand.h"
+#include "test/sweep/DrawMember.h"
 #include "test/sweep/Progress.h"
 #include "test/sweep/SweepOptions.h"
 #include "test/sweep/SweepState.h"
@@ -67,8 +68,7 @@ static Outcome runOne(Engine &engine, const Problem &problem, int64_t index,
                                       /*shared=*/{}, placement));
   const PoolProblem &pool = *problem.getPool();
   // NaNs and infinities test a maximum; sums of them would hide errors.
-  bool isChoice =
-      isMaximum(pool.mode) && pool.direction == Direction::Forward;
+  bool isChoice = isMaximum(pool.mode) && pool.direction == Direction::Forward;
   return summarize(test::runPool(
       engine, pool, isChoice ? PoolData::Specials : PoolData::Uniform, seed,
       /*sample=*/0, placement));
@@ -90,10 +90,13 @@ static void printFailure(const SweepOptions &options, int64_t index,
                                  ? "--seed " + std::to_string(options.seed)
                                  : "--list " + options.listFile;
   std::printf(
-      "dnn-driver %s\n  # %s\n  # dnn-sweep %s%s --from %lld --count 1\n"
+      "dnn-driver %s\n  # %s\n  # dnn-sweep %s%s%s --from %lld --count 1\n"
       "  # %s%s%s: %s\n",
       toDriverCommand(problem).c_str(), problem.toNetworkConfig().c_str(),
       source.c_str(), options.misplaced ? " --misaligned" : "",
+      options.members > 0
+          ? (" --members " + std::to_string(options.members)).c_str()
+          : "",
       static_cast<long long>(index), outcome.getVerdict(),
       outcome.tile.empty() ? "" : ", ", outcome.tile.c_str(),
       outcome.text.c_str());
@@ -120,6 +123,30 @@ static void sweepOne(Engine &engine, const SweepOptions &options,
     printFailure(options, index, problem, outcome);
 }
 
+/// Problem number `index` of the sweep.
+static Problem getProblem(const SweepOptions &options,
+                          const std::vector<Problem> &list, int64_t index) {
+  const int64_t members = std::max<int64_t>(options.members, 1);
+  const int64_t base = index / members;
+  const Problem problem = options.listFile.empty()
+                              ? drawAny(options.seed, base, options.space)
+                              : list[base];
+  if (options.members == 0)
+    return problem;
+  const double most = std::min(options.runBelow, options.space.maxFlops);
+  return drawMember(problem, options.seed + index, most);
+}
+
+/// A sweep of members has kernels for unknown sizes only, where there are any.
+static ErrorOr<std::unique_ptr<Engine>>
+createEngine(const GpuApi &gpu, const SweepOptions &options) {
+  EngineOptions made;
+  made.compiler = createJitCompiler();
+  if (options.members > 0)
+    made.generic = {GenericUse::Keep, /*shapesBefore=*/0};
+  return Engine::create(gpu, std::move(made));
+}
+
 static Status runSweep(const SweepOptions &options,
                        const std::vector<Problem> &list, SweepState &state) {
   // The compiler is part of this program and does not report a malformed tile
@@ -131,19 +158,15 @@ static Status runSweep(const SweepOptions &options,
   // A device without a target is one error here, not one for each problem.
   if (Status status = (*gpu)->getTarget().getStatus(); !status.isOk())
     return status;
-  ErrorOr<std::unique_ptr<Engine>> engine =
-      Engine::create(**gpu, {createJitCompiler(), ""});
+  ErrorOr<std::unique_ptr<Engine>> engine = createEngine(**gpu, options);
   if (!engine)
     return engine.getStatus();
   const int64_t end = options.from + options.count;
   Progress progress(options.from, end);
   while (state.next < end) {
     progress.show(state);
-    const Problem problem =
-        options.listFile.empty()
-            ? drawAny(options.seed, state.next, options.space)
-            : list[state.next];
-    sweepOne(**engine, options, problem, state.next, state);
+    sweepOne(**engine, options, getProblem(options, list, state.next),
+             state.next, state);
     ++state.next;
     // Writing the state for every problem would wear out the disk; this way a
     // sweep that is stopped repeats a few problems.
@@ -153,6 +176,12 @@ static Status runSweep(const SweepOptions &options,
         return saved;
   }
   progress.finish(state);
+  const EngineCounters &counters = (*engine)->getCounters();
+  if (options.members > 0)
+    std::printf("%llu problems by kernels for unknown sizes, %llu kernels "
+                "compiled\n",
+                static_cast<unsigned long long>(counters.generic.load()),
+                static_cast<unsigned long long>(counters.compiled.load()));
   return saveState(options, state);
 }
 
@@ -171,7 +200,8 @@ static ErrorOr<std::vector<Problem>> readList(SweepOptions &options) {
   std::vector<Problem> list;
   for (const ListedProblem &listed : file->problems)
     list.push_back(listed.problem);
-  const auto size = static_cast<int64_t>(list.size());
+  const auto size =
+      static_cast<int64_t>(list.size()) * std::max<int64_t>(options.members, 1);
   if (options.from >= size)
     return invalidArgument("--from " + std::to_string(options.from) +
                            " is behind the end of the list");

@@ -36,7 +36,8 @@ def make_parser(doc):
 
 def read_argument(kind, attributes):
     name = re.search(r'dnn\.arg = "([^"]*)"', attributes)
-    return {"kind": kind, "name": name[1]}
+    offset = re.search(r'dnn\.offset = "([^"]*)"', attributes)
+    return {"kind": kind, "name": name[1] + (f"+{offset[1]}" if offset else "")}
 
 
 def read_launch(symbol, signature, attributes):
@@ -94,7 +95,9 @@ def compile_tile(options, config, tile):
         else {"ptx": ptx}
     workspaces = re.findall(r"dnn\.bytes = (\d+)", gpu.stdout)
     return {"launches": read_launches(gpu.stdout), **code,
-            "workspace": max(map(int, workspaces), default=0)}
+            "workspace": max(map(int, workspaces), default=0),
+            "open_workspaces": sorted(set(
+                re.findall(r'dnn\.bytes = "([^"]+)"', gpu.stdout)))}
 
 
 def list_best(options, config, count):

@@ -34,7 +34,7 @@ from ptx.fault import Fault
 from ptx.machine import Machine
 from ptx.memory import GlobalMemory, TensorMap
 from ptx.program import read_program
-from ptx.sizes import bind_launch
+from ptx.sizes import bind_launch, evaluate
 
 # By type: how far an element may be off, as a fraction of itself (the rounding
 # of the result) and of the sum of its products' magnitudes (of operands, of
@@ -59,8 +59,11 @@ def run_tile(tile, convolution, is_late):
     data, letter = convolution.data, convolution.result
     of_channels = 4 * convolution.shapes[letter][-1]
     channel_results = ("t3", "t4") if convolution.norm else ("mean", "variance")
+    shapes = convolution.order_shapes()
+    workspace = max([tile["workspace"], *(
+        evaluate(text, shapes) for text in tile["open_workspaces"])])
     memory = GlobalMemory({name: len(values) for name, values in data.items()}
-                          | {"workspace": tile["workspace"],
+                          | {"workspace": workspace,
                              **dict.fromkeys(channel_results, of_channels)})
     for name in data.keys() - {letter}:
         memory.get(name, len(data[name]))[:] = data[name]
@@ -70,7 +73,7 @@ def run_tile(tile, convolution, is_late):
         tensor, _, offset = name.partition("+")
         return memory.addresses[tensor] + int(offset or 0)
     for launch in tile["launches"]:
-        launch = bind_launch(launch, convolution.shapes)
+        launch = bind_launch(launch, shapes)
         maps = [TensorMap.parse(text, locate(text.split(":")[0]))
                 for text in launch["maps"]]
         machine = Machine(kernels[launch["symbol"]], memory,

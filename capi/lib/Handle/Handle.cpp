@@ -113,17 +113,42 @@ Status miopenHandle::launchSpecially(const LoadedKernel &kernel,
   return status;
 }
 
+namespace {
+/// While it lives, this thread may allocate although a graph is captured.
+class RelaxedCapture {
+public:
+  explicit RelaxedCapture(const GpuApi &gpu) : gpu(gpu) { exchange(); }
+  ~RelaxedCapture() { exchange(); }
+  RelaxedCapture(const RelaxedCapture &) = delete;
+  RelaxedCapture &operator=(const RelaxedCapture &) = delete;
+
+private:
+  void exchange() {
+    if (gpu.hipThreadExchangeStreamCaptureMode)
+      (void)gpu.hipThreadExchangeStreamCaptureMode(&mode);
+  }
+  const GpuApi &gpu;
+  hipStreamCaptureMode mode = hipStreamCaptureModeRelaxed;
+};
+} // namespace
+
 ErrorOr<void *> miopenHandle::getScratch(size_t bytes) {
   if (bytes == 0)
     return nullptr;
-  if (!scratch || scratch->getByteSize() < bytes || scratchStream != stream) {
+  const GpuApi &gpu = engine.getGpu();
+  const bool isCaptured = gpu.isCapturing(stream);
+  if (!scratch || scratch->getByteSize() < bytes || scratchStream != stream ||
+      isScratchCaptured != isCaptured) {
+    const RelaxedCapture relaxed(gpu);
+    if (scratch && isScratchCaptured)
+      graphScratch.push_back(std::move(*scratch));
     scratch.reset(); // hipFree waits for the kernels that use it.
-    ErrorOr<DeviceBuffer> buffer =
-        DeviceBuffer::allocate(engine.getGpu(), bytes);
+    ErrorOr<DeviceBuffer> buffer = DeviceBuffer::allocate(gpu, bytes);
     if (!buffer)
       return buffer.getStatus();
     scratch.emplace(std::move(*buffer));
     scratchStream = stream;
+    isScratchCaptured = isCaptured;
   }
   return scratch->get();
 }

@@ -14,6 +14,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 /// A stream and how its kernels are timed. Owned by the client; used by one
 /// thread at a time. The handle owns the events and the scratch memory and
@@ -55,6 +56,8 @@ struct miopenHandle {
   /// Scratch memory of at least `bytes` bytes; null if that is 0. All kernels
   /// on the stream share it, which is safe because they run one after another.
   /// Waits for the device when the memory grows or the stream has changed.
+  /// A graph that is being captured has its own, which lives as long as the
+  /// handle: graphs share it only if nothing else used any between them.
   tessera::ErrorOr<void *> getScratch(size_t bytes);
 
   /// Launches a kernel, waits for it and sets `timeMs`.
@@ -89,6 +92,9 @@ private:
   bool isLaunchPlain = false;
   std::optional<Events> events;
   std::optional<tessera::DeviceBuffer> scratch;
+  bool isScratchCaptured = false; ///< A graph uses `scratch`.
+  /// What graphs use, and this handle no more.
+  std::vector<tessera::DeviceBuffer> graphScratch;
   hipStream_t scratchStream = nullptr; ///< Its kernels may still use `scratch`.
 };
 

@@ -106,7 +106,7 @@ ApiResult RnnExecution::backwardData(const void *dy, const void *w, void *dx,
           beginState(pass, dFinal.hidden, dInitial.hidden, space.hidden);
       if (net.isLstm())
         pass.cell = beginState(pass, dFinal.cell, dInitial.cell, space.cell);
-      if (task.fusesSteps())
+      if (task.fusesSteps(kMostFusedGradients))
         backwardFused(pass, dOutput);
       else
         for (int64_t i = steps; i-- > 0;)

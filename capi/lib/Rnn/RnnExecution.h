@@ -33,8 +33,9 @@ struct RnnTask {
   RnnSequences seqs;
   const miopenDropoutDescriptor *dropout = nullptr; ///< Null without dropout.
 
-  /// Whether one launch makes a step: the product and what follows it.
-  bool fusesSteps() const;
+  /// Whether one launch makes a step, the product and what follows it, of at
+  /// most so many products of elements.
+  bool fusesSteps(int64_t mostProducts) const;
   RnnExtent getExtent() const {
     return {seqs.totalRows, seqs.getBatch(), seqs.isPacked, dropout != nullptr};
   }

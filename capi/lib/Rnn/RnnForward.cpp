@@ -111,7 +111,7 @@ void RnnExecution::forwardStep(const Pass &pass, int64_t step,
 
 void RnnExecution::forwardPass(const Pass &pass, const RnnMatrix &gates,
                                const RnnMatrix &output) {
-  if (task.fusesSteps())
+  if (task.fusesSteps(kMostFusedProducts))
     return forwardFused(pass, gates, output);
   for (int64_t i = 0; i < seqs.getSteps(); ++i)
     forwardStep(pass, getStepNumber(pass, i), gates, output);
@@ -130,7 +130,7 @@ ApiResult RnnExecution::forward(const void *x, const void *w, void *y,
         isTraining ? reserve.layers[layer].gates : space.gates[0];
     const RnnMatrix output = getOutput(layer, last);
     const void *bias = getBias(net.getInputBias(layer));
-    if (task.fusesSteps()) {
+    if (task.fusesSteps(kMostFusedProducts)) {
       addBiases(layer);
       bias = net.hasBias ? space.bias.data : nullptr;
     }

@@ -16,13 +16,12 @@ using namespace tessera;
 using namespace tessera::capi;
 using enum RowRole;
 
-bool RnnTask::fusesSteps() const {
+bool RnnTask::fusesSteps(int64_t mostProducts) const {
   const int64_t batch = seqs.rows.front();
   if (seqs.rows.back() != batch)
     return false;
-  return batch == 1
-             ? net.getHiddenBytes() <= kMostFusedBytes
-             : batch * net.getGateColumns() * net.hidden <= kMostFusedProducts;
+  return batch == 1 ? net.getHiddenBytes() <= kMostFusedBytes
+                    : batch * net.getGateColumns() * net.hidden <= mostProducts;
 }
 
 int64_t RnnExecution::getStepNumber(const Pass &pass, int64_t i) const {

@@ -20,10 +20,11 @@ namespace tessera::capi {
 /// direction have at most so many bytes.
 inline constexpr int64_t kMostFusedBytes = int64_t(16) << 20;
 
-/// With more sequences, each of them multiplies all weights again, which took
-/// longer on an H100 than a matrix product and a second launch from so many
-/// products of elements on (twice as many: 1.2 to 2.4 times as long).
-inline constexpr int64_t kMostFusedProducts = int64_t(8) << 20;
+/// With more sequences it is if it has at most so many products of elements,
+/// forward and backward, as the times of an H100 say: where they are more, a
+/// matrix product and a second launch are faster.
+inline constexpr int64_t kMostFusedProducts = int64_t(16) << 20;
+inline constexpr int64_t kMostFusedGradients = int64_t(2) << 20;
 
 /// The sizes that decide where things are. Plain data.
 struct RnnExtent {

@@ -92,6 +92,40 @@ Value tessera::reshapeArgument(Value argument, ArrayRef<int64_t> shape) {
                          MemRefType::get(shape, type.getElementType(), layout));
 }
 
+Value tessera::reshapeOpen(Value argument, ArrayRef<SizeExpr> shape) {
+  const auto isOpen = [](const SizeExpr &size) { return !size.getNumber(); };
+  SmallVector<int64_t> numbers;
+  for (const SizeExpr &size : shape)
+    numbers.push_back(size.getNumber().value_or(ShapedType::kDynamic));
+  if (llvm::none_of(shape, isOpen))
+    return reshapeArgument(argument, numbers);
+  SmallVector<Attribute> texts;
+  for (const SizeExpr &size : shape)
+    texts.push_back(StringAttr::get(argument.getContext(), size.toText()));
+  auto function = cast<func::FuncOp>(argument.getParentBlock()->getParentOp());
+  function.setArgAttr(cast<BlockArgument>(argument).getArgNumber(),
+                      dnn::kSizesAttrName,
+                      ArrayAttr::get(argument.getContext(), texts));
+  auto type = cast<MemRefType>(argument.getType());
+  return setArgumentType(argument,
+                         MemRefType::get(numbers, type.getElementType()));
+}
+
+SmallVector<SizeExpr> tessera::getArgumentSizes(Value argument) {
+  auto function = cast<func::FuncOp>(argument.getParentBlock()->getParentOp());
+  const unsigned index = cast<BlockArgument>(argument).getArgNumber();
+  auto name = function.getArgAttrOfType<StringAttr>(index, dnn::kArgAttrName);
+  const std::optional<KernelArg> kind =
+      parseKernelArg(name ? name.getValue() : StringRef());
+  SmallVector<SizeExpr> sizes;
+  for (auto [dim, size] :
+       llvm::enumerate(cast<MemRefType>(argument.getType()).getShape()))
+    sizes.push_back(ShapedType::isDynamic(size) && kind
+                        ? SizeExpr::makeSize(*kind, dim)
+                        : SizeExpr(size));
+  return sizes;
+}
+
 Value tessera::flattenArgument(Value argument) {
   auto type = cast<MemRefType>(argument.getType());
   return setArgumentType(argument, MemRefType::get({type.getNumElements()},

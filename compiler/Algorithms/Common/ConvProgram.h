@@ -10,6 +10,7 @@
 #define TESSERA_COMPILER_ALGORITHMS_COMMON_CONVPROGRAM_H
 
 #include "compiler/Algorithms/Common/PointBuilder.h"
+#include "runtime/Base/SizeExpr.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -88,6 +89,13 @@ mlir::Value setArgumentType(mlir::Value argument, mlir::MemRefType type);
 /// same offset.
 mlir::Value reshapeArgument(mlir::Value argument,
                             llvm::ArrayRef<int64_t> shape);
+
+/// The same where sizes may be unknown: expressions of those of the problem's
+/// tensors. The offset must be 0 then.
+mlir::Value reshapeOpen(mlir::Value argument, llvm::ArrayRef<SizeExpr> shape);
+
+/// The sizes of the type of an argument of a kernel function.
+llvm::SmallVector<SizeExpr> getArgumentSizes(mlir::Value argument);
 
 /// Gives a packed argument of a kernel function a one-dimensional type.
 mlir::Value flattenArgument(mlir::Value argument);

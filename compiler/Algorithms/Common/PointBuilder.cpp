@@ -84,6 +84,12 @@ Size PointBuilder::divideUp(const Size &size, int64_t by) {
   return Size(arith::CeilDivUIOp::create(b, loc, size.value, index(by)));
 }
 
+Size PointBuilder::add(const Size &lhs, const Size &rhs) {
+  if (lhs.isKnown() && rhs.isKnown())
+    return lhs.number + rhs.number;
+  return Size(add(index(lhs), index(rhs)));
+}
+
 Value PointBuilder::index(const Size &value) {
   if (!value.isKnown())
     return value.value;
@@ -148,7 +154,7 @@ PointBuilder::Values PointBuilder::branch(Value condition, ValueRange otherwise,
   return Values(branch.getResults());
 }
 
-PointBuilder::Values PointBuilder::splitPosition(ArrayRef<int64_t> sizes,
+PointBuilder::Values PointBuilder::splitPosition(ArrayRef<Size> sizes,
                                                  Value position) {
   Values point(sizes.size());
   for (size_t d = sizes.size() - 1; d > 0; --d) {
@@ -159,7 +165,7 @@ PointBuilder::Values PointBuilder::splitPosition(ArrayRef<int64_t> sizes,
   return point;
 }
 
-void PointBuilder::shareGroups(Value group, std::array<int64_t, 2> counts,
+void PointBuilder::shareGroups(Value group, const std::array<Size, 2> &counts,
                                llvm::function_ref<void(Value)> first,
                                llvm::function_ref<void(Value)> second) {
   auto isBefore = [&](arith::CmpIPredicate predicate) {
@@ -170,7 +176,10 @@ void PointBuilder::shareGroups(Value group, std::array<int64_t, 2> counts,
     return Values();
   });
   branch(isBefore(arith::CmpIPredicate::uge), {}, [&] {
-    second(add(mul(group, -1), counts[0] + counts[1] - 1));
+    const Size all = add(counts[0], counts[1]);
+    Value back = mul(group, -1);
+    second(all.isKnown() ? add(back, all.number - 1)
+                         : add(add(back, all.value), -1));
     return Values();
   });
 }

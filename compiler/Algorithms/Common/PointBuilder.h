@@ -61,6 +61,7 @@ public:
   Size getSize(mlir::Value memory, int64_t dim);
   Size multiply(const Size &lhs, const Size &rhs);
   Size divideUp(const Size &size, int64_t by);
+  Size add(const Size &lhs, const Size &rhs);
 
   // Index arithmetic. Operations with a neutral constant are not emitted, and
   // dividends must not be negative.
@@ -73,7 +74,7 @@ public:
 
   /// The coordinates of point number `position` of a space of `sizes`, the last
   /// dimension fastest. Past the last point, the first one is out of bounds.
-  Values splitPosition(mlir::ArrayRef<int64_t> sizes, mlir::Value position);
+  Values splitPosition(mlir::ArrayRef<Size> sizes, mlir::Value position);
 
   /// Emits a loop over 0 <= i < count whose `body` maps the carried values to
   /// those of the next iteration.
@@ -88,7 +89,7 @@ public:
   /// one: `first` for `counts[0]` of them, `second` for `counts[1]`. Each gets
   /// a number below its count: the second's counts downwards from the last
   /// workgroup, so that no number is ever negative.
-  void shareGroups(mlir::Value group, std::array<int64_t, 2> counts,
+  void shareGroups(mlir::Value group, const std::array<Size, 2> &counts,
                    llvm::function_ref<void(mlir::Value)> first,
                    llvm::function_ref<void(mlir::Value)> second);
 

@@ -42,6 +42,7 @@ namespace {
 class ChannelsLast final : public Algorithm {
 public:
   std::string_view getName() const override { return kName; }
+  bool takesUnknownSizes() const override { return true; }
   Status check(const Problem &problem, const GpuTarget &target) const override;
   std::vector<Candidate> getCandidates(const Problem &problem,
                                        const GpuTarget &target) const override;
@@ -127,6 +128,13 @@ static ConvProblem getInnerProblem(const ConvProblem &problem,
     inner.hasWidenedOperands = true;
   }
   return inner;
+}
+
+/// The same of a problem that may have unknown sizes.
+static Problem getInner(const Problem &problem,
+                        const Conversions &conversions) {
+  const Problem inner(getInnerProblem(*problem.getConv(), conversions));
+  return problem.isSmall() ? inner.asSmall() : inner;
 }
 
 static ConvertedTraffic getTraffic(const ConvProblem &problem, bool widens) {
@@ -223,17 +231,19 @@ static Status checkAll(const ConvProblem &conv,
 
 /// Whether all tensors can be converted, or all operands, and an algorithm
 /// takes them then.
-static Status checkConversions(const ConvProblem &conv, bool widens,
+static Status checkConversions(const Problem &problem, bool widens,
                                const GpuTarget &target) {
+  const Problem sample = problem.getSample();
+  const ConvProblem &conv = *sample.getConv();
   const ConvertedTraffic traffic = getTraffic(conv, widens);
   if (Status status = checkAll(conv, traffic);
       !status.isOk() && !canStoreResult(conv, traffic, target))
     return status;
-  const Problem inner(
-      getInnerProblem(conv, {.transposed = Transposed::All, .widens = widens}));
+  const Problem inner =
+      getInner(problem, {.transposed = Transposed::All, .widens = widens});
   std::string reasons;
   for (const Algorithm *algorithm : getInnerAlgorithms()) {
-    Status status = algorithm->check(inner, target);
+    Status status = checkAlgorithm(*algorithm, inner, target);
     if (status.isOk())
       return status;
     reasons += (reasons.empty() ? "" : "; ") +
@@ -250,6 +260,9 @@ Status ChannelsLast::check(const Problem &problem,
   for (Layout layout : {conv->xLayout, conv->wLayout, conv->yLayout})
     if (layout != Layout::NHWC && layout != Layout::NCHW)
       return notSupported("transposes packed tensors");
+  // Of unknown sizes, images that are not transposed have no products.
+  if (problem.hasUnknownSizes())
+    return checkConversions(problem, /*widens=*/false, target);
   const ConvertedTraffic traffic(*conv);
   const Problem filter(
       getInnerProblem(*conv, {.transposed = Transposed::Filter}));
@@ -257,9 +270,9 @@ Status ChannelsLast::check(const Problem &problem,
       getImplicitGemm().check(filter, target).isOk())
     return Status::ok();
   if (isWorthWidening(*conv, target) &&
-      checkConversions(*conv, /*widens=*/true, target).isOk())
+      checkConversions(problem, /*widens=*/true, target).isOk())
     return Status::ok();
-  return checkConversions(*conv, /*widens=*/false, target);
+  return checkConversions(problem, /*widens=*/false, target);
 }
 
 /// What the launches take that convert.
@@ -304,13 +317,15 @@ static double estimateLaneStores(const ConvProblem &conv,
 }
 
 /// Appends the tiles of `algorithm` for `conv` with converted tensors.
-static void addCandidates(const Algorithm &algorithm, const ConvProblem &conv,
+static void addCandidates(const Algorithm &algorithm, const Problem &problem,
                           const Conversions &conversions,
                           const GpuTarget &target,
                           std::vector<Candidate> &candidates) {
-  const Problem inner(getInnerProblem(conv, conversions));
-  if (!algorithm.check(inner, target).isOk())
+  const Problem inner = getInner(problem, conversions);
+  if (!checkAlgorithm(algorithm, inner, target).isOk())
     return;
+  const Problem sample = problem.getSample();
+  const ConvProblem &conv = *sample.getConv();
   const bool storesResult = conversions.transposed == Transposed::Operands;
   const double converting = estimateClocks(conv, conversions, target);
   for (const Candidate &candidate : algorithm.getCandidates(inner, target)) {
@@ -327,17 +342,19 @@ static void addCandidates(const Algorithm &algorithm, const ConvProblem &conv,
 }
 
 /// Those that convert all tensors, or the operands alone.
-static void addCandidates(const ConvProblem &conv, bool widens,
+static void addCandidates(const Problem &problem, bool widens,
                           const GpuTarget &target,
                           std::vector<Candidate> &candidates) {
+  const Problem sample = problem.getSample();
+  const ConvProblem &conv = *sample.getConv();
   const ConvertedTraffic traffic = getTraffic(conv, widens);
   if (checkAll(conv, traffic).isOk())
     for (const Algorithm *algorithm : getInnerAlgorithms())
-      addCandidates(*algorithm, conv, {Transposed::All, widens}, target,
+      addCandidates(*algorithm, problem, {Transposed::All, widens}, target,
                     candidates);
-  if (canStoreResult(conv, traffic, target))
+  if (!problem.hasUnknownSizes() && canStoreResult(conv, traffic, target))
     for (const Algorithm *algorithm : {&getImplicitGemm(), &getPacked()})
-      addCandidates(*algorithm, conv, {Transposed::Operands, widens}, target,
+      addCandidates(*algorithm, problem, {Transposed::Operands, widens}, target,
                     candidates);
 }
 
@@ -346,12 +363,14 @@ ChannelsLast::getCandidates(const Problem &problem,
                             const GpuTarget &target) const {
   const ConvProblem &conv = *problem.getConv();
   std::vector<Candidate> candidates;
-  addCandidates(conv, /*widens=*/false, target, candidates);
+  addCandidates(problem, /*widens=*/false, target, candidates);
+  if (problem.hasUnknownSizes())
+    return candidates;
   if (isFilterWorthTrying(conv, ConvertedTraffic(conv), target))
-    addCandidates(getImplicitGemm(), conv, {Transposed::Filter, false}, target,
-                  candidates);
+    addCandidates(getImplicitGemm(), problem, {Transposed::Filter, false},
+                  target, candidates);
   if (isWorthWidening(conv, target))
-    addCandidates(conv, /*widens=*/true, target, candidates);
+    addCandidates(problem, /*widens=*/true, target, candidates);
   return candidates;
 }
 
@@ -361,7 +380,7 @@ ChannelsLast::getCandidates(const Problem &problem,
 
 /// The tensors that are not channels last, or are widened; then `conv` is the
 /// inner convolution.
-static SmallVector<ConvertedTensor>
+static std::vector<ConvertedTensor>
 convertTensors(dnn::ConvOp conv, const Conversions &conversions) {
   const Transposed transposed = conversions.transposed;
   const bool putsOutputsLast =
@@ -369,7 +388,7 @@ convertTensors(dnn::ConvOp conv, const Conversions &conversions) {
       hasOutputsLast(conv.getDirection() == dnn::ConvDirection::BackwardData,
                      ConvProgram(conv).getOutputsPerGroup(),
                      conv.getElementType().getIntOrFloatBitWidth() / 8);
-  SmallVector<ConvertedTensor> tensors;
+  std::vector<ConvertedTensor> tensors;
   // The layout of `operand` inside.
   auto convert = [&](OpOperand &operand, dnn::Layout layout, bool isFilter,
                      StringRef suffix) {
@@ -466,7 +485,7 @@ LogicalResult ChannelsLast::build(Operation *primitive,
       failed(checkPrefix(conv, transposed, *tile)) ||
       failed(checkConverted(conv, kName, keepsResult)))
     return failure();
-  SmallVector<ConvertedTensor> tensors = convertTensors(conv, conversions);
+  std::vector<ConvertedTensor> tensors = convertTensors(conv, conversions);
   return buildAround(conv, tensors, *inner, *tile, target);
 }
 

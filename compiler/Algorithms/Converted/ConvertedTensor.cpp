@@ -12,21 +12,34 @@
 using namespace mlir;
 using namespace tessera;
 
-/// A tensor that is channels first as matrices, channels by pixels. One that is
-/// channels last is one row, which stays as it is.
-static Matrices getMatrices(MemRefType type, dnn::Layout layout) {
-  if (layout == dnn::Layout::NHWC)
-    return {1, 1, type.getNumElements()};
-  const int64_t batch = type.getDimSize(0), channels = type.getDimSize(1);
-  return {batch, channels, type.getNumElements() / batch / channels};
+static SizeExpr multiply(ArrayRef<SizeExpr> sizes) {
+  SizeExpr product = 1;
+  for (const SizeExpr &size : sizes)
+    product = product * size;
+  return product;
 }
 
-/// A tensor of `type` with channels last, and with elements of `element`.
-static MemRefType getPackedType(MemRefType type, dnn::Layout layout,
-                                Type element) {
-  SmallVector<int64_t> shape(type.getShape());
+/// A tensor that is channels first as matrices, channels by pixels. One that is
+/// channels last is one row, which stays as it is.
+static Matrices getMatrices(ArrayRef<SizeExpr> sizes, dnn::Layout layout) {
+  if (layout == dnn::Layout::NHWC)
+    return {1, 1, multiply(sizes)};
+  return {sizes[0], sizes[1], multiply(sizes.drop_front(2))};
+}
+
+/// The sizes of a tensor with channels last.
+static SmallVector<SizeExpr> putChannelsLast(ArrayRef<SizeExpr> sizes,
+                                             dnn::Layout layout) {
+  SmallVector<SizeExpr> packed(sizes);
   if (layout != dnn::Layout::NHWC)
-    std::rotate(shape.begin() + 1, shape.begin() + 2, shape.end());
+    std::rotate(packed.begin() + 1, packed.begin() + 2, packed.end());
+  return packed;
+}
+
+static MemRefType getPackedType(ArrayRef<SizeExpr> sizes, Type element) {
+  SmallVector<int64_t> shape;
+  for (const SizeExpr &size : sizes)
+    shape.push_back(size.getNumber().value_or(ShapedType::kDynamic));
   return MemRefType::get(shape, element);
 }
 
@@ -53,19 +66,21 @@ ConvertedTensor::ConvertedTensor(dnn::ConvOp conv, OpOperand &operand,
       isTheResult(&conv.getResultOperand() == &operand), suffix(suffix),
       original(cast<BlockArgument>(operand.get()).getArgNumber()) {
   auto type = cast<MemRefType>(operand.get().getType());
-  matrices = getMatrices(type, layout);
-  packed = getPackedType(type, layout, element);
+  const SmallVector<SizeExpr> given = getArgumentSizes(operand.get());
+  matrices = getMatrices(given, layout);
+  sizes = putChannelsLast(given, layout);
+  packed = getPackedType(sizes, element);
   if (hasOutputsLast) {
     const int64_t outputs = type.getDimSize(0);
     matrices = {1, outputs, type.getNumElements() / outputs};
     packed = putOutputsLast(packed);
   }
   if (matrices.isSameTransposed() && type.getElementType() == element) {
-    setArgumentType(function.getArgument(original), packed);
+    setMemory(function.getArgument(original));
     if (isTheResult)
       for (Value extra : conv.getExtras())
         if (cast<MemRefType>(extra.getType()).getRank() > 1)
-          setArgumentType(extra, packed);
+          setMemory(extra);
     return;
   }
   Builder b(function.getContext());
@@ -75,13 +90,35 @@ ConvertedTensor::ConvertedTensor(dnn::ConvOp conv, OpOperand &operand,
        b.getNamedAttr(dnn::kBytesAttrName, b.getI64IntegerAttr(0))});
   (void)function.insertArgument(*workspace, packed, attributes,
                                 function.getLoc());
+  setMemory(function.getArgument(*workspace));
   operand.set(function.getArgument(*workspace));
 }
 
+/// Makes `argument` a tensor as the copy is.
+void ConvertedTensor::setMemory(Value argument) const {
+  if (packed.hasStaticShape())
+    setArgumentType(argument, packed);
+  else
+    reshapeOpen(argument, sizes);
+}
+
+/// A copy begins at a multiple, and so does what follows it.
+static constexpr int64_t kAlignment = 256;
+
+void ConvertedTensor::allocateOpen(SizeExpr &bytes) {
+  const SizeExpr begin = ceilDiv(bytes, kAlignment) * kAlignment;
+  const SizeExpr element = packed.getElementTypeBitWidth() / 8;
+  bytes = begin + ceilDiv(multiply(sizes) * element, kAlignment) * kAlignment;
+  function.setArgAttr(*workspace, dnn::kOffsetAttrName,
+                      StringAttr::get(function.getContext(), begin.toText()));
+}
+
+void ConvertedTensor::setWorkspace(const SizeExpr &bytes) {
+  function.setArgAttr(*workspace, dnn::kBytesAttrName,
+                      StringAttr::get(function.getContext(), bytes.toText()));
+}
+
 void ConvertedTensor::allocate(int64_t &bytes) {
-  if (!workspace)
-    return;
-  constexpr int64_t kAlignment = 256;
   const int64_t element = packed.getElementTypeBitWidth() / 8;
   const int64_t begin = llvm::alignTo(bytes, kAlignment);
   // Some clients count a workspace in dwords.
@@ -122,8 +159,7 @@ static void addKernels(dnn::ConvOp conv,
   }
   if (operands.empty())
     return;
-  if (operands.size() > 1 &&
-      operands[1]->countElements() < operands[0]->countElements())
+  if (operands.size() > 1 && operands[1]->isShorter(*operands[0]))
     std::swap(operands[0], operands[1]);
   std::string suffix;
   for (const ConvertedTensor *operand : operands)
@@ -142,10 +178,11 @@ LogicalResult tessera::checkConverted(dnn::ConvOp conv, StringRef name,
     if (!isa<BlockArgument>(tensor) ||
         !cast<MemRefType>(tensor.getType()).getLayout().isIdentity())
       return conv.emitOpError("needs packed tensors to be transposed");
-  auto result = cast<MemRefType>(conv.getResultOperand().get().getType());
   const bool isTransposed =
       !keepsResult && conv.getResultLayout() != dnn::Layout::NHWC &&
-      !getMatrices(result, dnn::Layout::NCHW).isSameTransposed();
+      !getMatrices(getArgumentSizes(conv.getResultOperand().get()),
+                   dnn::Layout::NCHW)
+           .isSameTransposed();
   for (Value extra : conv.getExtras())
     if (isTransposed && cast<MemRefType>(extra.getType()).getRank() > 1)
       return conv.emitOpError("adds a second tensor to the result, which '")
@@ -179,6 +216,20 @@ static FailureOr<int64_t> findInnerWorkspace(dnn::ConvOp conv,
   return countWorkspace(*copy);
 }
 
+/// Puts copies of unknown size behind those whose size is known.
+static void allocate(ArrayRef<ConvertedTensor *> tensors, int64_t bytes) {
+  for (ConvertedTensor *tensor : tensors)
+    if (!tensor->isOpen())
+      tensor->allocate(bytes);
+  SizeExpr all = bytes;
+  for (ConvertedTensor *tensor : tensors)
+    if (tensor->isOpen())
+      tensor->allocateOpen(all);
+  for (ConvertedTensor *tensor : tensors)
+    if (tensor->isOpen())
+      tensor->setWorkspace(all);
+}
+
 LogicalResult tessera::buildAround(dnn::ConvOp conv,
                                    MutableArrayRef<ConvertedTensor> tensors,
                                    const Algorithm &inner,
@@ -187,12 +238,11 @@ LogicalResult tessera::buildAround(dnn::ConvOp conv,
   FailureOr<int64_t> bytes = findInnerWorkspace(conv, inner, tile, target);
   if (failed(bytes))
     return failure();
+  SmallVector<ConvertedTensor *> copied;
   for (ConvertedTensor &tensor : tensors)
-    tensor.allocate(*bytes);
-  SmallVector<const ConvertedTensor *> copied;
-  for (const ConvertedTensor &tensor : tensors)
     if (tensor.hasCopy())
       copied.push_back(&tensor);
-  addKernels(conv, copied);
+  allocate(copied, *bytes);
+  addKernels(conv, {copied.begin(), copied.end()});
   return inner.build(conv, tile, target);
 }

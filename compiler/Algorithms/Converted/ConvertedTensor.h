@@ -24,16 +24,27 @@ public:
 
   /// Moves the copy behind `bytes` of the workspace, and `bytes` behind it.
   void allocate(int64_t &bytes);
+  void allocateOpen(SizeExpr &bytes);
+  /// The bytes of the whole workspace, if they are unknown.
+  void setWorkspace(const SizeExpr &bytes);
 
+  /// Whether the copy has an unknown size.
+  bool isOpen() const { return !packed.hasStaticShape(); }
+  /// Sizes that are unknown are taken to be large.
+  bool isShorter(const ConvertedTensor &other) const {
+    return !isOpen() && (other.isOpen() || packed.getNumElements() <
+                                               other.packed.getNumElements());
+  }
   bool hasCopy() const { return workspace.has_value(); }
   bool isResult() const { return isTheResult; }
   llvm::StringRef getSuffix() const { return suffix; }
-  int64_t countElements() const { return packed.getNumElements(); }
   /// What makes the copy or, of the result, the tensor of the copy, in
   /// `kernel`, whose arguments are those of the function of the convolution.
   Transposition getTransposition(mlir::func::FuncOp kernel) const;
 
 private:
+  void setMemory(mlir::Value argument) const;
+
   mlir::func::FuncOp function;
   bool isTheResult;
   mlir::StringRef suffix;
@@ -41,6 +52,7 @@ private:
   std::optional<unsigned> workspace; ///< The argument of the copy.
   Matrices matrices;                 ///< As it is given.
   mlir::MemRefType packed;           ///< The copy, in the order of NHWC.
+  llvm::SmallVector<SizeExpr> sizes; ///< Its sizes.
 };
 
 /// Fails with an error if a tensor of `conv` is not packed, or if a result that

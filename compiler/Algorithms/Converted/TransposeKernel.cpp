@@ -131,17 +131,21 @@ static bool wantsHalves(int64_t length, int64_t side) {
 }
 
 /// 4096 elements, or 1024 of eight bytes: 64 by 64, 32 by 128, or 16 by 256.
+/// Lengths that are unknown are taken to be large.
 static TileShape chooseTile(const Matrices &matrices, int64_t elementBytes) {
   constexpr int64_t kSide = 64, kSideOfF64 = 32, kShort = 16, kLongest = 4;
+  constexpr int64_t kLarge = int64_t(1) << 30;
+  const int64_t rows = matrices.rows.getNumber().value_or(kLarge);
+  const int64_t columns = matrices.columns.getNumber().value_or(kLarge);
   const int64_t side = elementBytes > kLongest ? kSideOfF64 : kSide;
   const int64_t longer = side * side / kShort;
-  if (matrices.columns <= kShort)
+  if (columns <= kShort)
     return {longer, kShort};
-  if (matrices.rows <= kShort)
+  if (rows <= kShort)
     return {kShort, longer};
-  if (wantsHalves(matrices.rows, side) && matrices.columns >= 2 * side)
+  if (wantsHalves(rows, side) && columns >= 2 * side)
     return {side / 2, 2 * side};
-  if (wantsHalves(matrices.columns, side) && matrices.rows >= 2 * side)
+  if (wantsHalves(columns, side) && rows >= 2 * side)
     return {2 * side, side / 2};
   return {side, side};
 }
@@ -149,16 +153,15 @@ static TileShape chooseTile(const Matrices &matrices, int64_t elementBytes) {
 namespace {
 /// How a workgroup moves each tile of a transposition.
 struct TilePlan {
-  Matrices matrices;
   TileShape tile;
   TileWalk loads, stores;
   TileLayout layout;
 
-  /// Tiles as images, columns and rows.
-  std::array<int64_t, 3> getTiles() const {
-    return {matrices.batch,
-            llvm::divideCeilSigned(matrices.columns, tile.columns),
-            llvm::divideCeilSigned(matrices.rows, tile.rows)};
+  /// Tiles of `source` as images, columns and rows.
+  SmallVector<Size> getTiles(PointBuilder &p, Value source) const {
+    return {p.getSize(source, 0),
+            p.divideUp(p.getSize(source, 2), tile.columns),
+            p.divideUp(p.getSize(source, 1), tile.rows)};
   }
 };
 } // namespace
@@ -171,16 +174,16 @@ static int64_t getWidestAccess(MemRefType type, int64_t dim) {
 
 /// Gives the arguments the types of matrices.
 static TilePlan planTiles(const Transposition &job) {
-  const auto [batch, rows, columns] = job.matrices;
-  reshapeArgument(job.source, {batch, rows, columns});
-  reshapeArgument(job.target, {batch, columns, rows});
+  const auto &[batch, rows, columns] = job.matrices;
+  reshapeOpen(job.source, {batch, rows, columns});
+  reshapeOpen(job.target, {batch, columns, rows});
   auto type = cast<MemRefType>(job.source.getType());
   auto target = cast<MemRefType>(job.target.getType());
   const int64_t bytes = type.getElementTypeBitWidth() / 8;
   const TileShape tile = chooseTile(job.matrices, bytes);
   const TileWalk loads{tile, tile.columns, getWidestAccess(type, 2)};
   const TileWalk stores{tile, tile.rows, getWidestAccess(target, 2)};
-  return {job.matrices, tile, loads, stores, {tile, stores.width, bytes}};
+  return {tile, loads, stores, {tile, stores.width, bytes}};
 }
 
 /// The first element of a tile: its image, row and column.
@@ -196,26 +199,23 @@ static PointBuilder::Values getCorner(PointBuilder &p, const TilePlan &plan,
 namespace {
 /// How a workgroup converts a run of elements: each thread some blocks.
 struct RunPlan {
-  int64_t elements, width;
+  int64_t width;
 
   static constexpr int64_t kBlocks = 4; ///< Of a thread.
   int64_t getRun() const { return kThreads * kBlocks * width; }
-  int64_t countRuns() const {
-    return llvm::divideCeilSigned(elements, getRun());
-  }
 };
 } // namespace
 
 /// Makes the arguments flat.
 static RunPlan planRuns(const Transposition &job) {
-  const auto [batch, rows, columns] = job.matrices;
-  const int64_t elements = batch * rows * columns;
+  const auto &[batch, rows, columns] = job.matrices;
+  const SizeExpr elements = batch * rows * columns;
   auto flatten = [&](BlockArgument argument) {
-    Value flat = reshapeArgument(argument, {elements});
+    Value flat = reshapeOpen(argument, {elements});
     return getWidestAccess(cast<MemRefType>(flat.getType()), 0);
   };
   const int64_t loads = flatten(job.source), stores = flatten(job.target);
-  return {elements, std::min(loads, stores)};
+  return {std::min(loads, stores)};
 }
 
 static void convertRun(PointBuilder &p, const Transposition &job,
@@ -239,19 +239,26 @@ namespace {
 /// A transposition in two phases, or a conversion in the first one.
 class Job {
 public:
-  explicit Job(const Transposition &job)
+  /// `p` is in front of the points.
+  Job(const Transposition &job, PointBuilder &p)
       : job(job),
         runs(job.matrices.isSameTransposed() ? std::optional(planRuns(job))
                                              : std::nullopt),
-        tiles(runs ? std::nullopt : std::optional(planTiles(job))) {}
+        tiles(runs ? std::nullopt : std::optional(planTiles(job))) {
+    if (runs)
+      groups = {p.divideUp(p.getSize(job.source, 0), runs->getRun())};
+    else
+      groups = tiles->getTiles(p, job.source);
+  }
 
   /// The numbers of workgroups along each dimension.
-  SmallVector<int64_t> getGroups() const {
-    if (runs)
-      return {runs->countRuns()};
-    return llvm::to_vector(tiles->getTiles());
+  ArrayRef<Size> getGroups() const { return groups; }
+  Size countGroups(PointBuilder &p) const {
+    Size count = groups.front();
+    for (const Size &size : ArrayRef(groups).drop_front())
+      count = p.multiply(count, size);
+    return count;
   }
-  int64_t countGroups() const { return llvm::product_of(getGroups()); }
   /// Of memory that threads share.
   int64_t countShared() const {
     return tiles ? tiles->layout.countElements() : 0;
@@ -277,16 +284,17 @@ private:
   Transposition job;
   std::optional<RunPlan> runs;
   std::optional<TilePlan> tiles;
+  SmallVector<Size> groups;
 };
 } // namespace
 
 void tessera::emitTranspose(func::FuncOp kernel, const Transposition &only) {
-  const Job job(only);
   OpBuilder b(kernel.getBody().front().getTerminator());
   PointBuilder p(b, kernel.getLoc());
-  SmallVector<int64_t> sizes = job.getGroups();
+  const Job job(only, p);
+  SmallVector<Size> sizes(job.getGroups());
   sizes.push_back(kThreads);
-  ValueRange at = p.forEachPoint(sizes, kThreads);
+  ValueRange at = p.forEachPointOf(sizes, kThreads);
   if (job.countShared() == 0)
     return job.load(p, Value(), at.drop_back(), at.back());
   Value shared = p.makeShared(job.getSourceElement(), {job.countShared()});
@@ -297,11 +305,12 @@ void tessera::emitTranspose(func::FuncOp kernel, const Transposition &only) {
 
 void tessera::emitTransposes(func::FuncOp kernel, const Transposition &first,
                              const Transposition &second) {
-  const std::array jobs = {Job(first), Job(second)};
-  const std::array counts = {jobs[0].countGroups(), jobs[1].countGroups()};
   OpBuilder b(kernel.getBody().front().getTerminator());
   PointBuilder p(b, kernel.getLoc());
-  ValueRange at = p.forEachPoint({counts[0] + counts[1], kThreads}, kThreads);
+  const std::array jobs = {Job(first, p), Job(second, p)};
+  const std::array counts = {jobs[0].countGroups(p), jobs[1].countGroups(p)};
+  ValueRange at =
+      p.forEachPointOf({p.add(counts[0], counts[1]), kThreads}, kThreads);
   Value group = at[0], thread = at[1];
   Value shared;
   using Phase = void (Job::*)(PointBuilder &, Value, ValueRange, Value) const;

@@ -3,16 +3,21 @@
 #ifndef TESSERA_COMPILER_ALGORITHMS_CONVERTED_TRANSPOSEKERNEL_H
 #define TESSERA_COMPILER_ALGORITHMS_CONVERTED_TRANSPOSEKERNEL_H
 
+#include "runtime/Base/SizeExpr.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace tessera {
 
-/// A batch of matrices in memory, each packed by rows.
+/// A batch of matrices in memory, each packed by rows; numbers, or expressions
+/// of sizes that are unknown.
 struct Matrices {
-  int64_t batch, rows, columns;
+  SizeExpr batch, rows, columns;
 
   /// Whether the transposed ones are the same memory.
-  bool isSameTransposed() const { return rows == 1 || columns == 1; }
+  bool isSameTransposed() const {
+    return rows == SizeExpr(1) || columns == SizeExpr(1);
+  }
 };
 
 /// `target`, [batch, columns, rows], becomes the transposed matrices of

@@ -176,6 +176,7 @@ class Depthwise final : public Algorithm {
 public:
   std::string_view getName() const override { return "depthwise"; }
   bool takesUnaligned() const override { return true; }
+  bool takesUnknownSizes() const override { return true; }
   bool needsWorkspace(const ConvProblem &conv,
                       const TileConfig &) const override {
     return conv.direction == Direction::BackwardWeights;
@@ -189,9 +190,13 @@ public:
 } // namespace
 
 Status Depthwise::check(const Problem &problem, const GpuTarget &) const {
-  const ConvProblem *conv = problem.getConv();
+  const Problem sample = problem.getSample();
+  const ConvProblem *conv = sample.getConv();
   if (!conv)
     return notSupported("solves convolutions");
+  if (problem.hasUnknownSizes() &&
+      conv->direction == Direction::BackwardWeights)
+    return notSupported("needs known sizes to split backward weights");
   int64_t inputs = conv->inChannels / conv->groups;
   int64_t outputs = conv->outChannels / conv->groups;
   if (conv->groups == 1 || std::max(inputs, outputs) > kMaxChannels)
@@ -216,11 +221,23 @@ Status Depthwise::check(const Problem &problem, const GpuTarget &) const {
   return Status::ok();
 }
 
+/// Whether every workgroup has only whole pixels, whatever their number.
+static bool fillsWorkgroups(int64_t groups, const DepthwiseTile &tile) {
+  return groups / tile.groups % tile.threads == 0;
+}
+
 std::vector<Candidate> Depthwise::getCandidates(const Problem &problem,
                                                 const GpuTarget &target) const {
-  const ConvProblem &conv = *problem.getConv();
+  const Problem sample = problem.getSample();
+  const ConvProblem &conv = *sample.getConv();
   std::vector<Candidate> all =
       getDepthwiseCandidates(conv, target, getDepthwiseRates(target));
+  for (Candidate &candidate : all)
+    if (problem.hasUnknownSizes()) {
+      DepthwiseTile tile = *parseDepthwiseTile(candidate.tile);
+      tile.sharesFilters &= fillsWorkgroups(conv.groups, tile);
+      candidate.tile = tile.toConfig();
+    }
   if (problem.isUnaligned())
     for (Candidate &candidate : all)
       candidate.tile = chooseUnalignedTile(conv, target).toConfig();
@@ -270,17 +287,22 @@ static bool sharesEvenly(const ConvProgram &program,
     return true;
   bool isForward = program.hasDirection(dnn::ConvDirection::Forward);
   const ConvTensor &result = isForward ? program.y : program.x;
-  int64_t points =
-      result.getType().getDimSize(0) *
-      llvm::divideCeilSigned(result.getSpatialSize(0),
-                             tile.rows * tile.iterations) *
-      llvm::divideCeilSigned(result.getSpatialSize(1), tile.columns) *
-      (program.dims.groups / tile.groups);
+  auto countBlocks = [&](int64_t dim, int64_t size) {
+    return llvm::divideCeilSigned(result.getType().getDimSize(dim), size);
+  };
+  const bool isFull =
+      fillsWorkgroups(program.dims.groups, tile) ||
+      (result.getType().hasStaticShape() &&
+       countBlocks(result.getOuterDim(), 1) *
+               countBlocks(result.getSpatialDim(0),
+                           tile.rows * tile.iterations) *
+               countBlocks(result.getSpatialDim(1), tile.columns) *
+               (program.dims.groups / tile.groups) % tile.threads ==
+           0);
   MemRefType filter = program.w.getType();
   int64_t bytes = filter.getNumElements() / program.dims.groups * tile.groups *
                   filter.getElementTypeBitWidth() / 8;
-  return result.hasChannelsInnermost() && points % tile.threads == 0 &&
-         tile.canShare(bytes);
+  return result.hasChannelsInnermost() && isFull && tile.canShare(bytes);
 }
 
 /// Whether `tile` can compute this convolution.
@@ -297,7 +319,8 @@ static bool fits(const ConvProgram &program, const DepthwiseTile &tile,
          (isData ? tile.splits * tile.summed * tile.tapSplits == 1 &&
                        !tile.loadsAhead && !tile.isStreamed &&
                        tile.stages == 0 && sharesEvenly(program, tile)
-                 : sumsEvenly(d, tile) && !tile.sharesFilters &&
+                 : program.x.getType().hasStaticShape() &&
+                       sumsEvenly(d, tile) && !tile.sharesFilters &&
                        canHaveBoxes(program, tile, target)) &&
          (!isBackward ||
           (tile.rows % d.strideH == 0 && tile.columns % d.strideW == 0)) &&

@@ -91,17 +91,18 @@ private:
 } // namespace
 
 void DepthwiseProgram::makePoint() {
-  int64_t groupBlocks = program.dims.groups / tile.groups;
-  int64_t blocks[] = {
-      llvm::divideCeilSigned(result.getSpatialSize(0),
-                             tile.rows * tile.iterations),
-      llvm::divideCeilSigned(result.getSpatialSize(1), tile.columns)};
-  int64_t images = result.getType().getDimSize(0);
+  const Size groupBlocks = program.dims.groups / tile.groups;
+  auto getSize = [&](int64_t dim) { return p.getSize(result.memory, dim); };
+  const std::array<Size, 2> blocks = {
+      p.divideUp(getSize(result.getSpatialDim(0)), tile.rows * tile.iterations),
+      p.divideUp(getSize(result.getSpatialDim(1)), tile.columns)};
+  const Size images = getSize(result.getOuterDim());
   ValueRange point =
-      channelsLast ? p.forEachPoint({images, blocks[0], blocks[1], groupBlocks},
-                                    tile.threads)
-                   : p.forEachPoint({images, groupBlocks, blocks[0], blocks[1]},
-                                    tile.threads);
+      channelsLast
+          ? p.forEachPointOf({images, blocks[0], blocks[1], groupBlocks},
+                             tile.threads)
+          : p.forEachPointOf({images, groupBlocks, blocks[0], blocks[1]},
+                             tile.threads);
   setResident(p, tile);
   image = point[0];
   groupBlock = point[channelsLast ? 3 : 1];

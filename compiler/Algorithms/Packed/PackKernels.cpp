@@ -244,10 +244,12 @@ static void packBoth(PointBuilder &p, ArrayRef<Packing> packings) {
   Value thread = at[1];
   auto pack = [&](const Packing &packing, Value number) {
     Value position = p.add(p.mul(number, kThreads), thread);
-    packing.packPoint(p, p.splitPosition(packing.points, position));
+    const SmallVector<Size> sizes(ArrayRef<int64_t>(packing.points));
+    packing.packPoint(p, p.splitPosition(sizes, position));
   };
   p.shareGroups(
-      at[0], counts, [&](Value number) { pack(packings[0], number); },
+      at[0], {counts[0], counts[1]},
+      [&](Value number) { pack(packings[0], number); },
       [&](Value number) { pack(packings[1], number); });
 }
 

@@ -91,7 +91,7 @@ RowGroup::Values RowGroup::visitIterations(int64_t first, int64_t end,
 
 RowGroup::Values RowGroup::forEachBlock(Region &region, ValueRange init,
                                         Visitor visit) {
-  const int64_t atOnce = program.g.getBlocksAtOnce(program.getSharedRows());
+  const int64_t atOnce = blocksAtOnce;
   const int64_t iterations = getIterations();
   Values carried(init);
   if (isKept())

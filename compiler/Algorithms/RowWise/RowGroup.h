@@ -50,7 +50,8 @@ public:
            const ThreadPosition &position)
       : program(program), p(program.p), threads(tile.threads),
         groups(tile.groups), thread(position.thread), group(position.group),
-        splits(position.split ? tile.splits : 1), split(position.split) {}
+        splits(position.split ? tile.splits : 1), split(position.split),
+        blocksAtOnce(tile.getBlocksAtOnce()) {}
   /// Row group `group` of `groups`; `thread` is one of its `threads`, a power
   /// of two.
   RowGroup(RowWiseProgram &program, int64_t threads, Value thread,
@@ -107,6 +108,7 @@ private:
   /// splits; null if rows are not split.
   const int64_t splits = 1;
   const Value split;
+  const int64_t blocksAtOnce = RowWiseTile().getBlocksAtOnce();
   std::map<int64_t, RowWiseBlock> kept; ///< Blocks in registers, by iteration.
   /// Shared memory by type, word of a fold, and buffer. Double buffering saves
   /// a barrier: one buffer is written while slower threads still read the

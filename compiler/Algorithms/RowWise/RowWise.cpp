@@ -60,7 +60,10 @@ static void addTiles(const RowWiseGeometry &g, const GpuTarget &target,
                      const RowWiseRates &rates, int vector, int size,
                      std::array<int, 2> shared,
                      std::vector<Candidate> &candidates) {
-  for (int threads = 1; threads <= size; threads *= 2) {
+  constexpr int kFewestSharing = 16; // Fewer were slow on an H100.
+  const bool areShared = shared[0] * shared[1] > 1;
+  for (int threads = areShared ? kFewestSharing : 1; threads <= size;
+       threads *= 2) {
     const RowWiseTile tile{vector, threads, size / threads, 1, shared};
     const bool isIdle = threads > 1 && threads >= 2 * g.getBlocksOfRow(vector);
     const bool lacksRows =

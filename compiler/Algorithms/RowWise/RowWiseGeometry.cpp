@@ -162,14 +162,6 @@ void RowWiseGeometry::findSharedDims() {
     sharedDims.push_back(dim);
 }
 
-int RowWiseGeometry::getInnermostRowDim() const {
-  int innermost = vectorDim;
-  for (int dim = 0; dim < getRank(); ++dim)
-    if (!reduced[dim])
-      innermost = dim;
-  return innermost;
-}
-
 int64_t RowWiseGeometry::countSums() const {
   return std::accumulate(reductions.begin(), reductions.end(), int64_t(0));
 }
@@ -212,10 +204,6 @@ bool RowWiseGeometry::isKept(int64_t vector, int64_t step) const {
       words += tensor.words;
   return iterations <= kMaxIterations &&
          iterations * words * vector <= kMaxWords;
-}
-
-int64_t RowWiseGeometry::getBlocksAtOnce(int64_t sharedRows) const {
-  return sharedRows == 1 ? 4 : sharedRows <= 8 ? 2 : 1;
 }
 
 int64_t RowWiseGeometry::getWidestVector() const {

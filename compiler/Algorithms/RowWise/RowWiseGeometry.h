@@ -54,9 +54,6 @@ public:
 
   int getRank() const { return static_cast<int>(lengths.size()); }
   int64_t getElements() const;
-  /// The dimension along which neighbouring row groups have their rows, of rows
-  /// that share inputs.
-  int getInnermostRowDim() const;
   /// The partial results that a thread has of a row.
   int64_t countSums() const;
   int64_t getRows() const;
@@ -75,9 +72,6 @@ public:
   /// Whether a thread that takes every `step`-th block of a row keeps its
   /// blocks in registers from one pass over the row to the next.
   bool isKept(int64_t vector, int64_t step) const;
-  /// The blocks that a thread loads at once if its row is not kept. With rows
-  /// that share loads, registers are few.
-  int64_t getBlocksAtOnce(int64_t sharedRows) const;
   /// The number of elements of the largest useful block: its widest accesses
   /// have 16 bytes.
   int64_t getWidestVector() const;

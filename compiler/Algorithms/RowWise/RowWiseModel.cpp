@@ -102,15 +102,6 @@ static double countAccesses(const RowWiseGeometry &g,
   return elements * std::max(1.0, lines);
 }
 
-/// The rows of a row group that do not share the loads of a tensor.
-static int countDistinct(const RowWiseGeometry &g, const RowWiseTensor &tensor,
-                         const RowWiseTile &tile) {
-  int rows = 1;
-  for (auto [dim, shared] : llvm::zip(g.sharedDims, tile.shared))
-    rows *= tensor.strides[dim] != 0 ? shared : 1;
-  return rows;
-}
-
 /// The number of accesses for one block of a row, or of the rows that share
 /// loads, to tensors that have an element for each element of the row.
 static double countRowAccesses(const RowWiseGeometry &g,
@@ -121,7 +112,7 @@ static double countRowAccesses(const RowWiseGeometry &g,
   for (const RowWiseTensor &tensor : g.tensors)
     if (!g.isOnePerRow(tensor) && tensor.role == role)
       accesses += countAccesses(g, tensor, tile.vector, target, rates) *
-                  countDistinct(g, tensor, tile);
+                  countDistinctRows(g, tensor, tile);
   return accesses;
 }
 
@@ -162,32 +153,22 @@ static Combining getCombining(int64_t threads, int64_t lanes,
   return combining;
 }
 
-/// What rows that share inputs do besides: their sums, which the model does not
-/// count elsewhere, keep a thread busy for longer than its loads.
-static void addSharedRows(RowWiseWork &work, const RowWiseGeometry &g,
-                          const RowWiseTile &tile, double atOnce,
-                          const RowWiseRates &rates) {
+/// The clocks of a wave for the sums of rows that share inputs and to widen
+/// what they load. Other regions have little arithmetic, which is not counted.
+/// With few waves, units of arithmetic are idle.
+static double getArithmetic(const RowWiseGeometry &g, const RowWiseTile &tile,
+                            double waves, const RowWiseRates &rates) {
+  constexpr double kSchedulers = 4; // Of a compute unit.
   if (g.sharedDims.empty())
-    return;
-  const auto rows = static_cast<double>(tile.getSharedRows());
-  const auto blocks = static_cast<double>(g.getBlocksOfRow(tile.vector));
-  double elements = rows * static_cast<double>(g.countSums());
-  double loaded = 0; // Bytes of an element of all rows of a row group.
-  double fromL2 = 0; // The same, of the workgroup.
-  for (const RowWiseTensor &tensor : g.tensors) {
-    if (g.isOnePerRow(tensor) || tensor.role != RowRole::Input)
-      continue;
-    const double distinct = countDistinct(g, tensor, tile);
-    const double bytes = distinct * static_cast<double>(tensor.elementBytes);
-    elements += tensor.elementBytes < 4 ? distinct : 0; // To widen them.
-    loaded += bytes;
-    fromL2 +=
-        bytes * (tensor.strides[g.getInnermostRowDim()] != 0 ? tile.groups : 1);
-  }
-  work.issue += std::ceil(blocks / tile.threads) * tile.vector * elements *
-                rates.arithmetic;
-  work.inFlight = atOnce * loaded * tile.vector;
-  work.bytes += work.workgroups * fromL2 * blocks * tile.vector * rates.cached;
+    return 0;
+  auto operations = static_cast<double>(tile.getSharedRows() * g.countSums());
+  for (const RowWiseTensor &tensor : g.tensors)
+    if (!g.isOnePerRow(tensor) && tensor.elementBytes < 4)
+      operations += countDistinctRows(g, tensor, tile);
+  const double blocks = std::ceil(
+      static_cast<double>(g.getBlocksOfRow(tile.vector)) / tile.threads);
+  return blocks * tile.vector * operations * rates.arithmetic *
+         std::max(1.0, kSchedulers / waves);
 }
 
 /// The bytes that memory moves for each byte that neighbouring threads request:
@@ -217,8 +198,7 @@ static RowWiseWork getRowGroupWork(const RowWiseGeometry &g,
       static_cast<double>(g.getBlocksOfRow(tile.vector)) / double(step));
   const double atOnce =
       isKept ? iterations
-             : std::min<double>(iterations,
-                                static_cast<double>(g.getBlocksAtOnce(rows)));
+             : std::min<double>(iterations, double(tile.getBlocksAtOnce()));
   const double passes =
       isKept ? 1 : static_cast<double>(reductions.size()) + (hasMap ? 1 : 0);
   const int lanes = g.isVectorInRow() ? 1 : tile.vector;
@@ -239,10 +219,15 @@ static RowWiseWork getRowGroupWork(const RowWiseGeometry &g,
   const double accesses =
       passes * countRowAccesses(g, tile, RowRole::Input, target, rates) +
       (hasMap ? countRowAccesses(g, tile, RowRole::Output, target, rates) : 0);
-  work.issue =
-      rates.begin +
-      iterations * accesses * rates.access * getWaste(g, tile, 1, rates) +
-      combining.words * rates.combine;
+  work.issue = rates.begin +
+               iterations * accesses *
+                   (g.sharedDims.empty() ? rates.access : rates.sharedAccess) *
+                   getWaste(g, tile, 1, rates) +
+               combining.words * rates.combine +
+               getArithmetic(g, tile,
+                             std::ceil(work.workgroups / target.computeUnits) *
+                                 std::ceil(work.threads / target.waveSize),
+                             rates);
 
   const double inputs = g.getInputBytesOfElements();
   const double resident =
@@ -252,7 +237,6 @@ static RowWiseWork getRowGroupWork(const RowWiseGeometry &g,
                 (passes - 1) * inputs * getMissShare(between, target, rates)) *
                    getWaste(g, tile, atOnce, rates) +
                g.getSmallBytes();
-  addSharedRows(work, g, tile, atOnce, rates);
   return work;
 }
 
@@ -290,9 +274,13 @@ double tessera::estimateRowWise(const RowWiseGeometry &g,
                                 const RowWiseTile &tile,
                                 const GpuTarget &target,
                                 const RowWiseRates &rates) {
-  return estimateLaunch(
-      getRowGroupWork(g, tile, g.reductions, hasOutputs(g), target, rates),
-      target, rates);
+  const RowWiseWork work =
+      getRowGroupWork(g, tile, g.reductions, hasOutputs(g), target, rates);
+  // Such operations are steps, one behind the other, which overlap where each
+  // leaves compute units free (dnn-chain-launches).
+  const bool isLate = target.hasDependentLaunches && !g.sharedDims.empty() &&
+                      work.workgroups >= target.computeUnits;
+  return estimateLaunch(work, target, rates) + (isLate ? rates.late : 0);
 }
 
 /// The work of combining the partial results of the splits of each row.

@@ -20,6 +20,14 @@ TileConfig RowWiseTile::toConfig(std::string_view algorithm) const {
   return {std::string(algorithm), text};
 }
 
+/// With rows that share loads, registers are few. Blocks of rows along both
+/// dimensions took twice as long on an H100 where two were loaded at once.
+int RowWiseTile::getBlocksAtOnce() const {
+  if (getSharedRows() == 1)
+    return 4;
+  return shared[1] == 1 && shared[0] <= 8 ? 2 : 1;
+}
+
 ErrorOr<RowWiseTile> tessera::parseRowWiseTile(const TileConfig &config) {
   RowWiseTile tile;
   TextScanner scanner(config.parameters);
@@ -53,8 +61,30 @@ ErrorOr<RowWiseTile> tessera::parseRowWiseTile(const TileConfig &config) {
   return tile;
 }
 
+int64_t tessera::countDistinctRows(const RowWiseGeometry &g,
+                                   const RowWiseTensor &tensor,
+                                   const RowWiseTile &tile) {
+  int64_t rows = 1;
+  for (auto [dim, shared] : llvm::zip(g.sharedDims, tile.shared))
+    rows *= tensor.strides[dim] != 0 ? shared : 1;
+  return rows;
+}
+
+/// The registers of what a thread has loaded and not yet used.
+static int64_t countLoaded(const RowWiseGeometry &g, const RowWiseTile &tile) {
+  constexpr int64_t kRegisterBytes = 4;
+  int64_t bytes = 0;
+  for (const RowWiseTensor &tensor : g.tensors)
+    if (tensor.role == RowRole::Input && !g.isOnePerRow(tensor))
+      bytes += countDistinctRows(g, tensor, tile) * tile.vector *
+               tensor.elementBytes;
+  return tile.getBlocksAtOnce() * bytes / kRegisterBytes;
+}
+
 bool tessera::canShareRows(const RowWiseGeometry &g, const RowWiseTile &tile) {
-  constexpr int64_t kMaxSums = 64; // Of a thread, in registers.
+  // With more registers, the best tiles of an LSTM's steps became several times
+  // slower on an H100.
+  constexpr int64_t kMaxSums = 64, kMaxRegisters = 160;
   constexpr int64_t kMaxBytes = 48 << 10, kWordBytes = 4;
   const int64_t rows = tile.getSharedRows();
   if (rows == 1)
@@ -63,9 +93,10 @@ bool tessera::canShareRows(const RowWiseGeometry &g, const RowWiseTile &tile) {
     if (count > 1 &&
         (i >= g.sharedDims.size() || g.lengths[g.sharedDims[i]] % count != 0))
       return false;
-  return rows <= tile.threads && rows * g.countSums() <= kMaxSums &&
-         tile.groups * rows * g.countSums() * getSharedPitch(tile.threads) *
-                 kWordBytes <=
+  const int64_t sums = rows * g.countSums();
+  return rows <= tile.threads && sums <= kMaxSums &&
+         sums + countLoaded(g, tile) <= kMaxRegisters &&
+         tile.groups * sums * getSharedPitch(tile.threads) * kWordBytes <=
              kMaxBytes;
 }
 

@@ -25,6 +25,9 @@ struct RowWiseTile {
 
   /// The rows of a row group that share loads; 1 if none do.
   int getSharedRows() const { return shared[0] * shared[1]; }
+  /// Blocks of a row, or of rows that share loads, that a thread loads at once,
+  /// unless it keeps the whole row in registers.
+  int getBlocksAtOnce() const;
 
   friend bool operator==(const RowWiseTile &, const RowWiseTile &) = default;
 
@@ -34,6 +37,10 @@ struct RowWiseTile {
 /// Reads what RowWiseTile::toConfig() writes.
 ErrorOr<RowWiseTile> parseRowWiseTile(const TileConfig &config);
 
+/// The rows of a row group that do not share the loads of `tensor`.
+int64_t countDistinctRows(const RowWiseGeometry &g, const RowWiseTensor &tensor,
+                          const RowWiseTile &tile);
+
 /// Shared memory for the words of a row that `threads` threads leave, in words:
 /// rows begin in different banks, and at 16 bytes where accesses have them.
 inline constexpr int64_t kSharedAccessWords = 4;
@@ -41,9 +48,9 @@ inline constexpr int64_t getSharedPitch(int64_t threads) {
   return threads + kSharedAccessWords;
 }
 
-/// Whether the operation has rows that share loads as `tile` says, a thread
-/// the registers for their sums, and a workgroup the shared memory to exchange
-/// them. Each row is finished by another thread.
+/// Whether the operation has rows that share loads as `tile` says, a thread has
+/// the registers for their sums and loads, and a workgroup the shared memory to
+/// exchange sums. Each row is finished by another thread.
 bool canShareRows(const RowWiseGeometry &g, const RowWiseTile &tile);
 
 /// Parses the tile of `primitive`. Emits an error unless this is a row-wise op

@@ -65,7 +65,8 @@ gpu::GPUFuncOp tessera::createKernel(func::FuncOp function, ArrayRef<Type> lds,
     if (inputs[index] == pointer)
       kernel.setArgAttr(index, LLVM::LLVMDialect::getNoAliasAttrName(),
                         b.getUnitAttr());
-    for (StringRef name : {dnn::kArgAttrName, dnn::kBytesAttrName})
+    for (StringRef name :
+         {dnn::kArgAttrName, dnn::kBytesAttrName, dnn::kOffsetAttrName})
       if (Attribute attr = function.getArgAttr(i, name))
         kernel.setArgAttr(index, name, attr);
   }
@@ -84,6 +85,26 @@ void tessera::setTensorMaps(gpu::GPUFuncOp kernel, ArrayRef<TensorMap> maps) {
   Attribute count = b.getStrArrayAttr(
       {dnn::kTensorMapsAttrName, std::to_string(maps.size())});
   kernel->setAttr("passthrough", b.getArrayAttr(count));
+}
+
+std::optional<SizeExpr> tessera::getOpenOffset(Value tensor) {
+  auto argument = cast<BlockArgument>(tensor);
+  auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+  auto text = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
+                                                    dnn::kOffsetAttrName);
+  const ErrorOr<SizeExpr> offset =
+      parseSizeExpr(text ? text.getValue() : StringRef());
+  return offset ? std::optional(*offset) : std::nullopt;
+}
+
+void tessera::setOpenOffset(TensorMap &map, Value tensor) {
+  const std::optional<SizeExpr> offset = getOpenOffset(tensor);
+  if (!offset)
+    return;
+  if (const std::optional<int64_t> known = offset->getNumber())
+    map.offset += *known;
+  else
+    map.open.push_back({TensorMap::List::Offset, 0, *offset, SizeExpr()});
 }
 
 FailureOr<KernelArg> tessera::getMappedTensor(func::FuncOp function,

@@ -42,6 +42,12 @@ mlir::gpu::GPUFuncOp createKernel(mlir::func::FuncOp function,
 /// Says that the first arguments of `kernel`, pointers, are `maps`.
 void setTensorMaps(mlir::gpu::GPUFuncOp kernel, mlir::ArrayRef<TensorMap> maps);
 
+/// The bytes from the address of a launch to a tensor of unknown place, which
+/// is an argument of a function; nothing if its place is known.
+std::optional<SizeExpr> getOpenOffset(mlir::Value tensor);
+/// Makes it the offset of the tensor's map.
+void setOpenOffset(TensorMap &map, mlir::Value tensor);
+
 /// What `function`'s argument `argument` is to the launch, which describes it
 /// by a tensor map. Fails after an error where nothing says so.
 mlir::FailureOr<KernelArg> getMappedTensor(mlir::func::FuncOp function,

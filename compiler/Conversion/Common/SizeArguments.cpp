@@ -22,6 +22,21 @@ static std::optional<KernelArg> getKind(func::FuncOp function, Value value) {
   return name ? parseKernelArg(name.getValue()) : std::nullopt;
 }
 
+/// An unknown size of a tensor of the function; nothing if it has no name.
+static std::optional<SizeExpr> findSize(func::FuncOp function, Value tensor,
+                                        int64_t dim) {
+  const std::optional<KernelArg> kind = getKind(function, tensor);
+  if (!kind)
+    return std::nullopt;
+  if (auto sizes = function.getArgAttrOfType<ArrayAttr>(
+          cast<BlockArgument>(tensor).getArgNumber(), dnn::kSizesAttrName)) {
+    const ErrorOr<SizeExpr> size =
+        parseSizeExpr(cast<StringAttr>(sizes[dim]).getValue());
+    return size ? std::optional(*size) : std::nullopt;
+  }
+  return SizeExpr::makeSize(*kind, dim);
+}
+
 std::optional<SizeExpr> SizeArguments::getExpr(Value value) const {
   APInt number;
   if (matchPattern(value, m_ConstantInt(&number)))
@@ -35,9 +50,7 @@ std::optional<SizeExpr> SizeArguments::getExpr(Value value) const {
       return std::nullopt;
     if (!type.isDynamicDim(*index))
       return SizeExpr(type.getDimSize(*index));
-    const std::optional<KernelArg> tensor = getKind(function, dim.getSource());
-    return tensor ? std::optional(SizeExpr::makeSize(*tensor, *index))
-                  : std::nullopt;
+    return findSize(function, dim.getSource(), *index);
   }
   const char symbol = isa_and_present<arith::AddIOp>(op)        ? '+'
                       : isa_and_present<arith::MulIOp>(op)      ? '*'
@@ -63,11 +76,10 @@ bool SizeArguments::areUnknown() const {
 
 SmallVector<SizeExpr> SizeArguments::getSizes(BlockArgument argument) const {
   auto type = cast<MemRefType>(argument.getType());
-  const std::optional<KernelArg> tensor = getKind(function, argument);
   SmallVector<SizeExpr> sizes;
   for (auto [dim, size] : llvm::enumerate(type.getShape()))
-    sizes.push_back(ShapedType::isDynamic(size) && tensor
-                        ? SizeExpr::makeSize(*tensor, dim)
+    sizes.push_back(ShapedType::isDynamic(size)
+                        ? findSize(function, argument, dim).value_or(size)
                         : SizeExpr(size));
   return sizes;
 }

@@ -33,9 +33,9 @@ TmaKernel tessera::createTmaKernel(func::FuncOp source,
   for (auto [i, argument] : llvm::enumerate(sources)) {
     const unsigned index = maps.size() + i;
     kernel.arguments.map(argument, kernel.function.getArgument(index));
-    if (Attribute attr =
-            source.getArgAttr(argument.getArgNumber(), dnn::kArgAttrName))
-      kernel.function.setArgAttr(index, dnn::kArgAttrName, attr);
+    for (StringRef name : {dnn::kArgAttrName, dnn::kOffsetAttrName})
+      if (Attribute attr = source.getArgAttr(argument.getArgNumber(), name))
+        kernel.function.setArgAttr(index, name, attr);
   }
   setTensorMaps(kernel.function, maps);
   kernel.function->setAttr(dnn::kSharedBytesAttrName,

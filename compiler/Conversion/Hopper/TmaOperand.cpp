@@ -1,6 +1,7 @@
 //===- TmaOperand.cpp - An operand that the TMA unit copies ---------------===//
 
 #include "compiler/Conversion/Hopper/TmaOperand.h"
+#include "compiler/Conversion/Common/KernelFunction.h"
 #include "compiler/Conversion/Common/ViewAccess.h"
 #include "compiler/Conversion/Hopper/StreamedReads.h"
 #include "compiler/Conversion/Nvidia/SharedMemory.h"
@@ -24,6 +25,7 @@ void TmaOperand::readView(dnn::ViewOp view) {
   ViewSizes of(view);
   sizes = std::move(of.iteration);
   map.offset = of.offset * type.getElementTypeBitWidth() / 8;
+  setOpenOffset(map, view.getSource());
   for (auto [expr, size, stride] :
        llvm::zip(coords.getMap().getResults(), of.shape, of.strides)) {
     const auto index = static_cast<unsigned>(type.getRank() - 1 - dims.size());

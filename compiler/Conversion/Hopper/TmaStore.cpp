@@ -1,6 +1,7 @@
 //===- TmaStore.cpp - A staged result that leaves by TMA ------------------===//
 
 #include "compiler/Conversion/Hopper/TmaStore.h"
+#include "compiler/Conversion/Common/KernelFunction.h"
 #include "compiler/Target/ElementType.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -54,6 +55,7 @@ std::optional<TensorMap> tessera::beginResultMap(const ViewAccess &access,
   TensorMap map;
   map.tensor = tensor;
   map.offset = offset;
+  setOpenOffset(map, access.getSource());
   map.dataType = *findDataType(access.getElementType());
   map.rank = 1;
   map.sizes[0] = size;

@@ -37,4 +37,25 @@ module attributes {dnn.target = "gfx942"} {
     }
     return
   }
+
+  // The sizes of a copy in the workspace are what its attribute says, and the
+  // kernel keeps what the launch needs to find it.
+  // CHECK-LABEL: gpu.func @transposed
+  // CHECK-SAME: {dnn.alignment = {{[0-9]+}} : i64, dnn.arg = "workspace", dnn.bytes = "xd0.512.*.256.+", dnn.offset = "256"
+  // CHECK-SAME: i64 {dnn.arg = "size=xd2.xd3.*"}
+  // CHECK-SAME: dnn.workgroups = "xd0.xd2.xd3.*.*.8.*.64.^"
+  func.func @transposed(%x: memref<?x8x?xf16> {dnn.arg = "x", dnn.sizes = ["xd0", "8", "xd2.xd3.*"]},
+                        %copy: memref<?x?x8xf16> {dnn.arg = "workspace", dnn.bytes = "xd0.512.*.256.+", dnn.offset = "256", dnn.sizes = ["xd0", "xd2.xd3.*", "8"]})
+      attributes {dnn.kernel} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %n = memref.dim %copy, %c0 : memref<?x?x8xf16>
+    %pixels = memref.dim %copy, %c1 : memref<?x?x8xf16>
+    dnn.for_each_point [%n, %pixels, 8] threads 64 {
+    ^bb0(%at: index, %pixel: index, %c: index):
+      %v, %ok = dnn.point_load %x[%at, %c, %pixel] : memref<?x8x?xf16> -> f16
+      dnn.point_store %v, %copy[%at, %pixel, %c] : f16, memref<?x?x8xf16>
+    }
+    return
+  }
 }

@@ -84,6 +84,7 @@ ConvOutcome test::runConv(Engine &engine, const ConvProblem &problem,
     outcome.statistics = data.checkChannelResults();
     for (KernelArg arg : data.getChannelResults())
       outcome.channelResults.push_back(*data.findTensor(arg));
+    outcome.result = std::move(data.getResult());
     return status;
   });
   return outcome;

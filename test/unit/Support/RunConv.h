@@ -27,6 +27,7 @@ struct ConvOutcome {
   std::string statistics;       ///< See ConvCase::checkChannelResults().
   /// Those of ConvCase::getChannelResults(), as the kernel wrote them.
   std::vector<std::vector<char>> channelResults{};
+  std::vector<char> result{}; ///< As the kernel wrote it.
 
   bool passed() const {
     return status.isOk() && report.passed() && gaps.empty() &&

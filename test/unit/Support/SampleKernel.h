@@ -59,9 +59,11 @@ inline Kernel makeSampleKernel(const std::string &tile = "igemm-tile") {
                       {},
                       {KernelArg::X,
                        {KernelArg::Size, makeSampleSize() * 39},
-                       {KernelArg::Divisor, makeSampleSize()}},
+                       {KernelArg::Divisor, makeSampleSize()},
+                       {KernelArg::Workspace, makeSampleSize() + 41}},
                       false,
-                      ceilDiv(makeSampleSize(), 40)}};
+                      ceilDiv(makeSampleSize(), 40),
+                      makeSampleSize() * 42}};
   kernel.workspaceBytes = uint64_t(18) << 32;
   kernel.resources = {19, 20, 21, 22, 23, 24, 25};
   kernel.tile = tile;

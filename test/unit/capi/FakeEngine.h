@@ -102,9 +102,7 @@ public:
   const GpuApi &getGpu() const override { return gpu; }
 
   EngineCounters counters;
-
-private:
-  const GpuApi gpu = makeFakeGpu();
+  GpuApi gpu = makeFakeGpu();
 };
 
 /// Replaces the engine of the library during a test.

@@ -1,6 +1,7 @@
 //===- HandleTest.cpp - Tests of miopen/handle.h --------------------------===//
 
 #define MIOPEN_BETA_API 1
+#include "capi/lib/Handle/HandleState.h"
 #include "runtime/Gpu/GpuApiLoader.h"
 #include "runtime/Gpu/OtherRuntime.h"
 #include "test/unit/Support/FakeHip.h"
@@ -231,6 +232,61 @@ TEST_F(HandleDeathTest, WarnsOfAnotherRuntime) {
     engine->launchStatus = unavailable("the device is lost");
     EXPECT_EQ(client.execute(client.allocate()), miopenStatusInternalError);
   });
+}
+
+// Scratch memory is shared and grows, but what a graph has captured stays.
+TEST_F(Handle, ScratchOfGraphsIsKept) {
+  static int blocks;
+  static bool isCapturing, isRelaxed;
+  blocks = 0, isCapturing = isRelaxed = false;
+  GpuApi &gpu = engine->gpu;
+  gpu.hipMalloc = [](void **memory, size_t bytes) {
+    EXPECT_TRUE(isRelaxed);
+    *memory = malloc(bytes);
+    ++blocks;
+    return hipSuccess;
+  };
+  gpu.hipFree = [](void *memory) {
+    EXPECT_FALSE(isCapturing && !isRelaxed);
+    free(memory);
+    --blocks;
+    return hipSuccess;
+  };
+  gpu.hipStreamIsCapturing = [](hipStream_t, hipStreamCaptureStatus *status) {
+    *status =
+        isCapturing ? hipStreamCaptureStatusActive : hipStreamCaptureStatusNone;
+    return hipSuccess;
+  };
+  gpu.hipThreadExchangeStreamCaptureMode = [](hipStreamCaptureMode *mode) {
+    isRelaxed = *mode == hipStreamCaptureModeRelaxed;
+    *mode = hipStreamCaptureModeGlobal;
+    return hipSuccess;
+  };
+  miopenHandle_t handle;
+  ASSERT_EQ(miopenCreate(&handle), miopenStatusSuccess);
+  auto get = [&](size_t bytes) {
+    const ErrorOr<void *> scratch = handle->getScratch(bytes);
+    EXPECT_TRUE(scratch) << scratch.getStatus().getMessage();
+    return scratch ? *scratch : nullptr;
+  };
+  EXPECT_EQ(get(0), nullptr);
+  void *first = get(64);
+  EXPECT_EQ(get(32), first);
+  get(128);
+  EXPECT_EQ(blocks, 1);
+
+  isCapturing = true;
+  void *captured = get(128);
+  EXPECT_EQ(get(16), captured);
+  EXPECT_EQ(blocks, 1); // What no graph uses is freed.
+  void *larger = get(256);
+  EXPECT_NE(larger, captured);
+  isCapturing = false;
+  EXPECT_NE(get(256), larger);
+  EXPECT_NE(get(512), larger);
+  EXPECT_EQ(blocks, 3); // Two of the graph, and one.
+  ASSERT_EQ(miopenDestroy(handle), miopenStatusSuccess);
+  EXPECT_EQ(blocks, 0);
 }
 
 // Profiling can be switched on and off before and after the first launch.

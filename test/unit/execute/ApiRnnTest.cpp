@@ -94,6 +94,21 @@ TEST_F(ApiRnn, TrainsLargerSizes) {
   }
 }
 
+// So many products that a forward step is one launch, whose rows share the
+// weights, and a backward step is not: they agree about what is kept.
+TEST_F(ApiRnn, FusesForwardStepsOnly) {
+  for (miopenRNNMode_t mode : {miopenLSTM, miopenGRU, miopenRNNTANH}) {
+    SCOPED_TRACE(mode);
+    const int batch = mode == miopenRNNTANH ? 36 : 12;
+    const RnnShape shape{.mode = mode,
+                         .input = 24,
+                         .hidden = 256,
+                         .batches = {batch, batch, batch}};
+    Network net(handle, shape);
+    checkTraining(net, /*every=*/1021);
+  }
+}
+
 // With MIOPEN_DEBUG_COMPILE_ONLY all kernels of a network are compiled: that
 // copies the states, that adds the biases, the product with the input, and that
 // of the steps.

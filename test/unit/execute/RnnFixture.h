@@ -48,7 +48,8 @@ inline void expectNear(const char *name, const RnnShape &shape,
   for (double number : expected)
     if (!std::isnan(number))
       largest = std::max(largest, std::abs(number));
-  const int longest = std::max(shape.input + shape.hidden, shape.getRows());
+  const int longest = std::max({shape.input + shape.hidden, shape.getRows(),
+                                shape.getGates() * shape.hidden});
   const double units = shape.type == miopenFloat  ? (16 + longest) * 0x1p-24
                        : shape.type == miopenHalf ? 24 * 0x1p-11
                                                   : 24 * 0x1p-8;

@@ -84,6 +84,12 @@ class Convolution:
     def has_channels_last(self, letter):
         return self.layouts[letter].endswith("c")
 
+    def order_shapes(self):
+        """The lengths of each tensor in the order of its memref."""
+        return {name: shape if len(shape) == 1 or self.has_channels_last(name)
+                else (shape[0], shape[-1], *shape[1:-1])
+                for name, shape in self.shapes.items()}
+
     def encode(self, values, letter):
         """The bytes of a tensor in memory."""
         if not self.has_channels_last(letter) and values.ndim > 1:

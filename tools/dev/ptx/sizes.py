@@ -29,8 +29,16 @@ def make_divisor(divisor):
     return shift << 32 | -(-(1 << (31 + shift)) // divisor)
 
 
+def bind_offset(name, shapes):
+    """The offset of "workspace+EXPRESSION", a tensor's name, as a number."""
+    tensor, plus, offset = name.partition("+")
+    return f"{tensor}+{evaluate(offset, shapes)}" if plus else name
+
+
 def bind_map(text, shapes):
     head, lists = re.match(r"([^:]*:[^:]*:[^:]*)(.*)", text).groups()
+    tensor, _, rest = head.partition(":")
+    head = f"{bind_offset(tensor, shapes)}:{rest}"
 
     def bind(match):
         added, _, subtracted = match[0].partition("~")
@@ -41,7 +49,7 @@ def bind_map(text, shapes):
 def bind_argument(argument, shapes):
     kind, _, text = argument["name"].partition("=")
     if not text:
-        return argument
+        return argument | {"name": bind_offset(kind, shapes)}
     value = evaluate(text, shapes)
     return argument | {"value": make_divisor(value) if kind == "divisor"
                        else value}

@@ -68,6 +68,18 @@ TEST(TensorMap, BindsSizes) {
   EXPECT_FALSE(map->bind(lookup));
 }
 
+// Where a map's tensor begins may depend on sizes, too.
+TEST(TensorMap, BindsOffset) {
+  const char *text = "workspace+xd0.512.*.64.+:f16:tiled:64,xd0:128:64,8:1,1";
+  const auto map = parseTensorMap(text);
+  ASSERT_TRUE(map) << map.getStatus().getMessage();
+  EXPECT_EQ(map->toText(), text);
+  const auto bound =
+      map->bind([](KernelArg, int64_t) { return std::optional<int64_t>(3); });
+  ASSERT_TRUE(bound) << bound.getStatus().getMessage();
+  EXPECT_EQ(bound->toText(), "workspace+1600:f16:tiled:64,3:128:64,8:1,1");
+}
+
 // A text that toText() does not write is refused and quoted.
 TEST(TensorMap, RefusesOtherTexts) {
   for (const char *text :

@@ -114,8 +114,8 @@ TEST_F(KernelStoreTest, TakesNoOtherFormat) {
   });
   EXPECT_EQ(find(), "none");
   EXPECT_EQ(explain()[1],
-            "other format: there are kernels of format 4, but this library "
-            "launches format 3");
+            "other format: there are kernels of format 5, but this library "
+            "launches format 4");
 }
 
 // Without a folder for the user, packages are still searched.

@@ -132,6 +132,32 @@ TEST_F(GenericKernel, IsFoundInDatabase) {
   EXPECT_EQ(engine->getCounters().fromDatabase, 2u);
 }
 
+// A problem of a known family asks the runtime for nothing that takes long: to
+// describe a device takes CUDA's a millisecond.
+TEST_F(GenericKernel, AsksForTheChipOnce) {
+  auto engine = makeEngine({GenericUse::Keep, 0});
+  prepare(*engine, 1);
+  const int asked = getFakeHip().getCalls("hipGetDeviceProperties");
+  EXPECT_GT(asked, 0);
+  prepare(*engine, 2);
+  EXPECT_EQ(engine->getCounters().generic, 2u);
+  EXPECT_EQ(getFakeHip().getCalls("hipGetDeviceProperties"), asked);
+}
+
+// Every problem looks for a stored kernel of its family, not the first alone:
+// another thread may be loading it, or another process may have stored it
+// since.
+TEST_F(GenericKernel, IsFoundByLaterProblems) {
+  auto engine = makeEngine({GenericUse::Keep, 100}, /*hasDatabase=*/true);
+  prepare(*engine, 1);
+  EXPECT_EQ(engine->getCounters().generic, 0u);
+  prepare(*makeEngine({GenericUse::Keep, 0}, /*hasDatabase=*/true), 2);
+  EXPECT_EQ(compiler->compiled, 2);
+  prepare(*engine, 3);
+  EXPECT_EQ(engine->getCounters().generic, 1u);
+  EXPECT_EQ(compiler->compiled, 2);
+}
+
 // Convolutions are left out where that is asked for, also of what is stored.
 TEST_F(GenericKernel, IsNoConvolutionUnasked) {
   {
@@ -204,6 +230,32 @@ TEST_F(GenericKernel, BindsTensorMaps) {
   EXPECT_EQ(bindSizes(kernel, makeProblem(7)).getStatus().getCode(),
             StatusCode::NotSupported);
   EXPECT_TRUE(bindSizes(kernel, makeProblem(100)));
+}
+
+// The workspace becomes as large as the launch that needs most, and what lies
+// in it is found by the sizes, by pointers and by maps.
+TEST_F(GenericKernel, BindsWorkspace) {
+  const SizeExpr batch = SizeExpr::makeSize(KernelArg::X, 0);
+  Kernel kernel;
+  kernel.workspaceBytes = 64;
+  for (const SizeExpr &bytes : {batch * 512, SizeExpr()}) {
+    LaunchRecipe &launch = kernel.launches.emplace_back();
+    launch.workspace = bytes;
+    launch.args = {LaunchArg(KernelArg::Workspace, batch * 256),
+                   LaunchArg(KernelArg::X)};
+    launch.maps.push_back(
+        *parseTensorMap("workspace+xd0.256.*:f16:tiled:64,8:128:64,8:1,1"));
+  }
+  const ErrorOr<Kernel> bound = bindSizes(kernel, makeProblem(7));
+  ASSERT_TRUE(bound) << bound.getStatus().getMessage();
+  EXPECT_EQ(bound->workspaceBytes, 7u * 512);
+  for (const LaunchRecipe &launch : bound->launches) {
+    EXPECT_FALSE(launch.hasUnknownSizes());
+    EXPECT_EQ(launch.args[0].size.getNumber(), 7 * 256);
+    EXPECT_EQ(launch.maps[0].offset, 7u * 256);
+    EXPECT_EQ(launch.maps[0].toText(),
+              "workspace+1792:f16:tiled:64,8:128:64,8:1,1");
+  }
 }
 
 // The launch passes what the sizes give.
