@@ -149,7 +149,7 @@ TEST_P(FitTest, ComesBackFromWrongRates) {
   const Rates wrong = GetParam().getWrongRates();
   const Share before = getShare(samples, model, wrong);
   ASSERT_LT(before.mean, 0.97);
-  const SearchOptions options{.steps = 1500};
+  const SearchOptions options{.steps = 2500};
   const Rates found = fitRates(samples, model, wrong, options);
   EXPECT_GT(getShare(samples, model, found).mean, 0.99);
   for (size_t i = 0; i != found.size(); ++i)
