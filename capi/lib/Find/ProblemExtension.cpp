@@ -7,6 +7,7 @@
 #include "capi/lib/Handle/KernelChecks.h"
 #include "capi/lib/Handle/KernelInfo.h"
 #include "runtime/DriverCommand/LogCommand.h"
+#include "runtime/Engine/GenericKernel.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -115,6 +116,11 @@ miopenStatus_t tesseraRunProblem(miopenHandle_t handle, const char *problem,
         logCommand(**known);
         return run(*handle, **known, *copied);
       });
+}
+
+miopenStatus_t tesseraExpectNewSizes(void) {
+  expectNewSizes(true);
+  return miopenStatusSuccess;
 }
 
 } // extern "C"
