@@ -152,11 +152,12 @@ tesseraRunProblem(miopenHandle_t handle, const char *problem,
  * not repeat: from now on convolutions, too, get kernels for unknown sizes, of
  * which one serves a family of problems, from a family's first problem on. It
  * is what the environment variables TESSERA_GENERIC_KERNELS=SWITCH and
- * TESSERA_GENERIC_AFTER=0 say; TESSERA_GENERIC_KERNELS is stronger if it is
- * set. A problem that comes back often gets a kernel of its own in the
- * background, which may add in another order.
+ * TESSERA_GENERIC_AFTER=0 say; TESSERA_GENERIC_KERNELS=KEEP stays. A problem
+ * that comes back often gets a kernel of its own in the background, which may
+ * add in another order.
  *
- * @retval miopenStatusSuccess  Always.
+ * @retval miopenStatusSuccess        Such kernels serve from now on.
+ * @retval miopenStatusUnsupportedOp  TESSERA_GENERIC_KERNELS=NEVER forbids it.
  *
  * @par Cost
  *   Host only; does not block.

@@ -3,6 +3,7 @@
 #include <tessera/problem.h>
 
 #include "capi/lib/Common/ErrorGuard.h"
+#include "capi/lib/Common/GenericUse.h"
 #include "capi/lib/Handle/HandleState.h"
 #include "capi/lib/Handle/KernelChecks.h"
 #include "capi/lib/Handle/KernelInfo.h"
@@ -119,6 +120,8 @@ miopenStatus_t tesseraRunProblem(miopenHandle_t handle, const char *problem,
 }
 
 miopenStatus_t tesseraExpectNewSizes(void) {
+  if (areGenericKernelsForbidden())
+    return miopenStatusUnsupportedOp;
   expectNewSizes(true);
   return miopenStatusSuccess;
 }
