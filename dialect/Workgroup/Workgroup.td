@@ -61,6 +61,11 @@ def Wg_BufferType : TypeDef<WgDialect, "Buffer"> {
     each, the line of zeros behind the slots is for what is outside of the image
     (compiler/Conversion/Cooperative/HaloLines.h). `planes 256` has them from images whose
     channels are planes; the last pixels of a slot are zeros (PlaneHalo.h).
+
+    Two layouts are for operands whose whole reduction is there at once:
+    `<1x256x176xf16, windows 4292>` has slots of so many elements, in which the windows of
+    256 neighbouring pixels overlap (compiler/Conversion/Cooperative/WindowTile.h), and
+    `padded` has rows an odd number of chunks apart (ResidentTile.h).
   }];
   let parameters = (ins "int64_t":$slots, "int64_t":$rows, "int64_t":$columns,
                         "::mlir::Type":$elementType,
@@ -77,6 +82,10 @@ def Wg_BufferType : TypeDef<WgDialect, "Buffer"> {
     /// Whether taps share what is in a slot.
     bool isShared() const {
       return getLayout() == Layout::Halo || getLayout() == Layout::Planes;
+    }
+    /// Whether a slot has the whole reduction.
+    bool isWhole() const {
+      return getLayout() == Layout::Windows || getLayout() == Layout::Padded;
     }
     /// Of a slot, up to the next one; and of all of them.
     int64_t getSlotBytes() const;
@@ -559,7 +568,8 @@ def TileOp : Wg_Op<"tile"> {
     (compiler/Conversion/Cooperative/PlaneCopy.h).
 
     To a buffer of rows that taps share go those of the tile and those around them, once
-    for all taps; none is located, because `wg.load` names its own.
+    for all taps; none is located, because `wg.load` names its own. To one with the whole
+    reduction go rows without taps, from its begin.
 
     Example:
     ```mlir
@@ -724,7 +734,30 @@ def StepOp : Wg_Op<"step", [SingleBlock]> {
     compiler/Conversion/Cooperative/StepBody.h. `pinned` keeps that order, and has one
     wait for each product's fragments; else it is a proposal to LLVM.
 
-    Example:
+    Without a barrier a step has loads and products only, and a product's fragments are
+    loaded while those of the product before are multiplied. If all of B is held in
+    registers from outside, the rows of one instruction are multiplied after the other, so
+    that few sums are open at a time.
+
+    Example, without a barrier:
+    ```mlir
+    %half = wg.step pinned {
+      %a0 = wg.load %sx at [0, 0] : <1x128x80xf16, windows 2014> -> <32x16xf16>
+      %b0 = wg.load %sw at [0, 0] : <1x32x80xf16, padded> -> <32x16xf16>
+      %a1 = wg.load %sx at [0, 16] : <1x128x80xf16, windows 2014> -> <32x16xf16>
+      %b1 = wg.load %sw at [0, 16] : <1x32x80xf16, padded> -> <32x16xf16>
+      %a2 = wg.load %sx at [0, 32] : <1x128x80xf16, windows 2014> -> <32x16xf16>
+      %b2 = wg.load %sw at [0, 32] : <1x32x80xf16, padded> -> <32x16xf16>
+      %d0 = wg.mma %a0, %b0 add %z {instruction = "mfma32"}
+          : !wg.fragment<32x16xf16>, !wg.fragment<32x16xf16> -> <128x32>
+      %d1 = wg.mma %a1, %b1 add %d0 {instruction = "mfma32"}
+          : !wg.fragment<32x16xf16>, !wg.fragment<32x16xf16> -> <128x32>
+      %d2 = wg.mma %a2, %b2 add %d1 {instruction = "mfma32"}
+          : !wg.fragment<32x16xf16>, !wg.fragment<32x16xf16> -> <128x32>
+      wg.yield %d2 : !wg.acc<128x32>
+    } -> !wg.acc<128x32>
+    ```
+    With one:
     ```mlir
     %s:5 = wg.step pinned {
       %a1 = wg.load %sx at [0, 16] : <2x64x32xf16, chunks 32> -> <32x16xf16>

@@ -125,6 +125,15 @@ void WaveLowering::findProducts(llvm::function_ref<void()> findRows) {
     return;
   const TileProgram &parts = plan.parts;
   SourceFactory sourceM = makeSource(frame, m, !parts.lanesAlongN);
+  SourceFactory sourceN = makeSource(frame, n, parts.lanesAlongN);
+  if (plan.hasWindows()) {
+    sourceM = [&](const FragmentPlace &place) {
+      return readWindow(e, parts.window, place);
+    };
+    sourceN = [&](const FragmentPlace &place) {
+      return readResident(e, parts.resident, place);
+    };
+  }
   if (plan.isShared())
     sourceM = [&](const FragmentPlace &place) {
       std::unique_ptr<HaloSource> made;
@@ -139,8 +148,7 @@ void WaveLowering::findProducts(llvm::function_ref<void()> findRows) {
         findRows();
       return made;
     };
-  mma.emplace(frame.makeMma(m.lds, n.lds, sourceM,
-                            makeSource(frame, n, parts.lanesAlongN)));
+  mma.emplace(frame.makeMma(m.lds, n.lds, sourceM, sourceN));
   if (parts.staged)
     staged.emplace(e, *parts.staged, resultAccess, frame.lds.back(),
                    frame.thread);
@@ -319,7 +327,8 @@ LogicalResult tessera::lowerWaveProgram(func::FuncOp function,
       readWavePlan(function, program, device.getTarget());
   if (failed(plan) || failed(checkSlots(program)))
     return failure();
-  TileLaunch launch{static_cast<int64_t>(program.getWorkgroups()), {}, {}};
+  TileLaunch launch{
+      static_cast<int64_t>(program.getWorkgroups()), {}, program.getResident()};
   if (std::optional<StringRef> tiles = program.getTiles())
     launch.openWorkgroups = *parseSizeExpr(*tiles);
   gpu::GPUFuncOp kernel =

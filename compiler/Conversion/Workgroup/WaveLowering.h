@@ -27,6 +27,10 @@ struct WavePlan {
 
   /// Whether taps share the rows of M.
   bool isShared() { return bufferM.getType().isShared(); }
+  /// Whether M's are windows, and the whole reduction is there at once.
+  bool hasWindows() {
+    return bufferM.getType().getLayout() == wg::Layout::Windows;
+  }
   /// The memory of all buffers, and the place of a slot among them.
   llvm::SmallVector<mlir::Type> getLdsTypes();
   size_t getPlace(mlir::Value buffer, int64_t slot);
@@ -76,9 +80,14 @@ private:
   llvm::LogicalResult lowerLoop(mlir::scf::ForOp loop);
   llvm::LogicalResult lowerStep(wg::StepOp step);
   llvm::LogicalResult findStep(wg::StepOp step, WaveStep &parts);
+  llvm::LogicalResult multiplyAtOnce(wg::StepOp step);
+  void multiplyRows(llvm::ArrayRef<wg::MmaOp> products, bool isPinned,
+                    bool isHeld);
+  llvm::LogicalResult yield(wg::StepOp step);
   void clone(mlir::Operation *op);
   void locateBlock(mlir::Value position);
   void lowerTile(wg::TileOp tile);
+  std::unique_ptr<TileCopy> createWholeCopy(bool isM, mlir::Value row);
   void lowerTap(wg::TapOp tap);
   void enterTap(mlir::Value box, mlir::Operation *user);
   void lowerSharedTile(wg::TileOp tile);

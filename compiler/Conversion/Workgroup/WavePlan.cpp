@@ -59,7 +59,8 @@ size_t WavePlan::getPlace(Value buffer, int64_t slot) {
   case wg::Layout::Halo:
     return isM ? 0 : 1 + slot;
   case wg::Layout::Planes:
-    return isM ? slot : HaloLds::kBuffers + slot;
+  case wg::Layout::Windows:
+    return isM ? slot : bufferM.getType().getSlots() + slot;
   default:
     return 2 * slot + (isM ? 0 : 1);
   }
@@ -110,9 +111,10 @@ static LogicalResult findBuffers(WavePlan &plan) {
   const bool areTiles = !a.isOfTma() && !b.isOfTma() && !b.isShared() &&
                         wg::isOfOperand(a.getLayout()) &&
                         wg::isOfOperand(b.getLayout());
-  if (!areTiles || (!a.isShared() && a.getSlots() != b.getSlots()) ||
-      a.getColumns() != b.getColumns() ||
-      a.getElementType() != b.getElementType() || b.getSlots() < 2)
+  if (!areTiles || a.getColumns() != b.getColumns() ||
+      a.getElementType() != b.getElementType() ||
+      (!plan.hasWindows() &&
+       (b.getSlots() < 2 || (!a.isShared() && a.getSlots() != b.getSlots()))))
     return all[1].emitOpError() << "needs as many slots as " << a
                                 << ", two or more, with as many columns";
   if (a.isShared() && a.getSlots() != HaloLds::kBuffers)
@@ -305,6 +307,21 @@ static LogicalResult findWalk(WavePlan &plan) {
   return success();
 }
 
+/// Fails after an error unless a buffer lies as its copies write it.
+static LogicalResult checkLayout(wg::AllocOp buffer, wg::Layout layout,
+                                 int64_t number) {
+  wg::BufferType type = buffer.getType();
+  if (type.getLayout() == layout && type.getSwizzle() == number)
+    return success();
+  InFlightDiagnostic error =
+      buffer.emitOpError()
+      << "has a layout that its copies do not write; they need "
+      << wg::getName(layout);
+  if (wg::hasNumber(layout))
+    error << " " << number;
+  return error;
+}
+
 /// Lanes that read the same chunk of neighbouring rows at a time, of the tiles
 /// that chips read so, and meet in a bank.
 static int64_t countConflicts(const LdsTile &lds, int64_t banks) {
@@ -324,20 +341,24 @@ static int64_t countConflicts(const LdsTile &lds, int64_t banks) {
   return worst;
 }
 
-/// What taps share, and what results go through.
+/// What taps share, what is there as a whole, and what results go through.
 static LogicalResult checkShared(WavePlan &plan, const GpuTarget &target) {
   TileProgram &parts = plan.parts;
-  if (plan.isShared()) {
-    if (failed(findHalo(parts, target)))
+  if (plan.isShared() &&
+      (failed(findHalo(parts, target)) ||
+       failed(checkLayout(
+           plan.bufferM, parts.isDirect ? wg::Layout::Halo : wg::Layout::Planes,
+           parts.findHalo()->lines))))
+    return failure();
+  if (plan.hasWindows()) {
+    if (parts.isDirect)
+      return plan.bufferM.emitOpError(
+          "has windows, which go through registers");
+    if (failed(findWindows(parts)) ||
+        failed(checkLayout(plan.bufferM, wg::Layout::Windows,
+                           parts.window.getElements())) ||
+        failed(checkLayout(plan.bufferN, wg::Layout::Padded, 0)))
       return failure();
-    wg::BufferType type = plan.bufferM.getType();
-    const wg::Layout layout =
-        parts.isDirect ? wg::Layout::Halo : wg::Layout::Planes;
-    const int64_t lines = parts.findHalo()->lines;
-    if (type.getLayout() != layout || type.getSwizzle() != lines)
-      return plan.bufferM.emitOpError()
-             << "has a layout that its copies do not write; they need "
-             << wg::getName(layout) << " " << lines;
   }
   if (!plan.staging)
     return success();
@@ -361,7 +382,7 @@ static LogicalResult checkLayouts(WavePlan &plan, const GpuTarget &target) {
   for (auto [buffer, view, rows] :
        {std::tuple(plan.bufferM, parts.viewM, parts.rowsM),
         std::tuple(plan.bufferN, parts.viewN, parts.rowsN)}) {
-    if (wg::AllocOp(buffer).getType().isShared())
+    if (plan.hasWindows() || wg::AllocOp(buffer).getType().isShared())
       continue;
     ViewAccess access(view);
     TileFactor factor = chooseFactor(parts, target, access, rows);
@@ -377,15 +398,8 @@ static LogicalResult checkLayouts(WavePlan &plan, const GpuTarget &target) {
                << "in a bank of " << target.name << "; it needs chunks "
                << target.ldsBanks;
     }
-    if (type.getLayout() != layout || type.getSwizzle() != number) {
-      InFlightDiagnostic error =
-          wg::AllocOp(buffer).emitOpError()
-          << "has a layout that its copies do not write; they need "
-          << wg::getName(layout);
-      if (wg::hasNumber(layout))
-        error << " " << number;
-      return error;
-    }
+    if (failed(checkLayout(buffer, layout, number)))
+      return failure();
   }
   return success();
 }
@@ -420,8 +434,8 @@ FailureOr<WavePlan> tessera::readWavePlan(func::FuncOp function,
       failed(findProducts(plan)) || failed(findTiles(plan)) ||
       failed(findCopies(plan)) || failed(checkProducts(parts, target)) ||
       failed(checkShared(plan, target)) || failed(findWalk(plan)) ||
-      failed(checkMainLoop(parts)) || failed(checkAllReach(parts)) ||
-      failed(checkDirectCopy(parts, target)) ||
+      (!plan.hasWindows() && failed(checkMainLoop(parts))) ||
+      failed(checkAllReach(parts)) || failed(checkDirectCopy(parts, target)) ||
       failed(checkLayouts(plan, target)) || failed(checkCapacity(plan, target)))
     return failure();
   if (parts.isDirect && target.directLdsBytes < kChunkBytes)
