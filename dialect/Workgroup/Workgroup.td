@@ -89,8 +89,9 @@ def Wg_BufferType : TypeDef<WgDialect, "Buffer"> {
     }
     /// Of a slot, up to the next one; and of all of them.
     int64_t getSlotBytes() const;
-    /// Rows of it.
+    /// Rows of it, and the tile that a slot has.
     BufferType withRows(int64_t rows) const;
+    BoxType getTile() const;
     int64_t getBytes() const;
   }];
 }
@@ -511,7 +512,10 @@ def ArriveOp : Wg_Op<"arrive"> {
   let assemblyFormat = "$stages attr-dict";
 }
 
-def LoadOp : Wg_Op<"load", [AttrSizedOperandSegments]> {
+def LoadOp : Wg_Op<"load", [
+    AttrSizedOperandSegments,
+    OptionalTypesMatchWith<"box is of a tile like a slot", "buffer", "box",
+                           "::llvm::cast<BufferType>($_self).getTile()">]> {
   let summary = "Load rows of the stage to the registers of the warpgroup";
   let description = [{
     A value for `wg.mma` while that stage is current. To a type with `split` each f32
@@ -541,7 +545,7 @@ def LoadOp : Wg_Op<"load", [AttrSizedOperandSegments]> {
   let results = (outs Wg_FragmentType:$result);
   let assemblyFormat = [{
     $buffer (`at` $at^)? (`behind` $behind^)? (`of` $box^ `tap` $tap)? attr-dict
-    `:` custom<SharedRows>(type($buffer), type($box), ref($box)) `->` type($result)
+    `:` type($buffer) `->` type($result)
   }];
   let builders = [
     OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$buffer), [{
@@ -622,7 +626,9 @@ def HasTapOp : Wg_Op<"has_tap", [Pure]> {
   let assemblyFormat = "$box `[` $tap `]` attr-dict `:` type($box)";
 }
 
-def FetchOp : Wg_Op<"fetch"> {
+def FetchOp : Wg_Op<"fetch", [
+    OptionalTypesMatchWith<"parts before are of its type", "result", "before",
+                           "$_self">]> {
   let summary = "Load the tile of a step into registers";
   let description = [{
     `at` bytes from the begin of what is walked. `part` = [i, n] is the i-th n-th of the
@@ -643,7 +649,7 @@ def FetchOp : Wg_Op<"fetch"> {
   let results = (outs Wg_PiecesType:$result);
   let assemblyFormat = [{
     $box `[` $at `]` (`part` $part^)? (`with` $before^)? attr-dict
-    `:` type($box) `->` custom<Parts>(type($result), type($before), ref($before))
+    `:` type($box) `->` type($result)
   }];
   let hasVerifier = 1;
 }

@@ -140,6 +140,10 @@ BufferType BufferType::withRows(int64_t rows) const {
              /*isMirrored=*/false);
 }
 
+BoxType BufferType::getTile() const {
+  return BoxType::get(getContext(), getRows(), getColumns(), getElementType());
+}
+
 /// Shared rows are lines, a chunk further apart than they are long; padded ones
 /// are an odd number of chunks apart.
 int64_t BufferType::getSlotBytes() const {

@@ -91,8 +91,7 @@ Value HaloCopy::findBlock(Value position) {
 
 void HaloCopy::load(unsigned pass, unsigned, Value position, Value lds,
                     SmallVectorImpl<Value> &) {
-  auto found = blocks.find(position);
-  Value offset = found == blocks.end() ? findBlock(position) : found->second;
+  Value offset = getBlock(position);
   Value pointer = emitLdsPointer(
       e, lds, e.add(e.add(place, slot), pass * passLines * halo.getPitch()));
   e.device.loadToLds(e, buffer.descriptor, pointer, kChunkBytes,

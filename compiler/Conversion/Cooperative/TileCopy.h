@@ -78,7 +78,10 @@ public:
   virtual void setSlot(mlir::Value /*bytes*/) {}
   /// Where rows that taps share begin at `position` is computed here, and not
   /// with their loads.
-  virtual void locate(mlir::Value /*position*/) {}
+  void locate(mlir::Value position) {
+    if (!blocks.contains(position))
+      blocks[position] = findBlock(position);
+  }
   /// Whether tap `tap` holds anything for this workgroup (nested walk only);
   /// null if every tap does, which does not depend on the tap.
   mlir::Value emitTapExists(mlir::Value tap);
@@ -135,6 +138,14 @@ protected:
     return pairSelectors[place];
   }
 
+  /// Of rows that taps share: what `position` adds to each offset; computed, or
+  /// as it was located.
+  virtual mlir::Value findBlock(mlir::Value position) { return position; }
+  mlir::Value getBlock(mlir::Value position) {
+    mlir::Value block = blocks.lookup(position);
+    return block ? block : findBlock(position);
+  }
+
   Emitter &e;
   const ViewAccess &access;
   LdsTile lds;
@@ -148,6 +159,7 @@ private:
   mlir::Value placePair(mlir::Value offset, mlir::Value coordinate,
                         int64_t bound);
 
+  llvm::DenseMap<mlir::Value, mlir::Value> blocks; ///< That are located.
   int64_t moved = 0;
   AccessSpace tapSpace; ///< Not flat: the outer reduction dimensions.
   /// Per place: the forms of the row, group and constants included.

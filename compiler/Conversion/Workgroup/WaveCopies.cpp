@@ -169,7 +169,7 @@ void WaveLowering::forEachLoad(wg::FetchOp fetch, Add add) {
   TileCopy &copy = *copies[wg::findTile(fetch.getBox())];
   Lists begin(copy.getPasses());
   if (fetch.getBefore())
-    begin = getAll(fetch.getBefore());
+    begin = getLists(fetch.getBefore());
   values[fetch] = std::move(begin);
   const int64_t parts = copy.getLoadParts();
   auto [first, last] = takePart(copy.getPasses() * parts, fetch.getPart());
@@ -192,7 +192,7 @@ void WaveLowering::forEachWrite(wg::PutOp put, Add add) {
     for (unsigned part = 0;
          end > first && end <= last && part < copy.getWriteParts(); ++part)
       add([=, this, &copy]() mutable {
-        copy.write(pass, part, getAll(put.getPieces())[pass],
+        copy.write(pass, part, getLists(put.getPieces())[pass],
                    getSlot(put.getBuffer(), put.getSlot()));
       });
   }

@@ -72,9 +72,8 @@ size_t WavePlan::getPlace(Value buffer, int64_t slot) {
 
 /// Beside the ops of waves a program has loops and arithmetic.
 static LogicalResult checkOps(wg::ProgramOp program) {
-  if (program.getTiles() && !parseSizeExpr(*program.getTiles()))
-    return program.emitOpError("needs an expression of sizes for its tiles, "
-                               "which looks like 'xd1.xd2.*.64.^'");
+  if (failed(checkSizes(program)))
+    return failure();
   WalkResult result = program.getBody().walk<WalkOrder::PreOrder>(
       [&](Operation *op) -> WalkResult {
         const bool isOfWaves =
@@ -85,10 +84,6 @@ static LogicalResult checkOps(wg::ProgramOp program) {
                 scf::YieldOp>(op);
         if (!isOfWaves && !isa<arith::ArithDialect>(op->getDialect()))
           return op->emitOpError("is no op of a program of waves");
-        if (auto size = dyn_cast<wg::SizeOp>(op);
-            size && !parseSizeExpr(size.getExpression()))
-          return op->emitOpError("needs an expression of sizes, which looks "
-                                 "like 'xd1.xd2.*.64.^'");
         auto flush = dyn_cast<wg::FlushOp>(op);
         if ((isa<wg::MmaOp>(op) || (flush && flush.getShare())) &&
             !op->getParentOfType<wg::StepOp>())

@@ -188,7 +188,7 @@ LogicalResult WaveLowering::yield(wg::StepOp step) {
   for (auto [result, yielded] :
        llvm::zip_equal(step.getResults(),
                        step.getBody().front().getTerminator()->getOperands())) {
-    Lists lists = getAll(yielded);
+    Lists lists = getLists(yielded);
     if (lists.empty())
       return step.emitOpError("yields fragments or sums that its own products "
                               "have used up");
@@ -216,13 +216,13 @@ void WaveLowering::multiplyRows(ArrayRef<wg::MmaOp> products, bool isPinned,
     for (int64_t i = first; i < first + rows; ++i)
       fragments.push_back(readFragment(load, i));
     if (isHeld)
-      llvm::append_range(fragments, getAll(product.getB()).front());
+      llvm::append_range(fragments, getLists(product.getB()).front());
     for (int64_t j = 0; !isHeld && j < countN; ++j)
       fragments.push_back(
           readFragment(product.getB().getDefiningOp<wg::LoadOp>(), j));
     return fragments;
   };
-  Values sums = getAll(wg::MmaOp(products.front()).getAcc()).front();
+  Values sums = getLists(wg::MmaOp(products.front()).getAcc()).front();
   Values next = read(0);
   for (int64_t turn = 0; turn < turns; ++turn) {
     const Values fragments = std::move(next);
@@ -304,9 +304,9 @@ LogicalResult WaveLowering::lowerStep(wg::StepOp step) {
   if (!parts.loadsM.empty())
     enterTap(parts.loadsM.front());
   wg::MmaOp product = parts.products.front();
-  Values sums = getAll(product.getAcc()).front();
-  Values fragments = getAll(product.getA()).front();
-  llvm::append_range(fragments, getAll(product.getB()).front());
+  Values sums = getLists(product.getAcc()).front();
+  Values fragments = getLists(product.getA()).front();
+  llvm::append_range(fragments, getLists(product.getB()).front());
   Values next = StepBody(e, *mma, step.getPinned())
                     .emit(sums, std::move(fragments), std::move(splits));
   values[parts.products.back()] = {sums};
