@@ -1,6 +1,6 @@
 //===- Layout.h - How tiles lie in shared memory ---------------*- C++ -*--===//
 //
-// The layouts of a `wg.buffer` by name; Workgroup.td says what they are.
+// The layouts of a `wg.buffer` by name; WorkgroupTypes.td says what they are.
 //
 //===----------------------------------------------------------------------===//
 
