@@ -76,8 +76,8 @@ private:
   const HaloLines &halo;
   int64_t passLines;
   mlir::Value first, own; ///< In memory, of the tile and of the thread in it.
-  mlir::Value place;                               ///< In LDS, in a slot.
-  mlir::Value slot; ///< Where the slot begins, in bytes.
+  mlir::Value place;      ///< In LDS, in a slot.
+  mlir::Value slot;       ///< Where the slot begins, in bytes.
 };
 
 /// Reads fragments of rows that are lines, by matrices.

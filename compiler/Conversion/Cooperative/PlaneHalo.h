@@ -68,7 +68,7 @@ private:
   };
 
   const PlaneHalo &halo;
-  llvm::SmallVector<Unit> units;                   ///< Of each pass.
+  llvm::SmallVector<Unit> units; ///< Of each pass.
 };
 
 /// Reads chunks of lines.

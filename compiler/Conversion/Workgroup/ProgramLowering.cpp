@@ -13,13 +13,12 @@ LogicalResult tessera::checkSizes(wg::ProgramOp program) {
     return op->emitOpError("needs an expression of sizes, which looks like "
                            "'xd1.xd2.*.64.^'");
   };
-  return failure(
-      check(program, program.getTiles()).wasInterrupted() ||
-      program
-          .walk([&](wg::SizeOp size) {
-            return check(size, size.getExpression());
-          })
-          .wasInterrupted());
+  return failure(check(program, program.getTiles()).wasInterrupted() ||
+                 program
+                     .walk([&](wg::SizeOp size) {
+                       return check(size, size.getExpression());
+                     })
+                     .wasInterrupted());
 }
 
 /// The number that a wg.size is; nothing if `value` is none.
