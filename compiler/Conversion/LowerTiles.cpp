@@ -38,13 +38,10 @@ struct LowerTiles : tessera::impl::LowerTilesBase<LowerTiles> {
     TileProgram program;
     if (failed(matchTileProgram(function, device.getTarget(), program)))
       return failure();
-    if (program.isTma() && !device.getTarget().hasTma)
-      return program.pipeline.emitOpError()
-             << "has copy tma, but " << device.getTarget().name
-             << " has no wgmma to feed";
     if (!program.isAmpere())
-      return program.pipeline.emitOpError(
-          "is a loop of a workgroup, which dnn-expand-pipeline lowers");
+      return program.pipeline.emitOpError()
+             << "has copy " << stringifyEnum(program.pipeline.getCopy())
+             << ", which dnn-expand-pipeline lowers";
     if (failed(lowerAmpere(program, device)))
       return failure();
     function.erase();

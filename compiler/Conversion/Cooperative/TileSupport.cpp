@@ -152,15 +152,6 @@ static LogicalResult countThreads(TileProgram &program,
   return success();
 }
 
-static LogicalResult checkLds(Operation *op, const GpuTarget &target,
-                              int64_t bytes) {
-  int64_t most = getMaxLdsBytes(target);
-  if (bytes > most)
-    return op->emitOpError() << "needs " << bytes << " bytes of LDS, but "
-                             << target.name << " has " << most;
-  return success();
-}
-
 static LogicalResult checkHaloChip(TileProgram &program,
                                    const GpuTarget &target) {
   if (!program.isDirect && target.vendor != Vendor::Amd)
@@ -274,26 +265,19 @@ LogicalResult tessera::checkMainLoop(TileProgram &program) {
   return success();
 }
 
-static LogicalResult checkResources(TileProgram &program,
-                                    const GpuTarget &target) {
-  dnn::PipelineOp pipeline = program.pipeline;
-  if (failed(checkMainLoop(program)))
-    return failure();
-  const int64_t rowBytes =
-      program.step * ViewAccess(program.viewM).getElementBytes();
-  int64_t bytes = program.buffers * program.rowsN * rowBytes;
-  if (!pipeline.getHalo())
-    return checkLds(pipeline, target,
-                    program.buffers * program.rowsM * rowBytes + bytes);
+/// The halo of a program that has one, and whether results wait in LDS.
+static LogicalResult checkShared(TileProgram &program,
+                                 const GpuTarget &target) {
+  if (!program.pipeline.getHalo())
+    return success();
   if (failed(findHalo(program, target)) || failed(checkHaloLoop(program)))
     return failure();
-  if (!program.isDirect)
-    return checkLds(pipeline, target,
-                    HaloLds::kBuffers * program.planeHalo.getBufferBytes() +
-                        bytes);
-  bytes += program.halo.getBytes();
-  stageResults(program, getMaxLdsBytes(target) - bytes);
-  return checkLds(pipeline, target, bytes);
+  const int64_t filter = program.buffers * program.rowsN * program.step *
+                         ViewAccess(program.viewN).getElementBytes();
+  if (program.isDirect)
+    stageResults(program,
+                 getMaxLdsBytes(target) - program.halo.getBytes() - filter);
+  return success();
 }
 
 LogicalResult tessera::checkReach(Operation *op, Value view, int64_t rows) {
@@ -327,10 +311,8 @@ LogicalResult tessera::checkAllReach(TileProgram &program) {
       succeeded(checkStoreReach(program, program.rowsM)));
 }
 
+/// HIP counts work-items, and programs number tiles, in 32 bits.
 static LogicalResult checkLimits(TileProgram &program) {
-  if (failed(checkAllReach(program)))
-    return failure();
-  // HIP counts work-items, and the lowering positions, in 32 bits.
   double items = program.threads;
   for (int64_t count : program.tiles.getCounts())
     items *= static_cast<double>(ShapedType::isDynamic(count) ? 1 : count);
@@ -593,13 +575,12 @@ LogicalResult tessera::checkProducts(TileProgram &program,
 
 LogicalResult tessera::checkTileSupport(TileProgram &program,
                                         const GpuTarget &target) {
-  if (failed(checkProducts(program, target)))
+  if (failed(checkProducts(program, target)) || failed(checkLimits(program)))
     return failure();
   if (program.isWhole())
-    return success(succeeded(findWindows(program)) &&
-                   succeeded(checkLimits(program)));
-  return success(succeeded(checkResources(program, target)) &&
-                 succeeded(checkLimits(program)) &&
+    return findWindows(program);
+  return success(succeeded(checkMainLoop(program)) &&
+                 succeeded(checkShared(program, target)) &&
                  succeeded(chooseWalk(program, target)) &&
                  succeeded(checkDirectCopy(program, target)) &&
                  succeeded(checkTurns(program)));

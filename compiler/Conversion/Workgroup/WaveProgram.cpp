@@ -460,11 +460,6 @@ void WaveWriter::emit() {
     emitOneTile();
 }
 
-bool tessera::isOfWaves(dnn::PipelineOp pipeline) {
-  const dnn::CopyKind copy = pipeline.getCopy();
-  return copy == dnn::CopyKind::Registers || copy == dnn::CopyKind::DirectToLds;
-}
-
 void tessera::writeWaveProgram(TileProgram &program, const DeviceOps &device) {
   OpBuilder b(program.tiles);
   const Location loc = program.tiles.getLoc();
