@@ -99,10 +99,6 @@ void HaloCopy::load(unsigned pass, unsigned, Value position, Value lds,
                      /*uniform=*/e.constant(0), /*immediate=*/0);
 }
 
-void HaloCopy::write(unsigned, unsigned, ArrayRef<Value>, Value) {
-  llvm_unreachable("a direct copy has nothing to write");
-}
-
 //===----------------------------------------------------------------------===//
 // From LDS
 //===----------------------------------------------------------------------===//

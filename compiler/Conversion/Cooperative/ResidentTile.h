@@ -46,8 +46,6 @@ public:
                LdsTile lds, const ReductionWalk &walk, GlobalBuffer buffer,
                const ThreadPlace &thread);
 
-  unsigned getLoadParts() const override { return 1; }
-  unsigned getWriteParts() const override { return 1; }
   void load(unsigned pass, unsigned part, mlir::Value position,
             mlir::Value buffer,
             llvm::SmallVectorImpl<mlir::Value> &pieces) override;

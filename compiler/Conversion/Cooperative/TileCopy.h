@@ -63,8 +63,8 @@ public:
   /// Pieces that each thread brings in a step.
   unsigned getPasses() const { return passes; }
   /// Loads and LDS writes of one piece that the loop may spread.
-  virtual unsigned getLoadParts() const = 0;
-  virtual unsigned getWriteParts() const = 0;
+  virtual unsigned getLoadParts() const { return 1; }
+  virtual unsigned getWriteParts() const { return 1; }
 
   /// Computes the offsets of filter tap `tap` (of a walk that has taps); beyond
   /// the last tap every load is out of range. Of a walk by planes `tap` is the
@@ -95,10 +95,10 @@ public:
                     llvm::SmallVectorImpl<mlir::Value> &pieces) = 0;
 
   /// Writes part `part` of what all the loads of a piece gave to the LDS
-  /// buffer `buffer`.
-  virtual void write(unsigned pass, unsigned part,
-                     llvm::ArrayRef<mlir::Value> pieces,
-                     mlir::Value buffer) = 0;
+  /// buffer `buffer`; a direct copy has nothing to write.
+  virtual void write(unsigned /*pass*/, unsigned /*part*/,
+                     llvm::ArrayRef<mlir::Value> /*pieces*/,
+                     mlir::Value /*buffer*/) {}
 
 protected:
   TileCopy(Emitter &e, const ViewAccess &access, LdsTile lds,

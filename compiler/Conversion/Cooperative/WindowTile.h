@@ -70,8 +70,6 @@ public:
              LdsTile lds, const ReductionWalk &walk, const Place &place,
              int64_t threads, mlir::Value thread);
 
-  unsigned getLoadParts() const override { return 1; }
-  unsigned getWriteParts() const override { return 1; }
   void load(unsigned pass, unsigned part, mlir::Value position,
             mlir::Value buffer,
             llvm::SmallVectorImpl<mlir::Value> &pieces) override;
