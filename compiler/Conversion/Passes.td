@@ -12,7 +12,7 @@ def LowerTiles : Pass<"dnn-lower-tiles", "::mlir::ModuleOp"> {
     in a `gpu.module` named `kernels`, with lanes, addresses, shared memory, matrix
     instructions and the software pipeline. The launch of the kernel is described by its
     attributes `known_block_size` and `known_grid_size`. This is for pipelines with `copy
-    cp_async` (docs/design/0014-depthwise-mma.md), for NVIDIA's chips.
+    cp_async` (docs/design/0010-groups.md), for NVIDIA's chips.
 
     Pre-condition:  the module names a known chip in `dnn.target`; every
                     `dnn.kernel` function is a tile program that

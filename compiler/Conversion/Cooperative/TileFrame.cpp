@@ -88,16 +88,6 @@ static SmallVector<Value> emitLdsBuffers(Emitter &e, ArrayRef<Type> types,
 // The frame
 //===----------------------------------------------------------------------===//
 
-/// A scalar that TileProgram found: an argument, or one that is truncated.
-static Value emitScalar(Emitter &e, Value scalar, gpu::GPUFuncOp function) {
-  auto truncation = scalar.getDefiningOp<arith::TruncFOp>();
-  auto argument = cast<BlockArgument>(truncation ? truncation.getIn() : scalar);
-  Value value = function.getArgument(argument.getArgNumber());
-  if (value.getType() == scalar.getType())
-    return value;
-  return arith::TruncFOp::create(e.b, e.loc, scalar.getType(), value);
-}
-
 TileFrame::TileFrame(OpBuilder &b, TileProgram &program,
                      gpu::GPUFuncOp function, const DeviceOps &device)
     : sizes(program.function),
@@ -146,7 +136,7 @@ void TileFrame::emitStore(const TileMma &mma, ArrayRef<Value> accumulators,
       mma,
       {accumulators, row0, column0,
        [&](const ViewAccess &access) { return getBuffer(access, row0); },
-       [&](Value scalar) { return emitScalar(e, scalar, function); }, put});
+       [&](Value source) { return getArgument(source); }, put});
 }
 
 void TileFrame::emitDealtStore(const TileMma &mma,

@@ -146,12 +146,11 @@ void WorkgroupLowering::prepareConsumer(Value firstRow) {
   for (Value extra : plan.result.getExtras())
     tile.extras.push_back(extra.getDefiningOp<dnn::ViewOp>());
   constexpr unsigned kResult = 2;
-  store.emplace(makeSumStore(
-      e, stored, tile,
-      {shared.pointer, thread, warp, consumer,
-       plan.map ? kernel.getArgument(kResult) : Value(),
-       [&](Value source) { return arguments.lookup(source); },
-       [&](Value scalar) { return getEpilogueScalar(e, arguments, scalar); }}));
+  store.emplace(
+      makeSumStore(e, stored, tile,
+                   {shared.pointer, thread, warp, consumer,
+                    plan.map ? kernel.getArgument(kResult) : Value(),
+                    [&](Value source) { return arguments.lookup(source); }}));
   if (plan.store.getStatistics())
     prepareStatistics(tile.view);
 }
