@@ -399,6 +399,22 @@ static LogicalResult checkLayouts(WavePlan &plan, const GpuTarget &target) {
   return success();
 }
 
+/// Fragments are what lanes read at once.
+static LogicalResult checkFragments(WavePlan &plan, const GpuTarget &target) {
+  TileProgram &parts = plan.parts;
+  ViewAccess access(parts.viewM);
+  const LdsTile lds = chooseFactor(parts, target, access, parts.rowsM).lds;
+  const int64_t columns =
+      parts.step / TileMma::countChunkReads(parts.instruction, lds);
+  auto type =
+      cast<wg::FragmentType>(cast<wg::MmaOp>(parts.opMma).getA().getType());
+  if (type.getColumns() == columns)
+    return success();
+  return parts.opMma->emitOpError()
+         << "multiplies fragments of " << type.getColumns()
+         << " columns, but lanes read " << columns << " at once";
+}
+
 static LogicalResult checkCapacity(WavePlan &plan, const GpuTarget &target) {
   int64_t bytes = 0;
   for (wg::AllocOp buffer : plan.program.getBody().getOps<wg::AllocOp>())
@@ -431,7 +447,9 @@ FailureOr<WavePlan> tessera::readWavePlan(func::FuncOp function,
       failed(checkShared(plan, target)) || failed(findWalk(plan)) ||
       (!plan.hasWindows() && failed(checkMainLoop(parts))) ||
       failed(checkAllReach(parts)) || failed(checkDirectCopy(parts, target)) ||
-      failed(checkLayouts(plan, target)) || failed(checkCapacity(plan, target)))
+      failed(checkLayouts(plan, target)) ||
+      failed(checkFragments(plan, target)) ||
+      failed(checkCapacity(plan, target)))
     return failure();
   if (parts.isDirect && target.directLdsBytes < kChunkBytes)
     return program.emitOpError()
