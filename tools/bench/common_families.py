@@ -88,16 +88,16 @@ ROWS = (64, 128, 256, 512, 768, 1024, 2048, 4096)
 def write_images(options, kind, layout, network):
     for direction in options.direction:
         for c, k, y, stride, pad, *groups in NETWORKS[network]():
-            for n in (1, 16):
+            for n, side in ((1, 8), (16, 56)):
                 yield (f"conv-{direction}-{kind}-{layout},{layout},{layout}-n{n}c{c}"
-                       f"h56w56-k{k}y{y}x{y}-p{pad}x{pad}-s{stride}x{stride}"
+                       f"h{side}w{side}-k{k}y{y}x{y}-p{pad}x{pad}-s{stride}x{stride}"
                        f"-d1x1-g{groups[0] if groups else 1}")
 
 
 def write_lines(options, kind, layout):
     for direction in options.direction:
         for c, k, x, stride, pad, dilation in LINES:
-            for w in (512, 16384):
+            for w in (128, 16384):
                 yield (f"conv-{direction}-{kind}-{layout},{layout},{layout}-n1c{c}h1w{w}"
                        f"-k{k}y1x{x}-p0x{pad}-s1x{stride}-d1x{dilation}-g1")
 
