@@ -7,10 +7,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/Base/ProblemFamily.h"
 #include "runtime/Base/Problem.h"
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdlib>
 
 using namespace tessera;
@@ -48,11 +50,79 @@ bool Problem::hasUnknownSizes() const {
   return isFound;
 }
 
-/// Every size is a prime, so that a tile that is chosen for the sample divides
-/// no unknown size.
+//===----------------------------------------------------------------------===//
+// Samples
+//===----------------------------------------------------------------------===//
+
+int64_t tessera::countSmallPixels(const ConvProblem &p) {
+  // A short reduction has no work for splits of backward weights. Others have
+  // few pixels where tiles of 64 by 64 are less than half of a large chip. Of
+  // narrow groups each thread has some pixels of its own.
+  constexpr int64_t kShort = 320, kTileEdge = 64, kFewTiles = 128;
+  constexpr int64_t kFewOfGroups = 8191;
+  if (p.direction == Direction::BackwardWeights)
+    return kShort;
+  const int64_t columns =
+      (p.direction == Direction::Forward ? p.outChannels : p.inChannels) /
+      p.groups;
+  if (p.groups > 1 && columns < kTileEdge)
+    return kFewOfGroups;
+  const int64_t tilesOfRow = p.groups * ((columns + kTileEdge - 1) / kTileEdge);
+  return std::max<int64_t>(1, kFewTiles / tilesOfRow) * kTileEdge;
+}
+
+namespace {
+/// Sizes in place of unknown ones. Every size is a prime, so that a tile that
+/// is chosen for them divides no unknown size.
+struct SampleSizes {
+  int64_t batch = 7, depth = 13, side = 61, line = 4099;
+};
+} // namespace
+
+/// The largest prime that has no more than `most`, of those that samples have.
+static int64_t getPrime(double most) {
+  constexpr int64_t kPrimes[] = {5,  7,   11,  13,  17,  23,  31,  43,  61,
+                                 89, 127, 179, 251, 359, 509, 719, 1021};
+  int64_t prime = kPrimes[0];
+  for (int64_t next : kPrimes)
+    if (static_cast<double>(next) <= most)
+      prime = next;
+  return prime;
+}
+
+/// The most that a window sees of a dimension, without its padding.
+static int64_t getReach(const ConvProblem &p) {
+  auto count = [](int64_t filter, int64_t dilation, int64_t pads) {
+    return (filter - 1) * dilation + 1 - pads;
+  };
+  return std::max(
+      {count(p.filter.d, p.dilation.d, 2 * p.pad.d + p.extraPad.d),
+       count(p.filter.h, p.dilation.h, 2 * p.pad.h + p.extraPad.h),
+       count(p.filter.w, p.dilation.w, 2 * p.pad.w + p.extraPad.w)});
+}
+
+/// About half of the pixels that the class has, and no window that is larger
+/// than the image.
+static SampleSizes getSmallSample(const ConvProblem &p) {
+  constexpr double kMostPixels = 1849, kShare = 0.6;
+  const double pixels =
+      std::min(kShare * static_cast<double>(countSmallPixels(p)), kMostPixels);
+  const bool hasDepth = p.in.d == kUnknownSize;
+  SampleSizes sizes{
+      .batch = 1,
+      .depth = getPrime(std::cbrt(pixels)),
+      .side = getPrime(hasDepth ? std::cbrt(pixels) : std::sqrt(pixels)),
+      .line = getPrime(pixels)};
+  constexpr SampleSizes kLarge = {
+      .batch = 1, .depth = 5, .side = 43, .line = 1021};
+  return std::min(sizes.side, sizes.depth) < getReach(p) ? kLarge : sizes;
+}
+static SampleSizes getSmallSample(const auto &) { return {}; }
+
 Problem Problem::getSample() const {
-  const int64_t batch = small ? 1 : 7, depth = small ? 5 : 13;
-  const int64_t side = small ? 43 : 61, rows = small ? 1021 : 4099;
+  const SampleSizes sizes =
+      small ? std::visit([](const auto &p) { return getSmallSample(p); }, value)
+            : SampleSizes();
   Problem sample = *this;
   sample.small = false;
   const auto set = [](int64_t &size, int64_t known) {
@@ -64,13 +134,13 @@ Problem Problem::getSample() const {
         if constexpr (requires { problem.batch; }) {
           // A line has as many pixels as an image.
           const bool isLine = problem.in.h == 1 || problem.in.w == 1;
-          const int64_t pixels = isLine ? rows : side;
-          set(problem.batch, batch);
-          set(problem.in.d, depth);
+          const int64_t pixels = isLine ? sizes.line : sizes.side;
+          set(problem.batch, sizes.batch);
+          set(problem.in.d, sizes.depth);
           set(problem.in.h, pixels);
           set(problem.in.w, pixels);
         } else {
-          set(problem.lengths[0], rows);
+          set(problem.lengths[0], sizes.line);
         }
       },
       sample.value);
@@ -264,7 +334,9 @@ static RowWiseProblem splitLine(RowWiseProblem p) {
   return p;
 }
 
-static std::optional<Family> findFamily(const RowWiseProblem &p) {
+/// Images with channels last are rows of pixels, of whatever batch.
+static std::optional<Family> findFamily(const RowWiseProblem &given) {
+  const RowWiseProblem p = given.canonicalize();
   if (p.isReduced(0) || numbersElements(p))
     return std::nullopt;
   for (int tensor = 0; tensor < p.tensorCount; ++tensor)
@@ -277,13 +349,14 @@ static std::optional<Family> findFamily(const RowWiseProblem &p) {
 }
 
 /// Whether the product of a convolution has few rows, which are the pixels of
-/// its result, and its tiles depend on that (ImplicitGemm).
+/// its result, or, of backward weights, a short reduction, and its tiles depend
+/// on that (ImplicitGemm).
 static bool isSmallProduct(const ConvProblem &p) {
-  constexpr int64_t kMostPixels = 8191;
-  const TensorLengths lengths = p.getResultLengths();
-  return p.direction != Direction::BackwardWeights &&
-         p.wLayout != Layout::Strided &&
-         lengths.n * lengths.d * lengths.h * lengths.w <= kMostPixels;
+  const bool isWeights = p.direction == Direction::BackwardWeights;
+  const TensorLengths lengths =
+      isWeights ? p.getOutputLengths() : p.getResultLengths();
+  return p.wLayout != Layout::Strided &&
+         lengths.n * lengths.d * lengths.h * lengths.w <= countSmallPixels(p);
 }
 
 std::optional<Family> Problem::findFamily() const {

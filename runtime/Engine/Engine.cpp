@@ -66,6 +66,8 @@ private:
                                                 const Problem &problem);
   const LoadedKernelImpl *findGeneric(int device, const Problem &family);
   void countUse(int device, const LoadedKernelImpl &kernel);
+  std::unique_ptr<LoadedKernelImpl> makeOwn(int device,
+                                            const LoadedKernelImpl &kernel);
   void promote(int device, const LoadedKernelImpl &kernel);
   std::unique_ptr<LoadedKernelImpl>
   takeFromStore(const Problem &problem, const KernelKey &key, bool &isRefused);
@@ -202,7 +204,7 @@ const LoadedKernelImpl *EngineImpl::findGeneric(int device,
   const uint32_t seen = families.add(family);
   const ErrorOr<const LoadedKernelImpl *> made = kernels.findOrMake(
       device, family, [&]() -> ErrorOr<std::unique_ptr<LoadedKernelImpl>> {
-        if (seen > generic.shapesBefore)
+        if (seen > generic.shapesBefore || areNewSizesExpected())
           return make(device, family, /*mayBeGeneric=*/false);
         const ErrorOr<const GpuTarget *> target = targets.get(device);
         if (!target)
@@ -225,7 +227,7 @@ const LoadedKernelImpl *EngineImpl::findGeneric(int device,
 std::unique_ptr<LoadedKernelImpl>
 EngineImpl::makeGeneric(int device, const Problem &problem) {
   if (generic.use == GenericUse::Never ||
-      (problem.getConv() && !generic.convolutions))
+      (problem.getConv() && !generic.convolutions && !areNewSizesExpected()))
     return nullptr;
   const std::optional<Family> family = problem.findFamily();
   const LoadedKernelImpl *shared =
@@ -260,27 +262,44 @@ void EngineImpl::countUse(int device, const LoadedKernelImpl &kernel) {
   background.add([this, device, &kernel] { promote(device, kernel); });
 }
 
-/// Only a convolution's call brings another workspace than it asked for.
+/// The problem's own kernel, which needs no more workspace than clients have
+/// been told of: a convolution that was told of none gets one without. Null if
+/// there is none.
+std::unique_ptr<LoadedKernelImpl>
+EngineImpl::makeOwn(int device, const LoadedKernelImpl &kernel) {
+  const Problem &problem = *kernel.problem;
+  const std::string name = problem.toNetworkConfig();
+  const uint64_t told = kernel.kernel.workspaceBytes;
+  ErrorOr<std::unique_ptr<LoadedKernelImpl>> made =
+      make(device, problem, /*mayBeGeneric=*/false);
+  if (made && (*made)->kernel.workspaceBytes > told && told == 0 &&
+      problem.getConv() && !problem.isWithoutWorkspace())
+    made = make(device, problem.asWithoutWorkspace(), /*mayBeGeneric=*/false);
+  if (!made) {
+    logMessage(LogLevel::Info, name + " keeps its kernel for unknown sizes: " +
+                                   made.getStatus().getMessage());
+    return nullptr;
+  }
+  if ((*made)->kernel.workspaceBytes > told) {
+    logMessage(LogLevel::Info,
+               name + " keeps its kernel for unknown sizes in this process: "
+                      "its own needs a larger workspace");
+    return nullptr;
+  }
+  return std::move(*made);
+}
+
 void EngineImpl::promote(int device, const LoadedKernelImpl &kernel) {
   if (gpu.hipSetDevice(device) != hipSuccess)
     return;
   const Problem &problem = *kernel.problem;
-  ErrorOr<std::unique_ptr<LoadedKernelImpl>> made =
-      make(device, problem, /*mayBeGeneric=*/false);
-  const std::string name = problem.toNetworkConfig();
+  std::unique_ptr<LoadedKernelImpl> made = makeOwn(device, kernel);
   if (!made)
-    return logMessage(LogLevel::Info, name +
-                                          " keeps its kernel for unknown "
-                                          "sizes: " +
-                                          made.getStatus().getMessage());
-  if (!problem.getConv() &&
-      (*made)->kernel.workspaceBytes > kernel.kernel.workspaceBytes)
-    return logMessage(LogLevel::Info,
-                      name + " keeps its kernel for unknown sizes in this "
-                             "process: its own needs a larger workspace");
-  kernels.replace(device, problem, std::move(*made));
+    return;
+  kernels.replace(device, problem, std::move(made));
   counters.promoted.fetch_add(1, std::memory_order_relaxed);
-  logMessage(LogLevel::Info, name + " has its own kernel from now on");
+  logMessage(LogLevel::Info,
+             problem.toNetworkConfig() + " has its own kernel from now on");
 }
 
 //===----------------------------------------------------------------------===//

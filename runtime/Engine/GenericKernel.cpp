@@ -3,6 +3,7 @@
 #include "runtime/Engine/GenericKernel.h"
 
 #include <algorithm>
+#include <atomic>
 
 using namespace tessera;
 
@@ -95,6 +96,16 @@ bool tessera::isServedGenerically(const Problem &problem,
   const ConvProblem *conv = problem.getConv();
   return !conv || !tile.starts_with("general-") ||
          conv->getFlops() <= kMostFlops;
+}
+
+static std::atomic<bool> newSizesExpected = false;
+
+void tessera::expectNewSizes(bool areExpected) {
+  newSizesExpected.store(areExpected, std::memory_order_relaxed);
+}
+
+bool tessera::areNewSizesExpected() {
+  return newSizesExpected.load(std::memory_order_relaxed);
 }
 
 uint32_t FamilyCounts::add(const Problem &family) {

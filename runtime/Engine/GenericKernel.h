@@ -30,6 +30,13 @@ ErrorOr<Kernel> bindSizes(const Kernel &kernel, const Problem &member);
 /// times as slow as the problem's own.
 bool isServedGenerically(const Problem &problem, std::string_view tile);
 
+/// Says for all engines of the process whether sizes will not repeat from now
+/// on: convolutions, too, then get kernels for unknown sizes, and the first
+/// problem of a family does. GenericUse::Never is stronger. Any thread may call
+/// both.
+void expectNewSizes(bool areExpected);
+bool areNewSizesExpected();
+
 /// How many problems of each family have been seen. Every method may be called
 /// from several threads at once.
 class FamilyCounts {

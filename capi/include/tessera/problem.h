@@ -19,9 +19,9 @@
  * which no descriptor of MIOpen can say: one row above the image and none below
  * it in the third line.
  *
- * The two functions of this file take that text, so that a problem from a log
- * or a database can be run as it is, even one that no function of MIOpen can
- * ask for.
+ * The first two functions of this file take that text, so that a problem from a
+ * log or a database can be run as it is, even one that no function of MIOpen
+ * can ask for.
  */
 
 #ifndef TESSERA_PROBLEM_H
@@ -68,10 +68,25 @@ typedef struct tesseraProblemArguments {
 } tesseraProblemArguments;
 /** No tensors, alpha = 1 and all other numbers 0. */
 #define TESSERA_PROBLEM_ARGUMENTS_INIT                                         \
-  {                                                                            \
-    sizeof(tesseraProblemArguments), 0, NULL, NULL, NULL, NULL, NULL, NULL,    \
-        NULL, 0, 1, 0, 0, 0, 0, {NULL}, {0}, NULL, NULL                        \
-  }
+  {sizeof(tesseraProblemArguments),                                            \
+   0,                                                                          \
+   NULL,                                                                       \
+   NULL,                                                                       \
+   NULL,                                                                       \
+   NULL,                                                                       \
+   NULL,                                                                       \
+   NULL,                                                                       \
+   NULL,                                                                       \
+   0,                                                                          \
+   1,                                                                          \
+   0,                                                                          \
+   0,                                                                          \
+   0,                                                                          \
+   0,                                                                          \
+   {NULL},                                                                     \
+   {0},                                                                        \
+   NULL,                                                                       \
+   NULL}
 
 /**
  * Describes the kernel for a problem, with the workspace that it needs.
@@ -131,6 +146,28 @@ MIOPEN_EXPORT miopenStatus_t tesseraGetProblemKernelInfo(
 MIOPEN_EXPORT miopenStatus_t
 tesseraRunProblem(miopenHandle_t handle, const char *problem,
                   const tesseraProblemArguments *arguments);
+
+/**
+ * Says that the process will ask for problems whose batch or spatial sizes do
+ * not repeat: from now on convolutions, too, get kernels for unknown sizes, of
+ * which one serves a family of problems, from a family's first problem on. It
+ * is what the environment variables TESSERA_GENERIC_KERNELS=SWITCH and
+ * TESSERA_GENERIC_AFTER=0 say; TESSERA_GENERIC_KERNELS=KEEP stays. A problem
+ * that comes back often gets a kernel of its own in the background, which may
+ * add in another order.
+ *
+ * @retval miopenStatusSuccess        Such kernels serve from now on.
+ * @retval miopenStatusUnsupportedOp  TESSERA_GENERIC_KERNELS=NEVER forbids it.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ *
+ * @since 0.1
+ */
+MIOPEN_EXPORT miopenStatus_t tesseraExpectNewSizes(void);
 
 #ifdef __cplusplus
 }

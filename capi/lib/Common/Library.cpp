@@ -1,5 +1,6 @@
 //===- Library.cpp - The one engine of the process ------------------------===//
 
+#include "capi/lib/Common/GenericUse.h"
 #include "capi/lib/Common/Library.h"
 
 #include "capi/lib/Convolution/MeasuredTimes.h"
@@ -39,6 +40,10 @@ static GenericOptions getGenericOptions() {
   if (const auto uses = getEnvInt("TESSERA_GENERIC_USES", 1, kMost))
     options.usesBefore = static_cast<uint32_t>(*uses);
   return options;
+}
+
+bool capi::areGenericKernelsForbidden() {
+  return getGenericOptions().use == GenericUse::Never;
 }
 
 namespace {

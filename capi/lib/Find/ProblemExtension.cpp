@@ -3,10 +3,12 @@
 #include <tessera/problem.h>
 
 #include "capi/lib/Common/ErrorGuard.h"
+#include "capi/lib/Common/GenericUse.h"
 #include "capi/lib/Handle/HandleState.h"
 #include "capi/lib/Handle/KernelChecks.h"
 #include "capi/lib/Handle/KernelInfo.h"
 #include "runtime/DriverCommand/LogCommand.h"
+#include "runtime/Engine/GenericKernel.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -115,6 +117,13 @@ miopenStatus_t tesseraRunProblem(miopenHandle_t handle, const char *problem,
         logCommand(**known);
         return run(*handle, **known, *copied);
       });
+}
+
+miopenStatus_t tesseraExpectNewSizes(void) {
+  if (areGenericKernelsForbidden())
+    return miopenStatusUnsupportedOp;
+  expectNewSizes(true);
+  return miopenStatusSuccess;
 }
 
 } // extern "C"

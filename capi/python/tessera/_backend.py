@@ -13,7 +13,7 @@ from torch._dispatch.python import enable_python_dispatcher
 from torch._dynamo.backends.common import aot_autograd
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from tessera import _fused, _rewrite, _statistics
+from tessera import _fused, _library, _rewrite, _statistics
 from tessera._step import Prepared, Step
 
 
@@ -164,6 +164,9 @@ def backend(module: torch.fx.GraphModule, inputs: Sequence[Any], *, mode: str | 
     """What torch.compile calls with each graph."""
     read = _choose(_read_options(mode, options), inputs)
     _fused.start()
+    if any(isinstance(size, torch.SymInt) for one in inputs
+           for size in (one.shape if isinstance(one, torch.Tensor) else [one])):
+        _library.expect_new_sizes()
     compilers = {"inference_compiler": _compile_inference(read), **_list_training_compilers(read)}
     if torch.is_grad_enabled() and any(
             one.requires_grad for one in (*inputs, *module.parameters()) if isinstance(one, torch.Tensor)):

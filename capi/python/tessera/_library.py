@@ -38,6 +38,12 @@ class NotSupported(Error, NotImplementedError):
 _ERRORS = {BAD_PARM: InvalidProblem, NOT_IMPLEMENTED: NotSupported, UNSUPPORTED_OP: NotSupported}
 
 
+class Counters(ctypes.Structure):
+    """tesseraCounters of <tessera/tessera.h>."""
+    _fields_ = [("size", ctypes.c_uint32), ("reserved", ctypes.c_uint32)] + [
+        (name, ctypes.c_uint64) for name in "compiled from_database from_memory launched generic promoted".split()]
+
+
 class Arguments(ctypes.Structure):
     """tesseraProblemArguments of <tessera/problem.h>."""
     _fields_ = [("size", ctypes.c_uint32), ("reserved", ctypes.c_uint32)] + [
@@ -97,6 +103,7 @@ def get_api() -> ctypes.CDLL:
     api.miopenSetStream.argtypes = [pointer, pointer]
     api.tesseraRunProblem.argtypes = [pointer, ctypes.c_char_p, pointer]
     api.tesseraGetProblemKernelInfo.argtypes = [pointer, ctypes.c_char_p, pointer]
+    api.tesseraGetCounters.argtypes = [pointer]
     return api
 
 
@@ -150,6 +157,21 @@ def get_info(config: str, user: int | str = "problem") -> KernelInfo:
     info = KernelInfo()
     check(get_api().tesseraGetProblemKernelInfo(get_handle(user), config.encode(), ctypes.byref(info)))
     return info
+
+
+def expect_new_sizes() -> None:
+    """From now on one kernel serves convolutions that differ in batch and image sizes alone, where there is one for
+    unknown sizes; a convolution that comes back often gets its own in the background. TESSERA_GENERIC_KERNELS=NEVER
+    keeps that from happening.
+    """
+    get_api().tesseraExpectNewSizes()
+
+
+def count() -> Counters:
+    """What the library has done since the process started."""
+    counters = Counters(size=ctypes.sizeof(Counters))
+    check(get_api().tesseraGetCounters(ctypes.byref(counters)))
+    return counters
 
 
 class Hip:

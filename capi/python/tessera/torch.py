@@ -54,12 +54,16 @@ def _list_operators(key: str, batch_norm: bool, rows: bool) -> dict[str, Operato
 _override: Operators | None = None
 
 
-def enable(*, batch_norm: bool = True, rows: bool = False) -> None:
+def enable(*, batch_norm: bool = True, rows: bool = False, dynamic: bool = False) -> None:
     """Answers PyTorch's operators by Tessera's kernels until disable() is called. Does nothing if it is on already.
 
     The first call of each shape compiles its kernel, or loads it from the user's database. Without `batch_norm`, batch
-    normalisation stays PyTorch's; with `rows`, softmax and the normalisations of layers and groups are ours, too.
+    normalisation stays PyTorch's; with `rows`, softmax and the normalisations of layers and groups are ours, too. With
+    `dynamic`, batches and image sizes or lengths are expected to change, and one kernel serves many of them; that stays
+    so in this process.
     """
+    if dynamic:
+        _library.expect_new_sizes()
     if not _override:
         _start(*_operators.start_device(), batch_norm, rows)
 

@@ -118,6 +118,13 @@ SmallVector<SizeExpr> tessera::getArgumentSizes(Value argument) {
   const std::optional<KernelArg> kind =
       parseKernelArg(name ? name.getValue() : StringRef());
   SmallVector<SizeExpr> sizes;
+  // Those of a copy are made of those of other tensors.
+  if (auto texts =
+          function.getArgAttrOfType<ArrayAttr>(index, dnn::kSizesAttrName)) {
+    for (auto text : texts.getAsValueRange<StringAttr>())
+      sizes.push_back(*parseSizeExpr(text));
+    return sizes;
+  }
   for (auto [dim, size] :
        llvm::enumerate(cast<MemRefType>(argument.getType()).getShape()))
     sizes.push_back(ShapedType::isDynamic(size) && kind

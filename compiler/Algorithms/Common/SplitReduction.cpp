@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 using namespace mlir;
 using namespace tessera;
@@ -15,9 +16,40 @@ static int64_t getProduct(ArrayRef<int64_t> sizes) {
                          std::multiplies<>());
 }
 
+/// Appends a workspace to the arguments of the function of `conv`.
+static Value addWorkspace(dnn::ConvOp conv, MemRefType type, Attribute bytes) {
+  auto function = conv->getParentOfType<func::FuncOp>();
+  Builder b(conv.getContext());
+  DictionaryAttr attributes = b.getDictionaryAttr(
+      {b.getNamedAttr(dnn::kArgAttrName, b.getStringAttr("workspace")),
+       b.getNamedAttr(dnn::kBytesAttrName, bytes)});
+  unsigned last = function.getNumArguments();
+  (void)function.insertArgument(last, type, attributes, conv.getLoc());
+  return function.getArgument(last);
+}
+
+/// The same for `splits` partial results of unknown size.
+static Value addOpenWorkspace(dnn::ConvOp conv, int64_t splits) {
+  const ConvProgram program(conv);
+  const Type element = program.getAccType();
+  SmallVector<SizeExpr> sizes = {splits};
+  SizeExpr bytes = splits * (element.getIntOrFloatBitWidth() / 8);
+  for (const SizeExpr &size : getArgumentSizes(program.getResult().memory)) {
+    sizes.push_back(size);
+    bytes = bytes * size;
+  }
+  Value workspace =
+      addWorkspace(conv, MemRefType::get({splits}, element),
+                   StringAttr::get(conv.getContext(), bytes.toText()));
+  return reshapeOpen(workspace, sizes);
+}
+
 Value tessera::addSplitsWorkspace(dnn::ConvOp conv, int64_t splits) {
+  const MemRefType result = ConvProgram(conv).getResult().getType();
+  if (!result.hasStaticShape())
+    return addOpenWorkspace(conv, splits);
   SmallVector<int64_t> shape = {splits};
-  llvm::append_range(shape, ConvProgram(conv).getResult().getType().getShape());
+  llvm::append_range(shape, result.getShape());
   return addSplitsWorkspace(conv, shape);
 }
 
@@ -27,16 +59,9 @@ Value tessera::addSplitsWorkspace(dnn::ConvOp conv, ArrayRef<int64_t> shape) {
 
 Value tessera::addTensorWorkspace(dnn::ConvOp conv, ArrayRef<int64_t> shape,
                                   Type element) {
-  auto function = conv->getParentOfType<func::FuncOp>();
-  Builder b(conv.getContext());
-  int64_t bytes = getProduct(shape) * element.getIntOrFloatBitWidth() / 8;
-  DictionaryAttr attributes = b.getDictionaryAttr(
-      {b.getNamedAttr(dnn::kArgAttrName, b.getStringAttr("workspace")),
-       b.getNamedAttr(dnn::kBytesAttrName, b.getI64IntegerAttr(bytes))});
-  unsigned last = function.getNumArguments();
-  (void)function.insertArgument(last, MemRefType::get(shape, element),
-                                attributes, conv.getLoc());
-  return function.getArgument(last);
+  const int64_t bytes = getProduct(shape) * element.getIntOrFloatBitWidth() / 8;
+  return addWorkspace(conv, MemRefType::get(shape, element),
+                      Builder(conv.getContext()).getI64IntegerAttr(bytes));
 }
 
 /// Creates an empty kernel function at `b` with the arguments of the function
@@ -72,10 +97,11 @@ static constexpr int64_t kLoaded = 64;
 
 /// The number of neighbouring elements that a thread adds. It is one if a small
 /// result has many splits: then each load in flight is of another split, and
-/// the chip still has enough threads for all elements.
-static int64_t chooseWidth(int64_t elements, int64_t splits) {
+/// the chip still has enough threads for all elements. A result of unknown size
+/// that is split is small.
+static int64_t chooseWidth(std::optional<int64_t> elements, int64_t splits) {
   constexpr int64_t kFewThreads = 1 << 17, kFewSplits = kLoaded / kMaxWidth;
-  const bool isSmall = elements < kFewThreads * kMaxWidth;
+  const bool isSmall = !elements || *elements < kFewThreads * kMaxWidth;
   return isSmall && splits > kFewSplits ? 1 : kMaxWidth;
 }
 
@@ -96,15 +122,20 @@ void tessera::buildSplitReduction(dnn::ConvOp conv, Value workspace) {
   // The workspace is packed, so its last dimension is the one for vectors.
   int64_t last = type.getRank() - 1;
   const int64_t splits = type.getDimSize(0);
-  const int64_t width = getAccessWidth(
-      type, last, chooseWidth(type.getNumElements() / splits, splits));
+  const auto elements = type.hasStaticShape()
+                            ? std::optional(type.getNumElements() / splits)
+                            : std::nullopt;
+  const int64_t width =
+      getAccessWidth(type, last, chooseWidth(elements, splits));
   // A thread loads `atOnce` splits before it adds the first one: loaded one by
   // one, each would wait for memory. A load past the last split gives zero.
   const int64_t passes = llvm::divideCeilSigned(splits * width, kLoaded);
   const int64_t atOnce = llvm::divideCeilSigned(splits, passes);
-  SmallVector<int64_t> sizes(type.getShape().drop_front());
-  sizes.back() /= width;
-  PointBuilder::Values indices(p.forEachPoint(sizes, kThreads));
+  SmallVector<Size> sizes;
+  for (int64_t d = 1; d < last; ++d)
+    sizes.push_back(p.getSize(memory, d));
+  sizes.push_back(p.divideUp(p.getSize(memory, last), width));
+  PointBuilder::Values indices(p.forEachPointOf(sizes, kThreads));
   indices.back() = p.mul(indices.back(), width);
   Value zero = p.zero(type.getElementType(), width);
   Value sum = p.loop(passes, zero, [&](Value pass, ValueRange carried) {

@@ -17,8 +17,8 @@ namespace tessera {
 
 /// Appends a workspace for `splits` partial results to the arguments of the
 /// function of `conv`: a packed memref<splits x shape of the result> of the
-/// type of the accumulators. Callers that add partial results themselves may
-/// give another `shape`.
+/// type of the accumulators; the result may have an unknown size. Callers that
+/// add partial results themselves may give another `shape`.
 mlir::Value addSplitsWorkspace(dnn::ConvOp conv, int64_t splits);
 mlir::Value addSplitsWorkspace(dnn::ConvOp conv, llvm::ArrayRef<int64_t> shape);
 /// The same for a tensor of `element`.

@@ -190,23 +190,28 @@ LogicalResult tessera::checkConverted(dnn::ConvOp conv, StringRef name,
   return success();
 }
 
-/// Bytes that the kernels of `module` ask a workspace for.
-static int64_t countWorkspace(ModuleOp module) {
-  int64_t bytes = 0;
+/// Bytes that the kernels of `module` ask a workspace for; of images of unknown
+/// size they are an expression.
+static SizeExpr countWorkspace(ModuleOp module) {
+  int64_t known = 0;
+  SizeExpr open;
   module.walk([&](func::FuncOp function) {
-    for (unsigned i = 0; i < function.getNumArguments(); ++i)
-      if (auto attr =
-              function.getArgAttrOfType<IntegerAttr>(i, dnn::kBytesAttrName))
-        bytes = std::max(bytes, attr.getInt());
+    for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+      const Attribute bytes = function.getArgAttr(i, dnn::kBytesAttrName);
+      if (auto number = dyn_cast_if_present<IntegerAttr>(bytes))
+        known = std::max(known, number.getInt());
+      if (auto text = dyn_cast_if_present<StringAttr>(bytes))
+        open = maximum(open, *parseSizeExpr(text.getValue()));
+    }
   });
-  return bytes;
+  return maximum(open, known);
 }
 
 /// The workspace of the inner algorithm: what it asks for in a copy.
-static FailureOr<int64_t> findInnerWorkspace(dnn::ConvOp conv,
-                                             const Algorithm &inner,
-                                             const TileConfig &tile,
-                                             const GpuTarget &target) {
+static FailureOr<SizeExpr> findInnerWorkspace(dnn::ConvOp conv,
+                                              const Algorithm &inner,
+                                              const TileConfig &tile,
+                                              const GpuTarget &target) {
   OwningOpRef<ModuleOp> copy(conv->getParentOfType<ModuleOp>().clone());
   auto function = conv->getParentOfType<func::FuncOp>();
   auto same = copy->lookupSymbol<func::FuncOp>(function.getSymName());
@@ -216,18 +221,25 @@ static FailureOr<int64_t> findInnerWorkspace(dnn::ConvOp conv,
   return countWorkspace(*copy);
 }
 
-/// Puts copies of unknown size behind those whose size is known.
-static void allocate(ArrayRef<ConvertedTensor *> tensors, int64_t bytes) {
-  for (ConvertedTensor *tensor : tensors)
-    if (!tensor->isOpen())
-      tensor->allocate(bytes);
+/// Puts copies of unknown size behind those whose size is known, and all behind
+/// the `bytes` of the inner algorithm.
+static void allocate(ArrayRef<ConvertedTensor *> tensors,
+                     const SizeExpr &bytes) {
   SizeExpr all = bytes;
+  SmallVector<ConvertedTensor *> open;
   for (ConvertedTensor *tensor : tensors)
-    if (tensor->isOpen())
-      tensor->allocateOpen(all);
-  for (ConvertedTensor *tensor : tensors)
-    if (tensor->isOpen())
-      tensor->setWorkspace(all);
+    if (const std::optional<int64_t> begin = all.getNumber();
+        begin && !tensor->isOpen()) {
+      int64_t end = *begin;
+      tensor->allocate(end);
+      all = end;
+    } else {
+      open.push_back(tensor);
+    }
+  for (ConvertedTensor *tensor : open)
+    tensor->allocateOpen(all);
+  for (ConvertedTensor *tensor : open)
+    tensor->setWorkspace(all);
 }
 
 LogicalResult tessera::buildAround(dnn::ConvOp conv,
@@ -235,7 +247,7 @@ LogicalResult tessera::buildAround(dnn::ConvOp conv,
                                    const Algorithm &inner,
                                    const TileConfig &tile,
                                    const GpuTarget &target) {
-  FailureOr<int64_t> bytes = findInnerWorkspace(conv, inner, tile, target);
+  FailureOr<SizeExpr> bytes = findInnerWorkspace(conv, inner, tile, target);
   if (failed(bytes))
     return failure();
   SmallVector<ConvertedTensor *> copied;

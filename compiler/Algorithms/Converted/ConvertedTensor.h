@@ -22,7 +22,8 @@ public:
                   dnn::Layout layout, mlir::Type element,
                   mlir::StringRef suffix, bool hasOutputsLast = false);
 
-  /// Moves the copy behind `bytes` of the workspace, and `bytes` behind it.
+  /// Moves the copy behind `bytes` of the workspace, and `bytes` behind it. The
+  /// second is for `bytes` that are unknown, or become so.
   void allocate(int64_t &bytes);
   void allocateOpen(SizeExpr &bytes);
   /// The bytes of the whole workspace, if they are unknown.

@@ -131,7 +131,8 @@ static bool wantsHalves(int64_t length, int64_t side) {
 }
 
 /// 4096 elements, or 1024 of eight bytes: 64 by 64, 32 by 128, or 16 by 256.
-/// Lengths that are unknown are taken to be large.
+/// Along pixels of unknown number accesses are of one element: half as many
+/// elements then keep more of a chip busy with few pixels.
 static TileShape chooseTile(const Matrices &matrices, int64_t elementBytes) {
   constexpr int64_t kSide = 64, kSideOfF64 = 32, kShort = 16, kLongest = 4;
   constexpr int64_t kLarge = int64_t(1) << 30;
@@ -143,6 +144,10 @@ static TileShape chooseTile(const Matrices &matrices, int64_t elementBytes) {
     return {longer, kShort};
   if (rows <= kShort)
     return {kShort, longer};
+  if (columns == kLarge)
+    return {side / 2, side};
+  if (rows == kLarge)
+    return {side, side / 2};
   if (wantsHalves(rows, side) && columns >= 2 * side)
     return {side / 2, 2 * side};
   if (wantsHalves(columns, side) && rows >= 2 * side)

@@ -194,9 +194,6 @@ Status Depthwise::check(const Problem &problem, const GpuTarget &) const {
   const ConvProblem *conv = sample.getConv();
   if (!conv)
     return notSupported("solves convolutions");
-  if (problem.hasUnknownSizes() &&
-      conv->direction == Direction::BackwardWeights)
-    return notSupported("needs known sizes to split backward weights");
   int64_t inputs = conv->inChannels / conv->groups;
   int64_t outputs = conv->outChannels / conv->groups;
   if (conv->groups == 1 || std::max(inputs, outputs) > kMaxChannels)
@@ -232,14 +229,18 @@ std::vector<Candidate> Depthwise::getCandidates(const Problem &problem,
   const ConvProblem &conv = *sample.getConv();
   std::vector<Candidate> all =
       getDepthwiseCandidates(conv, target, getDepthwiseRates(target));
+  const bool isOpen = problem.hasUnknownSizes();
   for (Candidate &candidate : all)
-    if (problem.hasUnknownSizes()) {
+    if (isOpen) {
       DepthwiseTile tile = *parseDepthwiseTile(candidate.tile);
       tile.sharesFilters &= fillsWorkgroups(conv.groups, tile);
       candidate.tile = tile.toConfig();
     }
-  if (problem.isUnaligned())
-    for (Candidate &candidate : all)
+  const bool isWeights = conv.direction == Direction::BackwardWeights;
+  for (Candidate &candidate : all)
+    if (isOpen && isWeights)
+      candidate.tile = chooseOpenWeightsTile(conv, target).toConfig();
+    else if (problem.isUnaligned())
       candidate.tile = chooseUnalignedTile(conv, target).toConfig();
   return all;
 }
@@ -319,7 +320,7 @@ static bool fits(const ConvProgram &program, const DepthwiseTile &tile,
          (isData ? tile.splits * tile.summed * tile.tapSplits == 1 &&
                        !tile.loadsAhead && !tile.isStreamed &&
                        tile.stages == 0 && sharesEvenly(program, tile)
-                 : program.x.getType().hasStaticShape() &&
+                 : (tile.stages == 0 || program.x.getType().hasStaticShape()) &&
                        sumsEvenly(d, tile) && !tile.sharesFilters &&
                        canHaveBoxes(program, tile, target)) &&
          (!isBackward ||

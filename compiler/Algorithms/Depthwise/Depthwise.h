@@ -22,7 +22,7 @@ struct DepthwiseTile {
   int64_t splits = 1;
   /// Backward weights: how many splits a workgroup adds before it stores.
   int64_t summed = 1;
-  int64_t tapSplits = 1; ///< Threads among which a filter's rows are divided.
+  int64_t tapSplits = 1;  ///< Threads among which a filter's rows are divided.
   int64_t iterations = 1; ///< Blocks, one below the other, that a thread walks.
   /// Workgroups of a compute unit among which its registers are divided. With 0
   /// the assembler decides, which saves registers and therefore loads late.
@@ -112,17 +112,16 @@ WindowBlock getWeightsColumns(const ConvProgram &program,
 
 /// How backward weights divides the images. A strip is as wide as the block of
 /// columns of a thread, or with boxes of a workgroup, and as long as the blocks
-/// that a thread walks. Plain data.
+/// that a thread walks. Plain data; what is unknown is computed where `p`
+/// stands.
 struct DepthwiseStrips {
-  DepthwiseStrips(const ConvProgram &program, const DepthwiseTile &tile);
+  DepthwiseStrips(PointBuilder &p, const ConvProgram &program,
+                  const DepthwiseTile &tile);
 
-  int64_t columnBlocks;
-  int64_t perStrip; ///< Blocks of rows of a strip.
-  int64_t segments; ///< Strips of an image, one below the other.
-  int64_t perSplit; ///< Strips of a split, or with boxes of a workgroup.
-
-  /// The number of a block that is below all rows of an image.
-  int64_t getOutside() const { return segments * perStrip; }
+  Size columnBlocks;
+  Size segments; ///< Strips of an image, one below the other.
+  Size perStrip; ///< Blocks of rows of a strip.
+  Size perSplit; ///< Strips of a split, or with boxes of a workgroup.
 };
 
 /// Replace the convolution by its program. PointBuilder describes
@@ -143,6 +142,10 @@ DepthwiseRates getDepthwiseRates(const GpuTarget &target);
 /// results than the tile that it replaces, since it gets that tile's workspace.
 DepthwiseTile chooseUnalignedTile(const ConvProblem &conv,
                                   const GpuTarget &target);
+/// The tile for backward weights of unknown sizes: without boxes, and with more
+/// splits than `sample` needs, as fewer images are walked in shorter strips.
+DepthwiseTile chooseOpenWeightsTile(const ConvProblem &sample,
+                                    const GpuTarget &target);
 
 /// The candidates for a problem that "depthwise" supports.
 std::vector<Candidate> getDepthwiseCandidates(const ConvProblem &problem,

@@ -487,6 +487,16 @@ DepthwiseTile tessera::chooseUnalignedTile(const ConvProblem &conv,
   return tile;
 }
 
+DepthwiseTile tessera::chooseOpenWeightsTile(const ConvProblem &sample,
+                                             const GpuTarget &target) {
+  constexpr int64_t kMostSplits = 256;
+  DepthwiseTile tile = chooseUnalignedTile(sample, target);
+  tile.iterations = 1; // The sizes say how long strips are.
+  tile.splits = std::clamp(2 * tile.splits, tile.splits,
+                           std::max(tile.splits, kMostSplits));
+  return tile;
+}
+
 DepthwiseRates tessera::getDepthwiseRates(const GpuTarget &target) {
   switch (target.vendor) {
 #define DEPTHWISE_RATES(VENDOR, ...)                                           \

@@ -90,7 +90,7 @@ void DepthwiseBoxLoader::begin(Value firstStrip, Value channelBlock,
 
 /// Past the last strip the image is out of bounds, so that TMA writes zeros.
 void DepthwiseBoxLoader::copyIn(Value iteration) {
-  const DepthwiseStrips strips(program, tile);
+  const DepthwiseStrips strips(p, program, tile);
   Value strip = p.add(p.mul(iteration, tile.getSplitBlocks()), firstStrip);
   Value column = p.rem(strip, strips.columnBlocks);
   strip = p.div(strip, strips.columnBlocks);

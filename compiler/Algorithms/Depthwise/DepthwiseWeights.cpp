@@ -28,6 +28,7 @@
 
 #include <map>
 #include <optional>
+#include <tuple>
 
 using namespace mlir;
 using namespace tessera;
@@ -42,7 +43,7 @@ public:
         outputs(program.getOutputsPerGroup()),
         rows(getWeightsRows(program, tile)),
         columns(getWeightsColumns(program, tile)),
-        rowOffsets(rows.getOffsets()), strips(program, tile) {
+        rowOffsets(rows.getOffsets()), strips(p, program, tile) {
     if (tile.stages > 0)
       boxes.emplace(p, program, tile, rows, columns);
     for (int64_t i = 0; i < rows.size; ++i)
@@ -141,24 +142,46 @@ WindowBlock tessera::getWeightsColumns(const ConvProgram &program,
           program.dilations[1], tile.columns,       /*isForward=*/true};
 }
 
-DepthwiseStrips::DepthwiseStrips(const ConvProgram &program,
+/// Strips of unknown images are as long as gives every split one: `all` blocks
+/// are shared out, and those of an image evenly.
+static std::pair<Size, Size> shareOut(PointBuilder &p, const Size &blocks,
+                                      const Size &all, int64_t splits) {
+  auto divideUp = [&](const Size &size, const Size &by) {
+    return Size(arith::CeilDivUIOp::create(p.b, p.loc, p.index(size),
+                                           p.index(by))
+                    .getResult());
+  };
+  const Size segments = divideUp(blocks, p.divideUp(all, splits));
+  return {segments, divideUp(blocks, segments)};
+}
+
+DepthwiseStrips::DepthwiseStrips(PointBuilder &p, const ConvProgram &program,
                                  const DepthwiseTile &tile)
-    : columnBlocks(llvm::divideCeilSigned(
-          program.y.getSpatialSize(1),
-          tile.columns * (tile.stages > 0 ? tile.summed : 1))) {
-  int64_t blocks = llvm::divideCeilSigned(program.x.getSpatialSize(0),
-                                          tile.rows * program.strides[0]);
-  perStrip = std::min(tile.iterations, blocks);
-  segments = llvm::divideCeilSigned(blocks, perStrip);
-  perSplit = llvm::divideCeilSigned(program.dims.n * segments * columnBlocks,
-                                    tile.getSplitBlocks() *
-                                        (tile.stages > 0 ? 1 : tile.summed));
+    : columnBlocks(p.divideUp(
+          p.getSize(program.y.memory, program.y.getSpatialDim(1)),
+          tile.columns * (tile.stages > 0 ? tile.summed : 1))),
+      segments(1), perStrip(1), perSplit(1) {
+  const Size blocks =
+      p.divideUp(p.getSize(program.x.memory, program.x.getSpatialDim(0)),
+                 tile.rows * program.strides[0]);
+  const Size images = p.getSize(program.x.memory, program.x.getOuterDim());
+  const int64_t splits =
+      tile.getSplitBlocks() * (tile.stages > 0 ? 1 : tile.summed);
+  if (blocks.isKnown()) {
+    segments = p.divideUp(blocks, tile.iterations);
+    perStrip = std::min(tile.iterations, blocks.number);
+  } else {
+    const Size all = p.multiply(p.multiply(images, columnBlocks), blocks);
+    std::tie(segments, perStrip) = shareOut(p, blocks, all, splits);
+  }
+  perSplit = p.divideUp(
+      p.multiply(p.multiply(images, segments), columnBlocks), splits);
 }
 
 /// Past the last strip the image is out of bounds, and past the last block of
 /// an image the rows of x are.
 void DepthwiseWeightsProgram::setStrip(Value strip) {
-  auto take = [&](int64_t size) {
+  auto take = [&](const Size &size) {
     Value index = p.rem(strip, size);
     strip = p.div(strip, size);
     return index;
@@ -302,11 +325,15 @@ DepthwiseWeightsProgram::emitStrip(Value strip, ValueRange accumulators) {
     Value block = p.add(firstBlock, i);
     if (!tile.loadsAhead)
       return emitBlock(loadRows(block), inner);
-    // The loads of the last iteration are out of bounds.
-    Value isLast = arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::eq,
-                                         i, p.index(strips.perStrip - 1));
+    // The loads of the last iteration are out of bounds: below all rows.
+    const Size &perStrip = strips.perStrip;
+    Value isLast = arith::CmpIOp::create(
+        p.b, p.loc, arith::CmpIPredicate::eq,
+        perStrip.isKnown() ? i : p.add(i, 1),
+        perStrip.isKnown() ? p.index(perStrip.number - 1) : perStrip.value);
     PointBuilder::Values next = loadRows(arith::SelectOp::create(
-        p.b, p.loc, isLast, p.index(strips.getOutside()), p.add(block, 1)));
+        p.b, p.loc, isLast, p.index(p.multiply(strips.segments, perStrip)),
+        p.add(block, 1)));
     PointBuilder::Values result =
         emitBlock(inner.drop_front(count), inner.take_front(count));
     llvm::append_range(result, next);
@@ -434,7 +461,8 @@ DepthwiseWeightsProgram::emitStrips(ValueRange accumulators) {
 PointBuilder::Values
 DepthwiseWeightsProgram::emitBoxes(ValueRange accumulators) {
   boxes->begin(splitBlock, channelBlock, inBlock, p.mul(lane, tile.groups));
-  for (int64_t i = 0; i < std::min(tile.stages, strips.perSplit); ++i)
+  const int64_t perSplit = strips.perSplit.number; // Sizes are known.
+  for (int64_t i = 0; i < std::min(tile.stages, perSplit); ++i)
     boxes->copyIn(p.index(i));
   return p.loop(
       strips.perSplit, accumulators, [&](Value iteration, ValueRange carried) {
@@ -443,7 +471,7 @@ DepthwiseWeightsProgram::emitBoxes(ValueRange accumulators) {
         p.barrier();
         Value later = p.add(iteration, tile.stages);
         p.branch(arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::ult,
-                                       later, p.index(strips.perSplit)),
+                                       later, p.index(perSplit)),
                  {}, [&] {
                    boxes->copyIn(later);
                    return PointBuilder::Values();

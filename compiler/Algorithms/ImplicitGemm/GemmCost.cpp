@@ -122,6 +122,23 @@ static constexpr OperandLayout kSharedPlanes = {
     /*loadElements=*/4, /*isTransposed=*/true, /*laneDistance=*/4};
 static constexpr double kSharedChunk = (8 + 16 + 4) / 4.0;
 
+/// The workgroups that the busiest unit has, one after the other.
+static double countWaves(const GemmChoice &choice, const GpuTarget &target) {
+  return std::ceil(countTiles(choice.size, choice.shape) * choice.splits /
+                   target.computeUnits);
+}
+
+/// How much longer the matrix units of a compute unit take because the last of
+/// its workgroups, of fewer waves than it has SIMDs, leave some idle.
+static double getIdleShare(const GemmChoice &choice, const GpuTarget &target) {
+  const int64_t ofGroup = choice.shape.wavesM * choice.shape.wavesN;
+  if (!choice.countsIdleSimds || ofGroup >= target.simdsPerCu)
+    return 1;
+  const auto atOnce = static_cast<double>(target.simdsPerCu / ofGroup);
+  const double waves = countWaves(choice, target);
+  return std::ceil(waves / atOnce) * atOnce / waves;
+}
+
 /// Clocks of one step of a workgroup that is alone on its compute unit.
 static double estimateStep(const GemmChoice &choice, const GpuTarget &target,
                            double peak, const GemmRates &rates) {
@@ -130,7 +147,8 @@ static double estimateStep(const GemmChoice &choice, const GpuTarget &target,
   auto elementBytes = static_cast<double>(choice.elementBytes);
   GemmWalk walk = choice.getWalk(choice.splits);
 
-  double issue = m * n * stepBytes / elementBytes / (shape.efficiency * peak);
+  double issue = m * n * stepBytes / elementBytes / (shape.efficiency * peak) *
+                 getIdleShare(choice, target);
   double perRow = stepBytes / 16;
   double pixels = choice.halo ? static_cast<double>(choice.halo->lines) *
                                     static_cast<double>(choice.size.inner) /
@@ -185,8 +203,7 @@ double tessera::estimateClocks(const GemmChoice &choice,
                                double peak, double tensorBytes) {
   const GemmSize &size = choice.size;
   double bytesPerClock = ::getMemoryBytesPerClock(target, rates);
-  double waves = std::ceil(countTiles(size, choice.shape) * choice.splits /
-                           target.computeUnits);
+  double waves = countWaves(choice, target);
   // A split is padded with zeros to whole iterations of the main loop.
   double iterations = std::ceil(size.reduction / choice.splits /
                                 static_cast<double>(choice.getIterationSize()));

@@ -29,6 +29,9 @@ struct GemmChoice {
   /// Whether results are staged in LDS and stored during the next tile
   /// (StagedStore.h).
   bool isStaged = false;
+  /// Whether the SIMDs count that workgroups of few waves leave idle, which
+  /// decides for small products of unknown size.
+  bool countsIdleSimds = false;
 
   int64_t getStep() const { return shape.stepBytes / elementBytes; }
   /// The reduction elements of one iteration of the main loop, which has a step

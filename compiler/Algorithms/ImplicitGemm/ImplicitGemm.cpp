@@ -377,10 +377,10 @@ static LogicalResult checkUnknownSizes(dnn::ConvOp conv, const GemmTile &tile) {
                             "by TMA has no halo, no cluster, and splits "
                             "backward weights only");
   if (tile.isDirect || (!tile.isTma && tile.halo > 0) ||
-      (isData && tile.splits > 1))
+      (isData && tile.isAtomic))
     return conv.emitOpError(
         "has unknown sizes, for which a tile copies through registers, has no "
-        "halo, and splits backward weights only");
+        "halo, and adds splits of images in another launch");
   return success();
 }
 

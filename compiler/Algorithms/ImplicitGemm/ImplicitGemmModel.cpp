@@ -8,6 +8,7 @@
 #include "compiler/Algorithms/Algorithm.h"
 #include "compiler/Algorithms/ImplicitGemm/GemmCost.h"
 #include "compiler/Algorithms/ImplicitGemm/ImplicitGemm.h"
+#include "compiler/Algorithms/ImplicitGemm/OpenSamples.h"
 #include "compiler/Algorithms/Registry.h"
 #include "compiler/Algorithms/Tma/TmaTiles.h"
 #include "compiler/Target/LaunchLds.h"
@@ -332,16 +333,27 @@ static double getNarrowLoadsShare(const ConvProblem &conv,
   return kPlain;
 }
 
-/// The splits of backward weights of unknown sizes that fill the chip twice.
-/// The workspace of images would have an unknown size, that of a filter has
-/// not.
-static int countOpenSplits(const ConvProblem &sample, const GemmChoice &choice,
-                           const GpuTarget &target) {
-  constexpr unsigned kMost = 64;
-  const bool isSplit = sample.direction == Direction::BackwardWeights;
-  const double tiles = countTiles(choice.size, choice.shape);
-  const auto free = static_cast<unsigned>(2.0 * target.computeUnits / tiles);
-  return isSplit ? std::clamp(std::bit_floor(free), 1U, kMost) : 1;
+/// The numbers of splits for unknown sizes: of backward weights 1 and what
+/// fills the chip twice, which are runs of steps; of images, in the class of
+/// few pixels, those that keep the walk of the channels.
+static std::set<int> getOpenSplits(const ConvProblem &sample, bool isSmall,
+                                   const GemmChoice &choice,
+                                   const GpuTarget &target) {
+  constexpr int kMost = 64;
+  std::set<int> splits = {1};
+  if (sample.direction == Direction::BackwardWeights) {
+    const double tiles = countTiles(choice.size, choice.shape);
+    const auto free = static_cast<unsigned>(2.0 * target.computeUnits / tiles);
+    splits.insert(std::clamp<int>(int(std::bit_floor(free)), 1, kMost));
+    return splits;
+  }
+  if (!isSmall || choice.getWalk(1) == GemmWalk::Flat)
+    return splits;
+  for (int n = 2; n <= kMost; ++n)
+    if (choice.size.splittable % n == 0 &&
+        choice.getWalk(n) == choice.getWalk(1))
+      splits.insert(n);
+  return splits;
 }
 
 /// What divisions by unknown sizes cost, over what the model expects: a load of
@@ -359,6 +371,7 @@ static double getDivisionShare(const ConvProblem &sample,
 
 /// The tiles for unknown sizes, which copy through registers.
 static std::vector<Candidate> getOpenCandidates(const ConvProblem &sample,
+                                                bool isSmall,
                                                 const GpuTarget &target) {
   const int64_t elementBytes = getByteSize(sample.dataType);
   const GemmShapes shapes = getGemmShapes(target, sample);
@@ -366,21 +379,25 @@ static std::vector<Candidate> getOpenCandidates(const ConvProblem &sample,
                                                 sample.getFilterElements() +
                                                 sample.getOutputElements()) *
                                                elementBytes);
+  // Splits are for members that are smaller than most samples, too.
+  constexpr double kSumShare = 0.9;
+  GemmRates rates = getGemmRates(target);
+  rates.sum *= isSmall ? kSumShare : 1;
   std::vector<Candidate> candidates;
   for (const GemmShape &shape : shapes.shapes) {
     GemmTile tile = makeGemmTile(shapes, shape, elementBytes);
     GemmChoice choice{getGemmSize(sample, tile.k, target, tile.n), shape,
                       elementBytes};
+    choice.countsIdleSimds = sample.direction != Direction::BackwardWeights;
     if (shape.isDirect || shape.halo > 0 || shape.isForPlanes ||
         !fitsRegisters(choice, target) || !fitsUnit(choice, target))
       continue;
-    for (int splits : std::set{1, countOpenSplits(sample, choice, target)}) {
+    for (int splits : getOpenSplits(sample, isSmall, choice, target)) {
       tile.splits = choice.splits = splits;
       candidates.push_back(
-          {tile.toConfig(),
-           getDivisionShare(sample, shape) *
-               estimateClocks(choice, target, getGemmRates(target), shapes.peak,
-                              tensorBytes)});
+          {tile.toConfig(), getDivisionShare(sample, shape) *
+                                estimateClocks(choice, target, rates,
+                                               shapes.peak, tensorBytes)});
     }
   }
   return candidates;
@@ -390,10 +407,15 @@ std::vector<Candidate>
 ImplicitGemm::getCandidates(const Problem &problem,
                             const GpuTarget &target) const {
   if (problem.hasUnknownSizes()) {
+    const auto find = [&](const ConvProblem &sample) {
+      return target.vendor == Vendor::Nvidia
+                 ? getOpenTmaCandidates(sample, target)
+                 : getOpenCandidates(sample, problem.isSmall(), target);
+    };
+    if (problem.getConv()->direction != Direction::BackwardWeights)
+      return rankAtSamples(getOpenSamples(problem), find);
     const Problem sample = problem.getSample();
-    return target.vendor == Vendor::Nvidia
-               ? getOpenTmaCandidates(*sample.getConv(), target)
-               : getOpenCandidates(*sample.getConv(), target);
+    return find(*sample.getConv());
   }
   const ConvProblem &conv = *problem.getConv();
   std::vector<Candidate> candidates = getTmaCandidates(conv, target);

@@ -252,6 +252,49 @@ TEST_F(UnknownSizes, OneDepthwiseKernelServesAllSizes) {
     checkFamily(*engine, config, kProblems, "depthwise");
 }
 
+// Their backward weights walk strips of images, whose number is unknown.
+TEST_F(UnknownSizes, OneDepthwiseKernelServesAllWeights) {
+  constexpr int64_t kProblems = 16;
+  engine = makeGenericEngine(std::make_shared<NamedTileCompiler>("depthwise"));
+  for (const char *config :
+       {"conv-wrw-f16-nhwc,nhwc,nhwc-n1c48h8w8-k48y3x3-p1x1-s1x1-d1x1-g48",
+        "conv-wrw-f32-nhwc,nhwc,nhwc-n1c12h8w8-k24y5x3-p2x0-s2x1-d1x2-g12",
+        "conv-wrw-bf16-nchw,nchw,nchw-n1c10h8w8-k10y7x7-p3x3-s1x1-d1x1-g10",
+        "conv-wrw-f16-nhwc,nhwc,nhwc-n1c32h8w8-k16y3x3-p1x1-s2x2-d1x1-g16"})
+    checkFamily(*engine, config, kProblems, "depthwise");
+}
+
+// A few pixels of many channels: splits of the reduction, whose partial results
+// lie in a workspace of unknown size, alone and behind copies, are added by a
+// launch that has the epilogue.
+TEST_F(UnknownSizes, OneSplitKernelServesFewPixels) {
+  constexpr int64_t kProblems = 10;
+  engine = makeGenericEngine(std::make_shared<NamedTileCompiler>("-s4"));
+  for (const char *config :
+       {"conv-fwd-f16-nhwc,nhwc,nhwc-n1c256h8w8-k320y3x3-p1x1-s1x1-d1x1-g1-"
+        "ebias+relu",
+        "conv-fwd-f32-nhwc,nhwc,nhwc-n1c256h8w8-k260y1x1-p0x0-s2x2-d1x1-g1",
+        "conv-bwd-bf16-nhwc,nhwc,nhwc-n1c320h8w8-k256y3x3-p1x1-s2x2-d1x1-g1",
+        "conv-fwd-f16-nchw,nchw,nchw-n1c256h8w8-k320y3x3-p1x1-s1x1-d1x1-g1",
+        "conv-bwd-f16-nchw,nchw,nchw-n1c512h8w8-k512y1x1-p0x0-s1x1-d1x1-g2"}) {
+    ConvProblem p = *parseNetworkConfig(config)->getConv();
+    for (int64_t i = 0; i < kProblems; ++i) {
+      const Sizes sizes = drawSizes(i);
+      p.batch = 1 + sizes.batch % 2;
+      p.in = {2 + sizes.h % 11, 2 + sizes.w % 11};
+      ASSERT_TRUE(Problem(p).findFamily()->problem.isSmall());
+      const ConvOutcome outcome = runConv(*engine, p,
+                                          i % 2 ? reference::DataKind::Uniform
+                                                : reference::DataKind::Integer,
+                                          getSeed());
+      EXPECT_TRUE(outcome.passed()) << p.toNetworkConfig() << ": "
+                                    << outcome.tile << ": " << outcome.toText();
+      EXPECT_NE(outcome.tile.find("-s4"), std::string::npos) << outcome.tile;
+    }
+  }
+  EXPECT_EQ(engine->getCounters().compiled, 5u);
+}
+
 /// Runs problems of one family by its kernel and by their own kernels of the
 /// same tile, and expects the same results bit for bit.
 static void checkSameBits(Engine &engine, std::string_view config) {

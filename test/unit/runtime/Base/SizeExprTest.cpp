@@ -112,18 +112,30 @@ TEST(Family, HasUnknownSizes) {
                       "s1x1-d1x1-g1-unaligned"),
             "conv-bwd-f32-nchw,nchw,nchw-n?c8h1w?-k8y1x7-p0x3-"
             "s1x1-d1x1-g1-small-unaligned");
-  // Products of few rows have a family of their own where tiles depend on it.
-  EXPECT_EQ(getFamily("conv-fwd-f16-nhwc,nhwc,nhwc-n1c64h90w91-k8y3x3-p1x1-"
+  // Products of few tiles, and short reductions of backward weights, have a
+  // family of their own. Up to 64 rows and columns are a tile.
+  EXPECT_EQ(getFamily("conv-fwd-f16-nhwc,nhwc,nhwc-n1c64h64w128-k8y3x3-p1x1-"
                       "s1x1-d1x1-g1"),
             "conv-fwd-f16-nhwc,nhwc,nhwc-n?c64h?w?-k8y3x3-p1x1-s1x1-d1x1-g1-"
             "small");
-  EXPECT_EQ(getFamily("conv-bwd-f16-nhwc,nhwc,nhwc-n1c64h91w91-k8y3x3-p1x1-"
+  EXPECT_EQ(getFamily("conv-fwd-f16-nhwc,nhwc,nhwc-n1c64h64w64-k65y3x3-p1x1-"
+                      "s1x1-d1x1-g1"),
+            "conv-fwd-f16-nhwc,nhwc,nhwc-n?c64h?w?-k65y3x3-p1x1-s1x1-d1x1-g1-"
+            "small");
+  EXPECT_EQ(getFamily("conv-fwd-f16-nhwc,nhwc,nhwc-n1c64h64w65-k65y3x3-p1x1-"
+                      "s1x1-d1x1-g1"),
+            "conv-fwd-f16-nhwc,nhwc,nhwc-n?c64h?w?-k65y3x3-p1x1-s1x1-d1x1-g1");
+  EXPECT_EQ(getFamily("conv-bwd-f16-nhwc,nhwc,nhwc-n1c64h64w129-k8y3x3-p1x1-"
                       "s2x2-d1x1-g1-noworkspace"),
             "conv-bwd-f16-nhwc,nhwc,nhwc-n?c64h?w?-k8y3x3-p1x1-s2x2-d1x1-g1-"
             "noworkspace");
-  EXPECT_EQ(getFamily("conv-wrw-f16-nhwc,nhwc,nhwc-n1c64h9w9-k8y3x3-p1x1-"
+  EXPECT_EQ(getFamily("conv-wrw-f16-nhwc,nhwc,nhwc-n1c64h16w21-k8y3x3-p1x1-"
                       "s1x1-d1x1-g1"),
             "conv-wrw-f16-nhwc,nhwc,nhwc-n?c64h?w?-k8y3x3-p1x1-s1x1-d1x1-g1");
+  EXPECT_EQ(getFamily("conv-wrw-f16-nhwc,nhwc,nhwc-n1c64h16w20-k8y3x3-p1x1-"
+                      "s1x1-d1x1-g1"),
+            "conv-wrw-f16-nhwc,nhwc,nhwc-n?c64h?w?-k8y3x3-p1x1-s1x1-d1x1-g1-"
+            "small");
   EXPECT_EQ(getFamily("pool-fwd-max-f16-nhwc,nhwc-n64c64h112w112-y3x3-p1x1-"
                       "s2x2-iu8mask"),
             "pool-fwd-max-f16-nhwc,nhwc-n?c64h?w?-y3x3-p1x1-s2x2-iu8mask");
@@ -132,6 +144,11 @@ TEST(Family, HasUnknownSizes) {
       "rowwise-softmax_fwd-m2-?x200-r1-i:f16:200:1-o:f16:200:1");
   EXPECT_EQ(getFamily("rowwise-activ_fwd-m3-36-r-i:f32:1-o:f32:1"),
             "rowwise-activ_fwd-m3-?x4-r-i:f32:4:1-o:f32:4:1");
+  // The pixels of images with channels last are rows.
+  EXPECT_EQ(getFamily("rowwise-activ_fwd-m3-4x16x63-r-i:f32:1008:1:16-"
+                      "o:f32:1008:1:16"),
+            getFamily("rowwise-activ_fwd-m3-2x16x80-r-i:f32:1280:1:16-"
+                      "o:f32:1280:1:16"));
   EXPECT_EQ(getFamily("rowwise-softmax_fwd-m2-200-r0-i:f16:1-o:f16:1"), "none");
   EXPECT_EQ(getFamily("conv-fwd-f16-s2000:1:200:8,nhwc,nhwc-n2c8h3w4-k8y1x1-"
                       "p0x0-s1x1-d1x1-g1"),

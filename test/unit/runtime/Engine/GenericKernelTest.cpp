@@ -172,6 +172,61 @@ TEST_F(GenericKernel, IsNoConvolutionUnasked) {
   EXPECT_EQ(engine->getCounters().generic, 0u);
 }
 
+// A client may say while the process runs that sizes do not repeat.
+TEST_F(GenericKernel, IsAConvolutionWhereNewSizesAreExpected) {
+  GenericOptions generic{GenericUse::Switch, 4};
+  generic.convolutions = false;
+  auto engine = makeEngine(generic);
+  prepare(*engine, 1);
+  expectNewSizes(true);
+  for (int64_t batch = 2; batch < 10; ++batch)
+    prepare(*engine, batch);
+  expectNewSizes(false);
+  EXPECT_EQ(compiler->compiled, 2);
+  EXPECT_EQ(engine->getCounters().generic, 8u);
+}
+
+/// Gives every kernel for known sizes a workspace, unless it must do without,
+/// which only the number of grid rows tells here: the fake compiler's problems
+/// are alike.
+static void addWorkspace(Kernel &kernel) {
+  const bool isOwn = kernel.launches[0].grid[0] != 0;
+  kernel.workspaceBytes = isOwn ? 64 : 32;
+}
+
+// A problem that clients have been told a workspace of keeps its kernel if its
+// own needs a larger one.
+TEST_F(GenericKernel, KeepsKernelWhoseOwnNeedsMore) {
+  compiler->spoil = addWorkspace;
+  auto engine = makeEngine({GenericUse::Switch, 0, 1});
+  const LoadedKernel *first = prepare(*engine, 5);
+  prepare(*engine, 5);
+  engine->drain();
+  EXPECT_EQ(prepare(*engine, 5), first);
+  EXPECT_EQ(engine->getCounters().promoted, 0u);
+}
+
+/// The same, but the first own kernel alone, and the other two without.
+static void addWorkspaceOnce(Kernel &kernel) {
+  static int own = 0;
+  const bool isOwn = kernel.launches[0].grid[0] != 0;
+  kernel.workspaceBytes = isOwn && own++ == 0 ? 64 : 0;
+}
+
+// A convolution that was told of no workspace gets its own kernel without one.
+TEST_F(GenericKernel, SwitchesToKernelWithoutWorkspace) {
+  compiler->spoil = addWorkspaceOnce;
+  auto engine = makeEngine({GenericUse::Switch, 0, 1});
+  const LoadedKernel *first = prepare(*engine, 5);
+  prepare(*engine, 5);
+  engine->drain();
+  const LoadedKernel *own = prepare(*engine, 5);
+  EXPECT_NE(own, first);
+  EXPECT_EQ(own->getKernel().workspaceBytes, 0u);
+  EXPECT_EQ(compiler->compiled, 3);
+  EXPECT_EQ(engine->getCounters().promoted, 1u);
+}
+
 // The general convolution serves what it does faster than a compilation.
 TEST_F(GenericKernel, ServesSmallConvolutionsByGeneral) {
   ConvProblem conv;

@@ -1,0 +1,103 @@
+//===- OpenSamples.cpp - Sizes that stand for unknown ones ----------------===//
+
+#include "compiler/Algorithms/ImplicitGemm/OpenSamples.h"
+#include "runtime/Base/ProblemFamily.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+using namespace tessera;
+
+/// Sets a size that is unknown so that the result has `wanted` elements along
+/// it.
+static void setSize(int64_t &in, int64_t wanted, bool isForward, int64_t filter,
+                    int64_t pads, int64_t stride, int64_t dilation) {
+  if (in != kUnknownSize)
+    return;
+  const int64_t reach = (filter - 1) * dilation + 1;
+  in = isForward ? (wanted - 1) * stride + reach - pads : wanted;
+  // A window is no larger than the image.
+  in = std::max(in, std::max<int64_t>(1, reach - pads));
+}
+
+/// The member of one image whose result has about `pixels`.
+static ConvProblem makeMember(const ConvProblem &family, double pixels) {
+  ConvProblem member = family;
+  member.batch = 1;
+  const int unknown = (family.in.d == kUnknownSize) +
+                      (family.in.h == kUnknownSize) +
+                      (family.in.w == kUnknownSize);
+  const double side = unknown > 0 ? std::pow(pixels, 1.0 / unknown) : 1;
+  if (unknown == 0)
+    member.batch = std::max<int64_t>(1, std::llround(pixels));
+  const int64_t wanted = std::max<int64_t>(1, std::llround(side));
+  const bool isForward = family.direction == Direction::Forward;
+  auto set = [&](int64_t Spatial::*dim, int64_t Pads::*pad) {
+    setSize(member.in.*dim, wanted, isForward, family.filter.*dim,
+            2 * family.pad.*pad + family.extraPad.*pad, family.stride.*dim,
+            family.dilation.*dim);
+  };
+  set(&Spatial::d, &Pads::d);
+  set(&Spatial::h, &Pads::h);
+  set(&Spatial::w, &Pads::w);
+  return member;
+}
+
+std::vector<ConvProblem> tessera::getOpenSamples(const Problem &family) {
+  constexpr double kMostPixels = 1 << 17;
+  const Problem sample = family.getSample();
+  const ConvProblem &conv = *family.getConv();
+  std::vector<ConvProblem> samples = {*sample.getConv()};
+  const auto edge = static_cast<double>(countSmallPixels(conv));
+  std::vector<double> pixels;
+  if (family.isSmall())
+    pixels = {edge / 8, edge / 3, edge};
+  else
+    for (double p = 1.5 * edge; p <= kMostPixels; p *= 4)
+      pixels.push_back(p);
+  for (double p : pixels) {
+    const Problem member(makeMember(conv, p));
+    if (member.verify().isOk())
+      samples.push_back(*member.getConv());
+  }
+  return samples;
+}
+
+/// What `cost` takes over `best`, in logarithms: twice as much of it counts
+/// where a tile has less than 0.6 of the best one's speed.
+static double getLoss(double cost, double best) {
+  constexpr double kFar = 0.51; // -log(0.6)
+  const double loss = std::log(cost / best);
+  return loss + std::max(0.0, loss - kFar);
+}
+
+std::vector<Candidate> tessera::rankAtSamples(
+    llvm::ArrayRef<ConvProblem> samples,
+    llvm::function_ref<std::vector<Candidate>(const ConvProblem &)> find) {
+  // A tile that a sample does not know takes a multiple of its best one.
+  constexpr double kUnfit = 4;
+  std::vector<Candidate> candidates = find(samples.front());
+  std::vector<double> losses(candidates.size());
+  double own = 0;
+  for (const ConvProblem &sample : samples) {
+    std::map<std::string, double> costs;
+    for (const Candidate &candidate : find(sample))
+      costs.emplace(candidate.tile.toText(), candidate.cost);
+    if (costs.empty())
+      continue;
+    double best = costs.begin()->second;
+    for (const auto &[tile, cost] : costs)
+      best = std::min(best, cost);
+    own = own > 0 ? own : best;
+    for (size_t i = 0; i < candidates.size(); ++i) {
+      const auto found = costs.find(candidates[i].tile.toText());
+      losses[i] +=
+          getLoss(found == costs.end() ? kUnfit * best : found->second, best);
+    }
+  }
+  for (size_t i = 0; i < candidates.size(); ++i)
+    candidates[i].cost =
+        own * std::exp(losses[i] / static_cast<double>(samples.size()));
+  return candidates;
+}

@@ -1,0 +1,32 @@
+//===- OpenSamples.h - Sizes that stand for unknown ones -------*- C++ -*--===//
+//
+// A tile for unknown sizes serves all of a class (ProblemFamily.cpp), so it is
+// chosen by what it takes at several sizes of it, not at one: a tile that is
+// the best for a large image may leave most of a chip idle under a smaller one
+// (docs/design/0038-sizes-as-arguments.md).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_COMPILER_ALGORITHMS_IMPLICITGEMM_OPENSAMPLES_H
+#define TESSERA_COMPILER_ALGORITHMS_IMPLICITGEMM_OPENSAMPLES_H
+
+#include "compiler/Algorithms/Algorithm.h"
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace tessera {
+
+/// Members of a family of convolutions, forward or backward data: its sample
+/// first, then others of its class, from small to large.
+std::vector<ConvProblem> getOpenSamples(const Problem &family);
+
+/// The candidates of the first sample. Each costs what the best one costs
+/// there, times what it takes over the best one in the geometric mean of all
+/// samples; more if it takes far more at one of them.
+std::vector<Candidate> rankAtSamples(
+    llvm::ArrayRef<ConvProblem> samples,
+    llvm::function_ref<std::vector<Candidate>(const ConvProblem &)> find);
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_ALGORITHMS_IMPLICITGEMM_OPENSAMPLES_H
