@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Base/Problem.h"
+#include "runtime/Base/RowWiseKind.h"
 
 #include <algorithm>
 #include <bit>
@@ -93,7 +94,7 @@ static Status verifyOpenSizes(const PoolProblem &p) {
   return Status::ok();
 }
 static Status verifyOpenSizes(const RowWiseProblem &p) {
-  if (p.isReduced(0) || numbersElements(p))
+  if (p.isReduced(0) || numbersElements(p) || hasSteps(p))
     return invalidArgument("only the outermost dimension of rows may have an "
                            "unknown size, in operations that do not number "
                            "their elements");
@@ -265,7 +266,7 @@ static RowWiseProblem splitLine(RowWiseProblem p) {
 }
 
 static std::optional<Family> findFamily(const RowWiseProblem &p) {
-  if (p.isReduced(0) || numbersElements(p))
+  if (p.isReduced(0) || numbersElements(p) || hasSteps(p))
     return std::nullopt;
   for (int tensor = 0; tensor < p.tensorCount; ++tensor)
     if (p.getSpan(tensor) > kMostBytes / getByteSize(p.tensors[tensor].type))

@@ -1,0 +1,415 @@
+//===- StepProgram.cpp - All steps of a recurrent network -----------------===//
+
+#include "compiler/Algorithms/Recurrent/StepProgram.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace tessera;
+
+/// Dimensions of the space.
+static constexpr int64_t kTime = 0, kSequence = 1, kUnit = 2, kElement = 3;
+
+LogicalResult StepProgram::check() {
+  Block &body = op.getReduces()[0].front();
+  for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands())) {
+    auto product = value.getDefiningOp<arith::MulFOp>();
+    if (op.getReduces().size() != 1 || !product ||
+        product.getLhs() != body.getArgument(0) ||
+        product.getRhs() != body.getArgument(1 + i))
+      return op.emitOpError("needs one reduction, of the products of the first "
+                            "input with each of the next ones");
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Tensors of units
+//===----------------------------------------------------------------------===//
+
+/// Whether all of a dimension have the same element.
+bool StepProgram::isBroadcast(MemRefType type, int64_t dim) {
+  return type.getDimSize(dim) == 1 && op.getLengths()[dim] > 1;
+}
+
+StepProgram::Access StepProgram::getAccess(Value memory) {
+  Access access{memory, cast<MemRefType>(memory.getType())};
+  if (!isBroadcast(access.type, kUnit)) {
+    const int64_t units = lane->countUnits();
+    access.width = getAccessWidth(access.type, kUnit, units);
+    access.blocks = units / access.width;
+  }
+  if (!isBroadcast(access.type, kSequence))
+    access.sequences = g.shape.getLaneSequences();
+  access.isTimed = access.type.getDimSize(kTime) > 1;
+  return access;
+}
+
+StepProgram::Values StepProgram::getPlace(const Access &access, int64_t block,
+                                          Value time) {
+  Values at(4, p.index(0));
+  if (access.isTimed)
+    at[kTime] = time;
+  if (!isBroadcast(access.type, kSequence))
+    at[kSequence] = p.add(firstSequence, block / access.blocks);
+  if (!isBroadcast(access.type, kUnit))
+    at[kUnit] = p.add(firstUnit, block % access.blocks * access.width);
+  return at;
+}
+
+DenseI64ArrayAttr StepProgram::getInside(const Access &access) {
+  SmallVector<int64_t> inside{kTime};
+  if (isBroadcast(access.type, kSequence) ||
+      g.sequences % g.shape.getSequences() == 0)
+    inside.push_back(kSequence);
+  if (isBroadcast(access.type, kUnit) || g.getPaddedUnits() == g.units)
+    inside.push_back(kUnit);
+  inside.push_back(kElement);
+  return p.b.getDenseI64ArrayAttr(inside);
+}
+
+StepProgram::Values StepProgram::load(const Access &access, Value time) {
+  Values blocks;
+  for (int64_t block = 0; block < access.count(); ++block)
+    blocks.push_back(
+        dnn::PointLoadOp::create(
+            p.b, p.loc,
+            p.getBlockType(access.type.getElementType(), access.width),
+            p.b.getI1Type(), access.memory, getPlace(access, block, time),
+            getInside(access))
+            .getValue());
+  return blocks;
+}
+
+void StepProgram::store(const Access &access, ValueRange blocks, Value time) {
+  for (auto [i, block] : llvm::enumerate(blocks))
+    dnn::PointStoreOp::create(p.b, p.loc, block, access.memory,
+                              getPlace(access, i, time), getInside(access));
+}
+
+StepProgram::Value StepProgram::getElement(const Access &access,
+                                           ValueRange blocks, int64_t unit,
+                                           int64_t sequence) {
+  if (access.sequences == 1)
+    sequence = 0;
+  if (isBroadcast(access.type, kUnit))
+    unit = 0;
+  return p.getElement(blocks[sequence * access.blocks + unit / access.width],
+                      unit % access.width);
+}
+
+StepProgram::Values StepProgram::makeBlocks(const Access &access,
+                                            ArrayRef<Value> results) {
+  Values blocks;
+  for (int64_t first = 0; first < static_cast<int64_t>(results.size());
+       first += access.width)
+    blocks.push_back(p.convert(p.makeBlock(results.slice(first, access.width)),
+                               access.type.getElementType()));
+  return blocks;
+}
+
+//===----------------------------------------------------------------------===//
+// Before the steps
+//===----------------------------------------------------------------------===//
+
+void StepProgram::enterLane() {
+  const int64_t threads = g.getWaves() * waveSize;
+  ValueRange point = p.forEachPoint({g.getGroups(), threads}, threads);
+  thread = point[1];
+  lane.emplace(p, g.shape, p.rem(thread, waveSize), g.tile.blocks);
+  waveUnit = p.mul(p.div(thread, waveSize), g.getWaveUnits());
+  groupSequence = p.mul(point[0], g.shape.getSequences());
+  firstUnit = p.add(waveUnit, lane->getFirstUnit());
+  firstSequence = p.add(groupSequence, lane->getFirstSequence());
+}
+
+/// Elements from `first` on of a part of a unit's weights, and zeros beyond the
+/// part.
+StepProgram::Value StepProgram::loadWeight(Value memory, Value unit,
+                                           int64_t part, int64_t first) {
+  auto type = cast<MemRefType>(memory.getType());
+  const int64_t count = g.shape.getKPerLane();
+  const bool isPadded = g.getPaddedPart() != g.units;
+  int64_t width = count;
+  while (isPadded && g.units % width != 0)
+    width /= 2;
+  width = getAccessWidth(type, kElement, width);
+  SmallVector<int64_t> inside{kTime, kSequence};
+  if (g.getPaddedUnits() == g.units)
+    inside.push_back(kUnit);
+  if (!isPadded)
+    inside.push_back(kElement);
+  Values elements;
+  for (int64_t done = 0; done < count; done += width) {
+    Value inPart = p.add(lane->getFirstK(), first + done);
+    Value at = p.add(inPart, part * g.units);
+    if (isPadded)
+      at = arith::SelectOp::create(
+          p.b, p.loc,
+          arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::ult, inPart,
+                                p.index(g.units)),
+          at, p.index(g.elements));
+    Value block =
+        dnn::PointLoadOp::create(p.b, p.loc, p.getBlockType(element, width),
+                                 p.b.getI1Type(), memory,
+                                 Values{p.index(0), p.index(0), unit, at},
+                                 p.b.getDenseI64ArrayAttr(inside))
+            .getValue();
+    for (int64_t i = 0; i < width; ++i)
+      elements.push_back(p.getElement(block, i));
+  }
+  return p.makeBlock(elements);
+}
+
+void StepProgram::loadWeights() {
+  const int64_t perPart = g.getPaddedPart() / g.shape.getK();
+  for (int64_t tensor = 0; tensor < g.weights; ++tensor)
+    for (int64_t block = 0; block < g.tile.blocks; ++block)
+      for (int64_t i = 0; i < g.getInstructions(); ++i)
+        for (int64_t held = 0; held < g.shape.getHeldUnits(); ++held)
+          weights.push_back(
+              loadWeight(op.getInputs()[1 + tensor],
+                         p.add(waveUnit, lane->getHeldUnit(block, held)),
+                         i / perPart, i % perPart * g.shape.getK()));
+}
+
+/// Elements that no unit writes are multiplied by zeros, and must be numbers.
+void StepProgram::clearState() {
+  if (g.getPaddedPart() <= g.getPaddedUnits())
+    return;
+  const int64_t threads = g.getWaves() * waveSize;
+  const int64_t all = 2 * g.shape.getSequences() * g.getPitch();
+  Value zero = p.zero(element, 1);
+  p.loop(Size(llvm::divideCeil(all, threads)), {},
+         [&](Value i, ValueRange) -> Values {
+           Value at = p.add(p.mul(i, threads), thread);
+           p.branch(arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::ult,
+                                          at, p.index(all)),
+                    {}, [&]() -> Values {
+                      Value row = p.div(at, g.getPitch());
+                      p.storeShared(zero, shared,
+                                    {p.div(row, g.shape.getSequences()),
+                                     p.rem(row, g.shape.getSequences()),
+                                     p.rem(at, g.getPitch())});
+                      return {};
+                    });
+           return {};
+         });
+  p.barrier();
+}
+
+void StepProgram::storePart(Value buffer, int64_t part, int64_t sequence,
+                            Value units) {
+  Value unit =
+      p.add(p.add(waveUnit, lane->getFirstUnit()), part * g.getPartPitch());
+  p.storeShared(units, shared,
+                {buffer, p.add(lane->getFirstSequence(), sequence), unit});
+}
+
+/// Each lane brings the elements of the state that it will compute later.
+void StepProgram::beginState() {
+  Value state = op.getInputs()[0];
+  auto type = cast<MemRefType>(state.getType());
+  const int64_t units = lane->countUnits();
+  const bool isPadded = g.getPaddedUnits() != g.units;
+  int64_t width = units;
+  while (g.units % width != 0)
+    width /= 2;
+  width = getAccessWidth(type, kElement, width);
+  SmallVector<int64_t> inside{kTime};
+  const bool isShared = isBroadcast(type, kSequence);
+  if (isShared || g.sequences % g.shape.getSequences() == 0)
+    inside.push_back(kSequence);
+  inside.push_back(kUnit);
+  if (!isPadded)
+    inside.push_back(kElement);
+  for (int64_t part = 0; part < g.getParts(); ++part)
+    for (int64_t n = 0; n < g.shape.getLaneSequences(); ++n) {
+      Values elements;
+      for (int64_t done = 0; done < units; done += width) {
+        Value unit = p.add(firstUnit, done);
+        Value at = p.add(unit, part * g.units);
+        if (isPadded)
+          at = arith::SelectOp::create(
+              p.b, p.loc,
+              arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::ult, unit,
+                                    p.index(g.units)),
+              at, p.index(g.elements));
+        Value block =
+            dnn::PointLoadOp::create(
+                p.b, p.loc, p.getBlockType(element, width), p.b.getI1Type(),
+                state,
+                Values{p.index(0),
+                       isShared ? p.index(0) : p.add(firstSequence, n),
+                       p.index(0), at},
+                p.b.getDenseI64ArrayAttr(inside))
+                .getValue();
+        for (int64_t i = 0; i < width; ++i)
+          elements.push_back(p.getElement(block, i));
+      }
+      storePart(p.index(0), part, n, p.makeBlock(elements));
+    }
+  p.barrier();
+}
+
+//===----------------------------------------------------------------------===//
+// A step
+//===----------------------------------------------------------------------===//
+
+std::vector<StepProgram::Values> StepProgram::multiply(Value buffer) {
+  const int64_t blocks = g.tile.blocks, instructions = g.getInstructions();
+  const int64_t perPart = g.getPaddedPart() / g.shape.getK();
+  const int64_t held = g.shape.getHeldUnits();
+  std::vector<Values> sums(g.weights,
+                           Values(blocks, lane->makeZero(p.b.getF32Type())));
+  for (int64_t i = 0; i < instructions; ++i) {
+    Value at = p.add(lane->getFirstK(), i / perPart * g.getPartPitch() +
+                                            i % perPart * g.shape.getK());
+    Value state = p.loadShared(shared, g.shape.getKPerLane(),
+                               {buffer, lane->getHeldSequence(), at});
+    for (int64_t tensor = 0; tensor < g.weights; ++tensor)
+      for (int64_t block = 0; block < blocks; ++block) {
+        const int64_t first = ((tensor * blocks + block) * instructions + i);
+        Value &sum = sums[tensor][block];
+        sum = lane->multiply(ArrayRef<Value>(weights).slice(first * held, held),
+                             state, sum);
+      }
+  }
+  return sums;
+}
+
+std::vector<StepProgram::Values>
+StepProgram::evaluate(ArrayRef<Values> own, const std::vector<Values> &sums) {
+  Block &body = op.getRow().front();
+  const int64_t laneUnits = g.shape.getLaneUnits();
+  std::vector<Values> results(body.getTerminator()->getNumOperands());
+  for (int64_t n = 0; n < g.shape.getLaneSequences(); ++n)
+    for (int64_t unit = 0; unit < lane->countUnits(); ++unit) {
+      IRMapping mapping;
+      auto argument = body.getArguments().begin();
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        if (!inputs[i].memory)
+          continue;
+        Value value = getElement(inputs[i], own[i], unit, n);
+        mapping.map(*argument, p.convert(value, argument->getType()));
+        ++argument;
+      }
+      for (const Values &sum : sums)
+        mapping.map(*argument++,
+                    lane->getSum(sum[unit / laneUnits], unit % laneUnits, n));
+      // A quotient may be a product with a reciprocal, as the reference allows;
+      // an exact one takes longer than the products of a step.
+      for (Operation &each : body.without_terminator())
+        if (auto quotient = dyn_cast<arith::DivFOp>(p.b.clone(each, mapping)))
+          quotient.setFastmath(arith::FastMathFlags::arcp |
+                               arith::FastMathFlags::afn);
+      for (auto [all, value] :
+           llvm::zip_equal(results, body.getTerminator()->getOperands()))
+        all.push_back(mapping.lookupOrDefault(value));
+    }
+  return results;
+}
+
+/// The new state of all units and sequences of the lane.
+void StepProgram::putState(Value buffer, int64_t part,
+                           ArrayRef<Value> results) {
+  const int64_t units = lane->countUnits();
+  for (int64_t n = 0; n < g.shape.getLaneSequences(); ++n)
+    storePart(buffer, part, n,
+              p.convert(p.makeBlock(results.slice(n * units, units)), element));
+}
+
+StepProgram::Value StepProgram::getTime(Value step) {
+  if (!op->hasAttr(dnn::kDescendingAttrName))
+    return step;
+  return arith::SubIOp::create(p.b, p.loc, p.index(g.steps - 1), step);
+}
+
+/// What a step is given is loaded while the one before it is computed.
+void StepProgram::build() {
+  element = cast<MemRefType>(op.getInputs()[0].getType()).getElementType();
+  enterLane();
+  shared = p.makeShared(element, {2, g.shape.getSequences(), g.getPitch()});
+  loadWeights();
+  clearState();
+  beginState();
+
+  // Values of a step that the loop carries, by their inputs and outputs.
+  Values init;
+  auto append = [&](const Values &blocks) {
+    const size_t first = init.size();
+    init.append(blocks);
+    return first;
+  };
+  const Value begin = getTime(p.index(0));
+  std::vector<std::optional<size_t>> inputPlace, outputPlace;
+  std::vector<Values> fixed;
+  for (auto [i, input] : llvm::enumerate(op.getInputs())) {
+    const bool isUnits = i > static_cast<size_t>(g.weights);
+    inputs.push_back(isUnits ? getAccess(input) : Access());
+    inputPlace.emplace_back();
+    fixed.emplace_back();
+    if (!isUnits)
+      continue;
+    Values blocks = load(inputs[i], begin);
+    const bool isCarried = llvm::any_of(
+        carried, [&](const dnn::Carried &c) { return c.input == int64_t(i); });
+    if (inputs[i].isTimed || isCarried)
+      inputPlace[i] = append(blocks);
+    else
+      fixed[i] = blocks;
+  }
+  for (Value output : op.getRowOutputs()) {
+    outputs.push_back(getAccess(output));
+    outputPlace.emplace_back();
+    const Access &access = outputs.back();
+    if (!access.isTimed)
+      outputPlace.back() = append(Values(
+          access.count(), p.zero(access.type.getElementType(), access.width)));
+  }
+
+  Values ended = p.loop(
+      Size(g.steps), init, [&](Value step, ValueRange loopValues) -> Values {
+        Value buffer = p.rem(step, 2), time = getTime(step);
+        Values next(loopValues);
+        std::vector<Values> own(fixed);
+        for (size_t i = 0; i < inputs.size(); ++i)
+          if (inputPlace[i])
+            own[i] =
+                Values(loopValues.slice(*inputPlace[i], inputs[i].count()));
+        auto set = [&](size_t first, const Values &blocks) {
+          llvm::copy(blocks, next.begin() + first);
+        };
+        // The last step loads its own once more.
+        Value following = arith::MinUIOp::create(p.b, p.loc, p.add(step, 1),
+                                                 p.index(g.steps - 1));
+        for (size_t i = 0; i < inputs.size(); ++i)
+          if (inputPlace[i] && inputs[i].isTimed)
+            set(*inputPlace[i], load(inputs[i], getTime(following)));
+        std::vector<Values> sums = multiply(buffer);
+        std::vector<Values> results = evaluate(own, sums);
+        Value other = arith::SubIOp::create(p.b, p.loc, p.index(1), buffer);
+        for (auto [part, output] : llvm::enumerate(carried.front().outputs))
+          putState(other, part, results[output]);
+        std::vector<Values> blocks;
+        for (auto [access, all] : llvm::zip(outputs, results))
+          blocks.push_back(makeBlocks(access, all));
+        for (size_t i = 0; i < outputs.size(); ++i) {
+          if (outputPlace[i])
+            set(*outputPlace[i], blocks[i]);
+          else
+            store(outputs[i], blocks[i], time);
+        }
+        for (const dnn::Carried &each : ArrayRef(carried).drop_front())
+          set(*inputPlace[each.input],
+              makeBlocks(inputs[each.input], results[each.outputs.front()]));
+        p.barrier();
+        return next;
+      });
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (outputPlace[i])
+      store(outputs[i],
+            ValueRange(ended).slice(*outputPlace[i], outputs[i].count()),
+            begin);
+}

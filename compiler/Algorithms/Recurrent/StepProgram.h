@@ -1,0 +1,93 @@
+//===- StepProgram.h - All steps of a recurrent network --------*- C++ -*--===//
+//
+// A workgroup makes all steps of some sequences, which nothing else reads or
+// writes, so that workgroups need not wait for each other. Its waves share out
+// the units and keep their weights in registers; the state lies in shared
+// memory, twice, so that a step has one barrier: behind the new state.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_COMPILER_ALGORITHMS_RECURRENT_STEPPROGRAM_H
+#define TESSERA_COMPILER_ALGORITHMS_RECURRENT_STEPPROGRAM_H
+
+#include "compiler/Algorithms/Recurrent/StepGeometry.h"
+#include "dialect/IR/Steps.h"
+
+namespace tessera {
+
+/// Writes the program. Borrows all arguments.
+class StepProgram {
+public:
+  StepProgram(PointBuilder &p, dnn::RowWiseOp op, const StepGeometry &g,
+              int64_t waveSize)
+      : p(p), op(op), g(g), waveSize(waveSize), carried(*dnn::getCarried(op)) {}
+
+  /// Emits an error and fails unless the op's reduction is the product of its
+  /// first input with each of the next ones.
+  mlir::LogicalResult check();
+  void build();
+
+private:
+  using Value = mlir::Value;
+  using Values = PointBuilder::Values;
+
+  /// The elements of a tensor that has one for each unit and sequence, or fewer
+  /// where it is broadcast, as the lane loads and stores them: blocks of
+  /// neighbouring units, those of its first sequence first.
+  struct Access {
+    Value memory;
+    mlir::MemRefType type;
+    int64_t width = 1;  ///< Of a block.
+    int64_t blocks = 1; ///< Of a sequence.
+    int64_t sequences = 1;
+    bool isTimed = false; ///< Whether each step has its own.
+    int64_t count() const { return blocks * sequences; }
+  };
+
+  bool isBroadcast(mlir::MemRefType type, int64_t dim);
+  Access getAccess(Value memory);
+  /// Where a block lies, and which of its coordinates need a check.
+  Values getPlace(const Access &access, int64_t block, Value time);
+  mlir::DenseI64ArrayAttr getInside(const Access &access);
+  Values load(const Access &access, Value time);
+  void store(const Access &access, mlir::ValueRange blocks, Value time);
+  /// The element of a unit and a sequence of the lane.
+  Value getElement(const Access &access, mlir::ValueRange blocks, int64_t unit,
+                   int64_t sequence);
+  /// The blocks of results, one for each unit and sequence.
+  Values makeBlocks(const Access &access, mlir::ArrayRef<Value> results);
+
+  void enterLane();
+  void loadWeights();
+  Value loadWeight(Value memory, Value unit, int64_t part, int64_t first);
+  void clearState();
+  void beginState();
+  void putState(Value buffer, int64_t part, mlir::ArrayRef<Value> results);
+  void storePart(Value buffer, int64_t part, int64_t sequence, Value units);
+
+  /// The sums of all weights and blocks.
+  std::vector<Values> multiply(Value buffer);
+  /// What the row region yields for each unit and sequence of the lane.
+  std::vector<Values> evaluate(mlir::ArrayRef<Values> inputs,
+                               const std::vector<Values> &sums);
+  Value getTime(Value step);
+
+  PointBuilder &p;
+  dnn::RowWiseOp op;
+  const StepGeometry &g;
+  const int64_t waveSize;
+  const mlir::SmallVector<dnn::Carried> carried;
+
+  mlir::Type element;
+  Value thread, shared;
+  std::optional<WaveLane> lane;
+  Value firstUnit, firstSequence; ///< Of the lane, in the space.
+  Value waveUnit, groupSequence;  ///< Of its wave and its workgroup.
+  /// Of each tensor of weights, block, instruction and held unit.
+  Values weights;
+  std::vector<Access> inputs, outputs; ///< Of the units; null for weights.
+};
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_ALGORITHMS_RECURRENT_STEPPROGRAM_H
