@@ -9,6 +9,7 @@
 #include "compiler/Conversion/Common/PointMemory.h"
 #include "compiler/Conversion/Common/SizeArguments.h"
 #include "compiler/Conversion/Hopper/PointBoxes.h"
+#include "compiler/Conversion/Nvidia/PointClusters.h"
 #include "compiler/Conversion/Nvidia/SharedMemory.h"
 #include "compiler/Conversion/Nvidia/WarpMatrix.h"
 #include "compiler/Conversion/Passes.h"
@@ -488,6 +489,10 @@ LogicalResult PointLowering::run() {
   if (failed(found))
     return failure();
   boxes = std::move(*found);
+  const FailureOr<int64_t> cluster =
+      findCluster(points, device.getTarget(), partition.workgroups);
+  if (failed(cluster))
+    return failure();
   SmallVector<Type> lds;
   const bool isLargeShared = isLarge();
   if (!isLargeShared)
@@ -512,6 +517,7 @@ LogicalResult PointLowering::run() {
   Emitter e(b, function.getLoc(), &entry, device);
   if (isLargeShared)
     lowerLargeShared(e);
+  lowerCluster(e, kernel, *cluster);
   lowerShared(e);
   if (!boxes.isEmpty())
     boxes.emitFrame(e, kernel);

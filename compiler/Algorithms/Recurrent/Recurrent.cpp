@@ -42,7 +42,24 @@ static ErrorOr<StepGeometry> getGeometry(const RowWiseProblem &rows,
 
 /// Inputs and outputs of a step that have an element for each unit.
 static int64_t countOthers(const StepGeometry &g, int64_t tensors) {
-  return tensors - 1 - g.weights;
+  return tensors - 1 - g.gates;
+}
+
+/// The tiles that fit, with their geometries.
+static std::vector<StepGeometry> getFitting(const RowWiseProblem &rows,
+                                            const GpuTarget &target) {
+  std::vector<StepGeometry> fitting;
+  ErrorOr<StepGeometry> g = getGeometry(rows, target);
+  if (!g)
+    return fitting;
+  const int64_t others = countOthers(*g, rows.tensorCount);
+  for (int units = 1; units <= 32; units *= 2)
+    for (int cluster = 1; cluster <= 8; cluster *= 2) {
+      g->tile = {units, cluster};
+      if (g->fit(target, others).isOk())
+        fitting.push_back(*g);
+    }
+  return fitting;
 }
 
 /// The state of the next step has an element of each part for each unit.
@@ -65,25 +82,17 @@ Status Recurrent::check(const Problem &problem, const GpuTarget &target) const {
   const ErrorOr<StepGeometry> g = getGeometry(*rows, target);
   if (!g)
     return g.getStatus();
-  return g->checkFit(target, countOthers(*g, rows->tensorCount));
+  if (getFitting(*rows, target).empty())
+    return notSupported("the weights of a layer and direction are too large "
+                        "for the registers and the memory of a workgroup");
+  return Status::ok();
 }
 
 std::vector<Candidate> Recurrent::getCandidates(const Problem &problem,
                                                 const GpuTarget &target) const {
-  const RowWiseProblem &rows = *problem.getRows();
-  StepGeometry g = *getGeometry(rows, target);
   std::vector<Candidate> candidates;
-  for (int blocks : {1, 2, 4}) {
-    g.tile.blocks = blocks;
-    if ((blocks > 1 &&
-         g.getWaves() < static_cast<int64_t>(target.simdsPerCu)) ||
-        !g.checkFit(target, countOthers(g, rows.tensorCount)).isOk())
-      continue;
-    // More waves than units of arithmetic hide what the others wait for.
-    constexpr double kStep = 1000, kBlock = 100;
-    candidates.push_back({g.tile.toConfig(), static_cast<double>(g.steps) *
-                                                 (kStep + kBlock * blocks)});
-  }
+  for (const StepGeometry &g : getFitting(*problem.getRows(), target))
+    candidates.push_back({g.tile.toConfig(), g.estimate(target)});
   return candidates;
 }
 
@@ -107,14 +116,14 @@ LogicalResult Recurrent::build(Operation *primitive, const TileConfig &config,
   if (!shape)
     return op.emitOpError("needs a chip with a matrix unit for its type");
   ArrayRef<int64_t> lengths = op.getLengths();
-  const StepGeometry g{lengths[0],
-                       lengths[1],
-                       lengths[2],
-                       lengths[3],
-                       static_cast<int64_t>(op.getKindsOf(0).size()),
-                       *shape,
-                       *tile};
-  const Status fits = g.checkFit(target, countOthers(g, op.getNumOperands()));
+  StepGeometry g{lengths[0],
+                 lengths[1],
+                 lengths[2],
+                 lengths[3],
+                 static_cast<int64_t>(op.getKindsOf(0).size()),
+                 *shape,
+                 *tile};
+  const Status fits = g.fit(target, countOthers(g, op.getNumOperands()));
   if (!fits.isOk())
     return op.emitOpError() << fits.getMessage();
   OpBuilder b(op);

@@ -3,21 +3,31 @@
 #include "compiler/Algorithms/Recurrent/StepGeometry.h"
 #include "runtime/Base/TextScanner.h"
 
+#include <cmath>
+
 using namespace tessera;
 
 TileConfig StepTile::toConfig() const {
-  return {"steps", "b" + std::to_string(blocks)};
+  std::string text = "u" + std::to_string(units);
+  if (cluster > 1)
+    text += "c" + std::to_string(cluster);
+  return {"steps", text};
 }
 
 ErrorOr<StepTile> tessera::parseStepTile(const TileConfig &config) {
   StepTile tile;
   TextScanner scanner(config.parameters);
-  scanner.expect("b").number(tile.blocks);
-  if (!scanner.isDone() ||
-      (tile.blocks != 1 && tile.blocks != 2 && tile.blocks != 4))
+  scanner.expect("u").number(tile.units);
+  if (scanner.consume("c"))
+    scanner.number(tile.cluster);
+  auto isPower = [](int number, int most) {
+    return number >= 1 && number <= most && (number & (number - 1)) == 0;
+  };
+  if (!scanner.isDone() || !isPower(tile.units, 32) ||
+      !isPower(tile.cluster, 8))
     return invalidArgument("'" + config.toText() +
-                           "' is not a tile for steps, which are 'steps-b1', "
-                           "'steps-b2' and 'steps-b4'");
+                           "' is not a tile for steps, which looks like "
+                           "'steps-u2' or 'steps-u1c4'");
   return tile;
 }
 
@@ -46,23 +56,58 @@ static int64_t getMostRegisters(const GpuTarget &target, int64_t waves) {
   }
 }
 
-Status StepGeometry::checkFit(const GpuTarget &target, int64_t others) const {
+int64_t StepGeometry::countRegisters(int64_t others) const {
   constexpr int64_t kOwn = 40; // Addresses, and what the gates need.
-  const int64_t threads = getWaves() * target.waveSize;
-  if (threads > 1024)
+  const int64_t sums = tile.units * shape.getLaneSequences();
+  const int64_t held = getBlocks() * (getInstructions() - inMemory) *
+                       shape.getHeldElements() / 2;
+  return held + sums * (gates + others) + kOwn;
+}
+
+int64_t StepGeometry::countSharedBytes(const GpuTarget &target) const {
+  constexpr int64_t kBuffers = 2, kElementBytes = 2;
+  return kElementBytes * (kBuffers * shape.getSequences() * getPitch() +
+                          getWaves() * getMemoryElements(target.waveSize));
+}
+
+Status StepGeometry::fit(const GpuTarget &target, int64_t others) {
+  const int64_t rows = shape.getLaneRows();
+  if (shape.isMma() ? gates * tile.units % rows != 0 : tile.units % rows != 0)
+    return notSupported("a lane has no whole rows of instructions");
+  if (tile.cluster > 1 &&
+      (!target.hasTma || getGroupUnits() * (tile.cluster - 1) >= units))
+    return notSupported("a workgroup of a cluster has no units");
+  if (getWaves() * target.waveSize > 1024)
     return notSupported("a workgroup has too few threads for all units");
-  const int64_t sums =
-      tile.blocks * shape.getLaneUnits() * shape.getLaneSequences();
-  const int64_t registers =
-      getWeightRegisters() + sums * weights + sums * others + kOwn;
   const int64_t most = getMostRegisters(target, getWaves());
-  if (registers > most)
+  inMemory = 0;
+  while (countRegisters(others) > most && inMemory < getInstructions())
+    ++inMemory;
+  if (countRegisters(others) > most ||
+      countSharedBytes(target) > target.getMaxSharedBytes())
     return notSupported("the weights of a layer and direction are too large "
-                        "for the registers of a workgroup (" +
-                        std::to_string(registers) + " of " +
-                        std::to_string(most) + " for a lane)");
-  if (getSharedBytes() > target.ldsBytes)
-    return notSupported("the states of a step are too large for the memory of "
-                        "a workgroup");
+                        "for the registers and the memory of a workgroup");
   return Status::ok();
+}
+
+/// Of an H100, on which small LSTMs were timed.
+double StepGeometry::estimate(const GpuTarget &target) const {
+  constexpr double kInstruction = 8; // Of a wave, with others behind it.
+  constexpr double kLatency = 33;    // Of an instruction that needs the last.
+  constexpr double kGates = 120;     // Of the gates of a lane's unit.
+  constexpr double kBarrier = 200, kClusterBarrier = 500;
+  constexpr double kMemoryBytes = 128; // Of shared memory, in a clock.
+  const auto waves = static_cast<double>(getWaves());
+  const double perSimd = std::ceil(waves / target.simdsPerCu);
+  const auto instructions = static_cast<double>(getInstructions());
+  const double products =
+      std::max(perSimd * getBlocks() * instructions * kInstruction,
+               instructions * kLatency);
+  const double gates = perSimd * tile.units * shape.getLaneSequences() * kGates;
+  const double memory =
+      2 * waves * getMemoryElements(target.waveSize) / kMemoryBytes;
+  const double turns = std::ceil(double(getGroups()) / target.computeUnits);
+  return turns * static_cast<double>(steps) *
+         (std::max(products, memory) + gates +
+          (tile.cluster > 1 ? kClusterBarrier : kBarrier));
 }

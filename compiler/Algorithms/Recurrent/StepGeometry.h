@@ -11,9 +11,11 @@
 
 namespace tessera {
 
-/// How a workgroup makes all steps of some sequences: "steps-b1". Plain data.
+/// How workgroups make all steps of some sequences: "steps-u2", "steps-u1c4".
+/// Plain data.
 struct StepTile {
-  int blocks = 1; ///< Blocks of 16 units of a wave.
+  int units = 1;   ///< u: of a lane, all gates of each.
+  int cluster = 1; ///< c: workgroups that share out the units.
 
   TileConfig toConfig() const;
 };
@@ -25,23 +27,33 @@ ErrorOr<StepTile> parseStepTile(const TileConfig &config);
 struct StepGeometry {
   int64_t steps, sequences, units;
   int64_t elements; ///< Of the state that a unit reduces.
-  int64_t weights;  ///< Tensors of weights.
+  int64_t gates;    ///< Tensors of weights.
   WaveShape shape;
   StepTile tile;
+  /// Of the instructions along the reduction, the last ones, whose weights lie
+  /// in shared memory, because the registers are full (fit()).
+  int64_t inMemory = 0;
 
   /// Parts of the state: each has an element for each unit.
   int64_t getParts() const { return elements / units; }
   /// A part of the state as whole instructions take it.
   int64_t getPaddedPart() const { return llvm::alignTo(units, shape.getK()); }
+  /// Instructions along the reduction, and for one step along it.
   int64_t getInstructions() const {
     return getParts() * getPaddedPart() / shape.getK();
   }
-  int64_t getWaveUnits() const { return WaveShape::kUnits * tile.blocks; }
-  int64_t getWaves() const { return llvm::divideCeil(units, getWaveUnits()); }
-  /// Units of all waves, some of which may not exist.
-  int64_t getPaddedUnits() const { return getWaves() * getWaveUnits(); }
+  int64_t getBlocks() const { return gates * tile.units / shape.getLaneRows(); }
+  int64_t getWaveUnits() const { return tile.units * shape.getLaneGroups(); }
+  int64_t getWaves() const {
+    return llvm::divideCeil(llvm::divideCeil(units, tile.cluster),
+                            getWaveUnits());
+  }
+  /// Units of a workgroup and of a cluster, some of which may not exist.
+  int64_t getGroupUnits() const { return getWaves() * getWaveUnits(); }
+  int64_t getPaddedUnits() const { return getGroupUnits() * tile.cluster; }
+  /// Workgroups.
   int64_t getGroups() const {
-    return llvm::divideCeil(sequences, shape.getSequences());
+    return llvm::divideCeil(sequences, shape.getSequences()) * tile.cluster;
   }
   /// Elements between parts, and between sequences, of the state in shared
   /// memory.
@@ -49,19 +61,21 @@ struct StepGeometry {
     return std::max(getPaddedPart(), getPaddedUnits());
   }
   int64_t getPitch() const;
-  int64_t getSharedBytes() const {
-    constexpr int64_t kBuffers = 2, kElementBytes = 2;
-    return kBuffers * shape.getSequences() * getPitch() * kElementBytes;
+  /// Elements of a wave's weights in shared memory.
+  int64_t getMemoryElements(int64_t waveSize) const {
+    return getBlocks() * inMemory * waveSize * shape.getHeldElements();
   }
 
-  /// Registers of a lane that hold weights.
-  int64_t getWeightRegisters() const {
-    return weights * tile.blocks * getInstructions() *
-           shape.getWeightRegisters();
-  }
-  /// Ok, or NotSupported if a workgroup has too few registers, or too little
-  /// shared memory. `others` are registers of one sum for what a step loads.
-  Status checkFit(const GpuTarget &target, int64_t others) const;
+  /// Sets `inMemory`. NotSupported if the tile makes no sense for the sizes, or
+  /// if a workgroup has too few registers and too little memory; `others` are
+  /// tensors of a step that have an element for each unit.
+  Status fit(const GpuTarget &target, int64_t others);
+  /// Clocks of all steps; comparable between the tiles of one problem.
+  double estimate(const GpuTarget &target) const;
+
+private:
+  int64_t countRegisters(int64_t others) const;
+  int64_t countSharedBytes(const GpuTarget &target) const;
 };
 
 } // namespace tessera

@@ -1,7 +1,10 @@
 //===- StepProgram.cpp - All steps of a recurrent network -----------------===//
 
 #include "compiler/Algorithms/Recurrent/StepProgram.h"
+#include "dialect/IR/PointClusters.h"
 
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/TypeUtilities.h"
 
@@ -114,14 +117,25 @@ StepProgram::Values StepProgram::makeBlocks(const Access &access,
 //===----------------------------------------------------------------------===//
 
 void StepProgram::enterLane() {
-  const int64_t threads = g.getWaves() * waveSize;
+  const int64_t threads = g.getWaves() * waveSize, cluster = g.tile.cluster;
   ValueRange point = p.forEachPoint({g.getGroups(), threads}, threads);
+  if (cluster > 1)
+    p.b.getInsertionBlock()->getParentOp()->setAttr(
+        dnn::kClusterAttrName, p.b.getI64IntegerAttr(cluster));
   thread = point[1];
-  lane.emplace(p, g.shape, p.rem(thread, waveSize), g.tile.blocks);
-  waveUnit = p.mul(p.div(thread, waveSize), g.getWaveUnits());
-  groupSequence = p.mul(point[0], g.shape.getSequences());
+  lane.emplace(p, g.shape, p.rem(thread, waveSize), g.gates, g.tile.units);
+  waveUnit = p.add(p.mul(p.div(thread, waveSize), g.getWaveUnits()),
+                   p.mul(p.rem(point[0], cluster), g.getGroupUnits()));
+  groupSequence = p.mul(p.div(point[0], cluster), g.shape.getSequences());
   firstUnit = p.add(waveUnit, lane->getFirstUnit());
   firstSequence = p.add(groupSequence, lane->getFirstSequence());
+}
+
+/// Waits for all who share a state.
+void StepProgram::barrier() {
+  auto barrier = gpu::BarrierOp::create(p.b, p.loc);
+  if (g.tile.cluster > 1)
+    barrier->setAttr(dnn::kClusterAttrName, p.b.getUnitAttr());
 }
 
 /// Elements from `first` on of a part of a unit's weights, and zeros beyond the
@@ -162,16 +176,57 @@ StepProgram::Value StepProgram::loadWeight(Value memory, Value unit,
   return p.makeBlock(elements);
 }
 
+/// The element of shared memory where the lane keeps the weights of a block for
+/// one of the last instructions.
+StepProgram::Value StepProgram::getMemoryPlace(int64_t block,
+                                               int64_t instruction) {
+  const int64_t number =
+      block * g.inMemory + instruction - (g.getInstructions() - g.inMemory);
+  return p.add(laneMemory, number * waveSize * g.shape.getHeldElements());
+}
+
 void StepProgram::loadWeights() {
   const int64_t perPart = g.getPaddedPart() / g.shape.getK();
-  for (int64_t tensor = 0; tensor < g.weights; ++tensor)
-    for (int64_t block = 0; block < g.tile.blocks; ++block)
-      for (int64_t i = 0; i < g.getInstructions(); ++i)
-        for (int64_t held = 0; held < g.shape.getHeldUnits(); ++held)
-          weights.push_back(
-              loadWeight(op.getInputs()[1 + tensor],
-                         p.add(waveUnit, lane->getHeldUnit(block, held)),
-                         i / perPart, i % perPart * g.shape.getK()));
+  const int64_t held = g.shape.getHeldElements();
+  if (g.inMemory > 0) {
+    const int64_t perWave = g.getMemoryElements(waveSize);
+    memory = p.makeShared(element, {g.getWaves() * perWave});
+    laneMemory = p.add(p.mul(p.div(thread, waveSize), perWave),
+                       p.mul(p.rem(thread, waveSize), held));
+  }
+  for (int64_t block = 0; block < g.getBlocks(); ++block)
+    for (int64_t i = 0; i < g.getInstructions(); ++i) {
+      Values rows;
+      for (int64_t number = 0; number < g.shape.getHeldRows(); ++number) {
+        const HeldRow row = lane->getHeldRow(block, number);
+        rows.push_back(loadWeight(op.getInputs()[1 + row.gate],
+                                  p.add(waveUnit, row.unit), i / perPart,
+                                  i % perPart * g.shape.getK()));
+      }
+      const int64_t perLane = g.shape.getKPerLane();
+      if (i < g.getInstructions() - g.inMemory)
+        weights.append(rows);
+      else
+        for (auto [number, row] : llvm::enumerate(rows))
+          p.storeShared(row, memory,
+                        {p.add(getMemoryPlace(block, i), number * perLane)});
+    }
+}
+
+/// The held rows of an instruction.
+StepProgram::Values StepProgram::takeWeights(int64_t block,
+                                             int64_t instruction) {
+  const int64_t inRegisters = g.getInstructions() - g.inMemory;
+  const int64_t rows = g.shape.getHeldRows(), count = g.shape.getKPerLane();
+  if (instruction < inRegisters)
+    return Values(ArrayRef<Value>(weights).slice(
+        (block * inRegisters + instruction) * rows, rows));
+  Value all = p.loadShared(memory, g.shape.getHeldElements(),
+                           {getMemoryPlace(block, instruction)});
+  Values taken;
+  for (int64_t row = 0; row < rows; ++row)
+    taken.push_back(p.getSlice(all, row * count, count));
+  return taken;
 }
 
 /// Elements that no unit writes are multiplied by zeros, and must be numbers.
@@ -203,12 +258,22 @@ void StepProgram::storePart(Value buffer, int64_t part, int64_t sequence,
                             Value units) {
   Value unit =
       p.add(p.add(waveUnit, lane->getFirstUnit()), part * g.getPartPitch());
-  p.storeShared(units, shared,
-                {buffer, p.add(lane->getFirstSequence(), sequence), unit});
+  auto place = PointBuilder::Values{
+      buffer, p.add(lane->getFirstSequence(), sequence), unit};
+  if (g.tile.cluster == 1)
+    return p.storeShared(units, shared, place);
+  if (!isa<VectorType>(units.getType()))
+    units = vector::FromElementsOp::create(
+        p.b, p.loc, VectorType::get(1, units.getType()), units);
+  auto store = vector::StoreOp::create(p.b, p.loc, units, shared, place);
+  store->setAttr(dnn::kClusterAttrName, p.b.getUnitAttr());
 }
 
 /// Each lane brings the elements of the state that it will compute later.
+/// Before that, all workgroups of a cluster must have begun.
 void StepProgram::beginState() {
+  if (g.tile.cluster > 1)
+    barrier();
   Value state = op.getInputs()[0];
   auto type = cast<MemRefType>(state.getType());
   const int64_t units = lane->countUnits();
@@ -250,39 +315,30 @@ void StepProgram::beginState() {
       }
       storePart(p.index(0), part, n, p.makeBlock(elements));
     }
-  p.barrier();
+  barrier();
 }
 
 //===----------------------------------------------------------------------===//
 // A step
 //===----------------------------------------------------------------------===//
 
-std::vector<StepProgram::Values> StepProgram::multiply(Value buffer) {
-  const int64_t blocks = g.tile.blocks, instructions = g.getInstructions();
+StepProgram::Values StepProgram::multiply(Value buffer) {
   const int64_t perPart = g.getPaddedPart() / g.shape.getK();
-  const int64_t held = g.shape.getHeldUnits();
-  std::vector<Values> sums(g.weights,
-                           Values(blocks, lane->makeZero(p.b.getF32Type())));
-  for (int64_t i = 0; i < instructions; ++i) {
+  Values sums(g.getBlocks(), lane->makeZero(p.b.getF32Type()));
+  for (int64_t i = 0; i < g.getInstructions(); ++i) {
     Value at = p.add(lane->getFirstK(), i / perPart * g.getPartPitch() +
                                             i % perPart * g.shape.getK());
     Value state = p.loadShared(shared, g.shape.getKPerLane(),
                                {buffer, lane->getHeldSequence(), at});
-    for (int64_t tensor = 0; tensor < g.weights; ++tensor)
-      for (int64_t block = 0; block < blocks; ++block) {
-        const int64_t first = ((tensor * blocks + block) * instructions + i);
-        Value &sum = sums[tensor][block];
-        sum = lane->multiply(ArrayRef<Value>(weights).slice(first * held, held),
-                             state, sum);
-      }
+    for (auto [block, sum] : llvm::enumerate(sums))
+      sum = lane->multiply(takeWeights(block, i), state, sum);
   }
   return sums;
 }
 
-std::vector<StepProgram::Values>
-StepProgram::evaluate(ArrayRef<Values> own, const std::vector<Values> &sums) {
+std::vector<StepProgram::Values> StepProgram::evaluate(ArrayRef<Values> own,
+                                                       const Values &sums) {
   Block &body = op.getRow().front();
-  const int64_t laneUnits = g.shape.getLaneUnits();
   std::vector<Values> results(body.getTerminator()->getNumOperands());
   for (int64_t n = 0; n < g.shape.getLaneSequences(); ++n)
     for (int64_t unit = 0; unit < lane->countUnits(); ++unit) {
@@ -295,9 +351,8 @@ StepProgram::evaluate(ArrayRef<Values> own, const std::vector<Values> &sums) {
         mapping.map(*argument, p.convert(value, argument->getType()));
         ++argument;
       }
-      for (const Values &sum : sums)
-        mapping.map(*argument++,
-                    lane->getSum(sum[unit / laneUnits], unit % laneUnits, n));
+      for (int64_t gate = 0; gate < g.gates; ++gate)
+        mapping.map(*argument++, lane->getSum(sums, gate, unit, n));
       // A quotient may be a product with a reciprocal, as the reference allows;
       // an exact one takes longer than the products of a step.
       for (Operation &each : body.without_terminator())
@@ -346,7 +401,7 @@ void StepProgram::build() {
   std::vector<std::optional<size_t>> inputPlace, outputPlace;
   std::vector<Values> fixed;
   for (auto [i, input] : llvm::enumerate(op.getInputs())) {
-    const bool isUnits = i > static_cast<size_t>(g.weights);
+    const bool isUnits = i > static_cast<size_t>(g.gates);
     inputs.push_back(isUnits ? getAccess(input) : Access());
     inputPlace.emplace_back();
     fixed.emplace_back();
@@ -387,7 +442,7 @@ void StepProgram::build() {
         for (size_t i = 0; i < inputs.size(); ++i)
           if (inputPlace[i] && inputs[i].isTimed)
             set(*inputPlace[i], load(inputs[i], getTime(following)));
-        std::vector<Values> sums = multiply(buffer);
+        Values sums = multiply(buffer);
         std::vector<Values> results = evaluate(own, sums);
         Value other = arith::SubIOp::create(p.b, p.loc, p.index(1), buffer);
         for (auto [part, output] : llvm::enumerate(carried.front().outputs))
@@ -404,7 +459,7 @@ void StepProgram::build() {
         for (const dnn::Carried &each : ArrayRef(carried).drop_front())
           set(*inputPlace[each.input],
               makeBlocks(inputs[each.input], results[each.outputs.front()]));
-        p.barrier();
+        barrier();
         return next;
       });
   for (size_t i = 0; i < outputs.size(); ++i)

@@ -2,8 +2,10 @@
 //
 // A workgroup makes all steps of some sequences, which nothing else reads or
 // writes, so that workgroups need not wait for each other. Its waves share out
-// the units and keep their weights in registers; the state lies in shared
-// memory, twice, so that a step has one barrier: behind the new state.
+// the units and keep their weights in registers, and what does not fit these in
+// shared memory, each lane its own. The state lies in shared memory, twice, so
+// that a step has one barrier: behind the new state. In a cluster, each
+// workgroup has some of the units, and writes their state to the memory of all.
 //
 //===----------------------------------------------------------------------===//
 
@@ -58,18 +60,21 @@ private:
   Values makeBlocks(const Access &access, mlir::ArrayRef<Value> results);
 
   void enterLane();
+  void barrier();
   void loadWeights();
+  Value getMemoryPlace(int64_t block, int64_t instruction);
+  Values takeWeights(int64_t block, int64_t instruction);
   Value loadWeight(Value memory, Value unit, int64_t part, int64_t first);
   void clearState();
   void beginState();
   void putState(Value buffer, int64_t part, mlir::ArrayRef<Value> results);
   void storePart(Value buffer, int64_t part, int64_t sequence, Value units);
 
-  /// The sums of all weights and blocks.
-  std::vector<Values> multiply(Value buffer);
+  /// The sums of all blocks.
+  Values multiply(Value buffer);
   /// What the row region yields for each unit and sequence of the lane.
   std::vector<Values> evaluate(mlir::ArrayRef<Values> inputs,
-                               const std::vector<Values> &sums);
+                               const Values &sums);
   Value getTime(Value step);
 
   PointBuilder &p;
@@ -83,8 +88,9 @@ private:
   std::optional<WaveLane> lane;
   Value firstUnit, firstSequence; ///< Of the lane, in the space.
   Value waveUnit, groupSequence;  ///< Of its wave and its workgroup.
-  /// Of each tensor of weights, block, instruction and held unit.
+  /// Of each block, instruction and held row, in registers.
   Values weights;
+  Value memory, laneMemory; ///< The others, and where the lane's begin.
   std::vector<Access> inputs, outputs; ///< Of the units; null for weights.
 };
 

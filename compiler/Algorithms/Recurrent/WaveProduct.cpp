@@ -33,43 +33,45 @@ static Value getDigits(PointBuilder &p, const LaneMap &map, Value lane) {
 }
 
 /// A row of D is in register r of the lanes of one group; groups are numbered
-/// by the first row that they have. The units of a group are neighbours.
+/// by the first row that they have. Each group has its own units.
 WaveLane::WaveLane(PointBuilder &p, const WaveShape &shape, Value lane,
-                   int64_t blocks)
-    : p(p), shape(shape), blocks(blocks) {
-  const int64_t units = shape.getLaneUnits();
+                   int64_t gates, int64_t units)
+    : p(p), shape(shape), gates(gates), units(units) {
   if (shape.isMma()) {
     constexpr int64_t kQuad = 4;
     Value quad = p.div(lane, kQuad), inQuad = p.rem(lane, kQuad);
-    firstUnit = heldUnit = p.mul(quad, units * blocks);
+    firstUnit = heldUnit = p.mul(quad, units);
     heldSequence = quad;
     firstSequence = p.mul(inQuad, shape.getLaneSequences());
     firstK = p.mul(inQuad, shape.getKPerLane());
     return;
   }
   const MatrixInstruction &row = shape.row;
-  Value group = p.div(lane, row.columns);
-  firstUnit = p.mul(group, units * blocks);
+  firstUnit = p.mul(p.div(lane, row.columns), units);
   firstSequence = heldSequence = getDigits(p, row.getRowOfQ(), lane);
   firstK = p.mul(getDigits(p, row.getChunkOfLane(), lane), row.kPerLane);
-  // Row i of an instruction is register i % units of group i / units where a
+  // Row i of an instruction is register i % rows of group i / rows where a
   // lane's rows are neighbours, else they alternate between the groups.
   Value i = getDigits(p, row.getRowOfP(), lane);
-  const int64_t groups = WaveShape::kUnits / units;
-  const bool areNeighbours = row.accVector == units;
-  Value of = areNeighbours ? p.div(i, units) : p.rem(i, groups);
-  Value reg = areNeighbours ? p.rem(i, units) : p.div(i, groups);
-  heldUnit = p.add(p.mul(of, units * blocks), reg);
+  const int64_t rows = shape.getLaneRows();
+  const bool areNeighbours = row.accVector == rows;
+  Value group =
+      areNeighbours ? p.div(i, rows) : p.rem(i, shape.getLaneGroups());
+  Value reg = areNeighbours ? p.rem(i, rows) : p.div(i, shape.getLaneGroups());
+  heldUnit = p.add(p.mul(group, units), reg);
 }
 
-WaveLane::Value WaveLane::getHeldUnit(int64_t block, int64_t i) const {
-  return p.add(heldUnit, block * shape.getLaneUnits() + i);
+/// With `mma.sync` the number of a lane's row is known, else the rows of a
+/// block are of one gate, and which of them it is is in `heldUnit`.
+HeldRow WaveLane::getHeldRow(int64_t block, int64_t i) const {
+  const int64_t number = block * shape.getLaneRows() + i;
+  return {number / units, p.add(heldUnit, number % units)};
 }
 
 WaveLane::Value WaveLane::makeZero(Type f32) const {
   if (shape.isMma())
     return p.zeroAccumulators();
-  return p.zero(f32, shape.getLaneUnits());
+  return p.zero(f32, shape.getLaneRows());
 }
 
 WaveLane::Value WaveLane::multiply(ArrayRef<Value> weights, Value state,
@@ -77,11 +79,11 @@ WaveLane::Value WaveLane::multiply(ArrayRef<Value> weights, Value state,
   const MatrixInstruction &row = shape.row;
   switch (row.kind) {
   case MatrixKind::Mma: {
-    // Both units of the first half of the reduction, then of the second.
+    // Both rows of the first half of the reduction, then of the second.
     Values a, b;
     for (int64_t half = 0; half < 2; ++half) {
-      for (Value unit : weights)
-        a.push_back(p.getSlice(unit, 2 * half, 2));
+      for (Value row : weights)
+        a.push_back(p.getSlice(row, 2 * half, 2));
       b.push_back(p.getSlice(state, 2 * half, 2));
     }
     return p.multiplyMatrices(a, b, sums);
@@ -100,9 +102,11 @@ WaveLane::Value WaveLane::multiply(ArrayRef<Value> weights, Value state,
   llvm_unreachable("no wave has this product");
 }
 
-WaveLane::Value WaveLane::getSum(Value sums, int64_t unit,
-                                 int64_t sequence) const {
+WaveLane::Value WaveLane::getSum(ArrayRef<Value> sums, int64_t gate,
+                                 int64_t unit, int64_t sequence) const {
+  const int64_t number = gate * units + unit, rows = shape.getLaneRows();
+  Value block = sums[number / rows];
   if (shape.isMma())
-    return p.getElement(p.getRow(sums, unit), sequence);
-  return p.getElement(sums, unit);
+    return p.getElement(p.getRow(block, number % rows), sequence);
+  return p.getElement(block, number % rows);
 }

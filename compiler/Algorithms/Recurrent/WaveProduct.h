@@ -1,10 +1,10 @@
 //===- WaveProduct.h - Weights times states by matrix units ----*- C++ -*--===//
 //
-// One wave multiplies blocks of 16 units' weights, which its lanes keep in
-// registers, by the states of some sequences. The rows of a matrix instruction
-// can be any units: they are chosen so that the units of which a lane has sums
-// are neighbours, which it loads and stores at once. So can the elements of the
-// reduction, of which a lane takes neighbours of both operands.
+// One wave multiplies the weights of some units by the states of some
+// sequences. The rows of a matrix instruction can be any gates of any units:
+// they are chosen so that a lane has the sums of all gates of its units, and
+// that these are neighbours, which it loads and stores at once. So can the
+// elements of the reduction, of which a lane takes neighbours of both operands.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,62 +22,71 @@ struct WaveShape {
   MatrixInstruction row; ///< Of the table; `mma.sync` is a quarter of it.
 
   bool isMma() const { return row.kind == MatrixKind::Mma; }
-  static constexpr int64_t kUnits = 16; ///< Of one instruction.
+  static constexpr int64_t kRows = 16; ///< Gates of units of an instruction.
   /// Sequences of one instruction.
   int64_t getSequences() const { return isMma() ? 8 : 16; }
   int64_t getK() const { return row.k; }
   /// Neighbours along the reduction that a lane has of one unit or sequence.
   int64_t getKPerLane() const { return row.kPerLane; }
-  /// Units of an instruction and sequences of which a lane has the sums.
-  int64_t getLaneUnits() const { return isMma() ? 2 : row.accRegs; }
+  /// Rows of an instruction and sequences of which a lane has the sums.
+  int64_t getLaneRows() const { return isMma() ? 2 : row.accRegs; }
   int64_t getLaneSequences() const { return isMma() ? 2 : 1; }
-  /// Units whose weights a lane holds.
-  int64_t getHeldUnits() const { return isMma() ? 2 : 1; }
-  /// Registers of 32 bits of a lane's weights of 16 bits for one instruction.
-  int64_t getWeightRegisters() const {
-    return getHeldUnits() * getKPerLane() / 2;
-  }
+  /// Lanes that have the sums of one sequence.
+  int64_t getLaneGroups() const { return kRows / getLaneRows(); }
+  /// Rows whose weights a lane holds.
+  int64_t getHeldRows() const { return isMma() ? 2 : 1; }
+  /// Elements of a lane's weights for one instruction.
+  int64_t getHeldElements() const { return getHeldRows() * getKPerLane(); }
 };
 
 /// The shape for elements of `type` on `target`; nothing without a matrix unit
 /// for it.
 std::optional<WaveShape> findWaveShape(const GpuTarget &target, DataType type);
 
-/// The part of one lane. Each block of units has the sums of getLaneUnits()
-/// neighbours of all units of the lane, which are neighbours, too.
+/// A unit and a gate whose weights a lane holds.
+struct HeldRow {
+  int64_t gate;
+  mlir::Value unit; ///< From the wave's first.
+};
+
+/// The part of one lane: all gates of some neighbouring units. Its rows of all
+/// instructions are the first gate of these, then the second one.
 class WaveLane {
 public:
   using Value = mlir::Value;
   using Values = PointBuilder::Values;
 
-  /// `blocks` of 16 units are the wave's.
-  WaveLane(PointBuilder &p, const WaveShape &shape, Value lane, int64_t blocks);
+  WaveLane(PointBuilder &p, const WaveShape &shape, Value lane, int64_t gates,
+           int64_t units);
 
-  /// The number of neighbouring units of which the lane has sums, the first of
-  /// them, and its first sequence, each from the wave's first.
-  int64_t countUnits() const { return blocks * shape.getLaneUnits(); }
+  /// The number of its units, the first of them, and its first sequence, each
+  /// from the wave's first.
+  int64_t countUnits() const { return units; }
   Value getFirstUnit() const { return firstUnit; }
   Value getFirstSequence() const { return firstSequence; }
 
-  /// Unit `i` of those of block `block` whose weights the lane holds.
-  Value getHeldUnit(int64_t block, int64_t i) const;
+  /// The instructions for one step along the reduction.
+  int64_t countBlocks() const { return gates * units / shape.getLaneRows(); }
+  /// The `i`th row of block `block` whose weights the lane holds.
+  HeldRow getHeldRow(int64_t block, int64_t i) const;
   /// The sequence whose state it holds, and its first element of a reduction.
   Value getHeldSequence() const { return heldSequence; }
   Value getFirstK() const { return firstK; }
 
   Value makeZero(mlir::Type f32) const;
-  /// `sums` plus the products of the weights of getHeldUnits() units, blocks of
+  /// `sums` plus the products of the weights of the held rows, blocks of
   /// getKPerLane() elements, with a block of the state.
   Value multiply(mlir::ArrayRef<Value> weights, Value state, Value sums) const;
-  /// The sum of unit `unit` of the block and sequence `sequence`.
-  Value getSum(Value sums, int64_t unit, int64_t sequence) const;
+  /// The sum of a gate of a unit and a sequence, of the sums of all blocks.
+  Value getSum(mlir::ArrayRef<Value> sums, int64_t gate, int64_t unit,
+               int64_t sequence) const;
 
 private:
   PointBuilder &p;
   WaveShape shape;
-  int64_t blocks;
+  int64_t gates, units;
   Value firstUnit, firstSequence, heldSequence, firstK;
-  /// Of the first block and the first of those that the lane holds.
+  /// The unit of its first held row, if that is of the first ones of a lane.
   Value heldUnit;
 };
 
