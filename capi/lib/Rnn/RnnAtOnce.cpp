@@ -76,6 +76,18 @@ static void addWeights(RowWiseCall &call, const RnnMatrix &w, int64_t hidden,
 // Forward
 //===----------------------------------------------------------------------===//
 
+RnnMatrix RnnExecution::placeState(const Pass &pass, const void *initial,
+                                   const void *final, const RnnMatrix &own,
+                                   RnnMatrix &first) {
+  // Others are changed before all sequences have read them.
+  const bool isInPlace =
+      initial && seqs.isOrdered() && seqs.rows.back() == seqs.getBatch();
+  if (!isInPlace)
+    return first = beginState(pass, initial, final, own);
+  first = getState(pass, initial);
+  return final ? getState(pass, final) : own;
+}
+
 /// `count` steps from the `first`th on to which the pass comes. `state` is the
 /// hidden state before them. In training, the cell state of each goes to where
 /// the next one keeps it, and that of the piece's last step to the running one.
@@ -112,7 +124,9 @@ RowWiseCall RnnExecution::forwardAtOnce(const Pass &pass, int64_t first,
   const RnnMatrix cell = pass.cell.getRows(0, state.rows);
   if (net.isLstm())
     addUntimed(call, Input, "c",
-               isTraining ? getKept(getStepNumber(pass, first)) : cell);
+               isTraining   ? getKept(getStepNumber(pass, first))
+               : first == 0 ? pass.firstCell.getRows(0, state.rows)
+                            : cell);
   if (net.isGru()) {
     const char *bias = static_cast<const char *>(
         net.hasBias ? getBias(net.getHiddenBias(pass.layer, pass.direction))
@@ -150,7 +164,7 @@ static bool hasKernel(miopenHandle &handle, const RowWiseCall &call) {
 bool RnnExecution::canForwardAtOnce() {
   if (!makesAtOnce())
     return false;
-  const Pass pass{0, 0, space.hidden, space.cell};
+  const Pass pass{0, 0, space.hidden, space.cell, space.hidden, space.cell};
   const RnnMatrix gates = isTraining ? reserve.layers[0].gates : space.gates[0];
   const auto [first, count] = getPieces(pass).front();
   const RnnMatrix y{nullptr, net.type, seqs.totalRows, net.getOutput(),
@@ -171,14 +185,17 @@ void RnnExecution::forwardRun(const Pass &pass, int64_t first, int64_t count,
                         pass.direction);
   };
   const int64_t last = first + count - 1;
+  const RnnMatrix state =
+      first == 0 ? pass.firstHidden.getRows(0, rows) : running;
   if (isTraining) {
     const RnnReserve::Layer &kept = reserve.layers[pass.layer];
-    launcher.copy(running, getPart(kept.previous, first));
+    launcher.copy(state, getPart(kept.previous, first));
     if (net.isLstm())
-      launcher.copy(pass.cell.getRows(0, rows), getPart(kept.extra, first));
+      launcher.copy((first == 0 ? pass.firstCell : pass.cell).getRows(0, rows),
+                    getPart(kept.extra, first));
   }
   const bool isSplit = isTraining && net.isLstm() && count > 1;
-  launcher.run(forwardAtOnce(pass, first, isSplit ? count - 1 : count, running,
+  launcher.run(forwardAtOnce(pass, first, isSplit ? count - 1 : count, state,
                              gates, output));
   if (isSplit)
     launcher.run(
@@ -250,7 +267,7 @@ RowWiseCall RnnExecution::backwardAtOnce(const Pass &pass, int64_t first,
 bool RnnExecution::canBackwardAtOnce() {
   if (!makesAtOnce())
     return false;
-  const Pass pass{0, 0, space.hidden, space.cell};
+  const Pass pass{0, 0, space.hidden, space.cell, space.hidden, space.cell};
   const auto [first, count] = getPieces(pass).front();
   const RnnMatrix dy{nullptr, net.type, seqs.totalRows, net.getOutput(),
                      net.getOutput()};

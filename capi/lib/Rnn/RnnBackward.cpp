@@ -102,7 +102,7 @@ ApiResult RnnExecution::backwardData(const void *dy, const void *w, void *dx,
   const bool isAtOnce = canBackwardAtOnce();
   for (int64_t layer = net.layers; layer-- > 0 && launcher.isOk();) {
     for (int64_t direction = 0; direction < net.directions; ++direction) {
-      Pass pass{layer, direction, {}, {}};
+      Pass pass{layer, direction, {}, {}, {}, {}};
       pass.hidden =
           beginState(pass, dFinal.hidden, dInitial.hidden, space.hidden);
       if (net.isLstm())

@@ -61,6 +61,8 @@ private:
   struct Pass {
     int64_t layer, direction;
     RnnMatrix hidden, cell;
+    /// The states before the first step, if those are not in place yet.
+    RnnMatrix firstHidden, firstCell;
   };
 
   /// `bias` has the columns of `gates`, or is null.
@@ -131,6 +133,10 @@ private:
   /// order of the network, else in `own`. A null initial state is zero.
   RnnMatrix beginState(const Pass &pass, const void *initial, const void *final,
                        const RnnMatrix &own);
+  /// The same without a copy, where all steps are one launch: `first` is where
+  /// the initial state is.
+  RnnMatrix placeState(const Pass &pass, const void *initial, const void *final,
+                       const RnnMatrix &own, RnnMatrix &first);
   void endState(const Pass &pass, const RnnMatrix &state, const void *final);
   RnnMatrix getState(const Pass &pass, const void *states) const;
 

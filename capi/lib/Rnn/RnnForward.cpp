@@ -142,11 +142,19 @@ ApiResult RnnExecution::forward(const void *x, const void *w, void *y,
     }
     forwardInput(layer, input, gates, bias);
     for (int64_t direction = 0; direction < net.directions; ++direction) {
-      Pass pass{layer, direction, {}, {}};
-      pass.hidden =
-          beginState(pass, initial.hidden, final.hidden, space.hidden);
-      if (net.isLstm())
-        pass.cell = beginState(pass, initial.cell, final.cell, space.cell);
+      Pass pass{layer, direction, {}, {}, {}, {}};
+      if (isAtOnce) {
+        pass.hidden = placeState(pass, initial.hidden, final.hidden,
+                                 space.hidden, pass.firstHidden);
+        if (net.isLstm())
+          pass.cell = placeState(pass, initial.cell, final.cell, space.cell,
+                                 pass.firstCell);
+      } else {
+        pass.hidden =
+            beginState(pass, initial.hidden, final.hidden, space.hidden);
+        if (net.isLstm())
+          pass.cell = beginState(pass, initial.cell, final.cell, space.cell);
+      }
       forwardPass(pass, gates, output, isAtOnce);
       endState(pass, pass.hidden, final.hidden);
       if (net.isLstm())

@@ -74,8 +74,9 @@ Status StepGeometry::fit(const GpuTarget &target, int64_t others) {
   const int64_t rows = shape.getLaneRows();
   if (shape.isMma() ? gates * tile.units % rows != 0 : tile.units % rows != 0)
     return notSupported("a lane has no whole rows of instructions");
-  if (tile.cluster > 1 &&
-      (!target.hasTma || getGroupUnits() * (tile.cluster - 1) >= units))
+  if (tile.cluster > 1 && !target.hasTma)
+    return notSupported("the chip has no clusters");
+  if (getGroupUnits() * (tile.cluster - 1) >= units)
     return notSupported("a workgroup of a cluster has no units");
   if (getWaves() * target.waveSize > 1024)
     return notSupported("a workgroup has too few threads for all units");

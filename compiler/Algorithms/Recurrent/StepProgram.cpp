@@ -124,18 +124,16 @@ void StepProgram::enterLane() {
         dnn::kClusterAttrName, p.b.getI64IntegerAttr(cluster));
   thread = point[1];
   lane.emplace(p, g.shape, p.rem(thread, waveSize), g.gates, g.tile.units);
-  waveUnit = p.add(p.mul(p.div(thread, waveSize), g.getWaveUnits()),
-                   p.mul(p.rem(point[0], cluster), g.getGroupUnits()));
+  groupUnit = p.mul(p.rem(point[0], cluster), g.getGroupUnits());
+  waveUnit = p.add(p.mul(p.div(thread, waveSize), g.getWaveUnits()), groupUnit);
   groupSequence = p.mul(p.div(point[0], cluster), g.shape.getSequences());
   firstUnit = p.add(waveUnit, lane->getFirstUnit());
   firstSequence = p.add(groupSequence, lane->getFirstSequence());
 }
 
-/// Waits for all who share a state.
-void StepProgram::barrier() {
-  auto barrier = gpu::BarrierOp::create(p.b, p.loc);
-  if (g.tile.cluster > 1)
-    barrier->setAttr(dnn::kClusterAttrName, p.b.getUnitAttr());
+void StepProgram::clusterBarrier() {
+  gpu::BarrierOp::create(p.b, p.loc)
+      ->setAttr(dnn::kClusterAttrName, p.b.getUnitAttr());
 }
 
 /// Elements from `first` on of a part of a unit's weights, and zeros beyond the
@@ -258,22 +256,50 @@ void StepProgram::storePart(Value buffer, int64_t part, int64_t sequence,
                             Value units) {
   Value unit =
       p.add(p.add(waveUnit, lane->getFirstUnit()), part * g.getPartPitch());
-  auto place = PointBuilder::Values{
-      buffer, p.add(lane->getFirstSequence(), sequence), unit};
+  p.storeShared(units, shared,
+                {buffer, p.add(lane->getFirstSequence(), sequence), unit});
+}
+
+/// Lets all others see the state that the lanes have written, those of other
+/// workgroups of the cluster, too: each of some threads copies 16 bytes of it
+/// to all of them. Nothing that goes to global memory is in front of the
+/// cluster's barrier, which would wait for it.
+void StepProgram::publish(Value buffer) {
+  p.barrier();
   if (g.tile.cluster == 1)
-    return p.storeShared(units, shared, place);
-  if (!isa<VectorType>(units.getType()))
-    units = vector::FromElementsOp::create(
-        p.b, p.loc, VectorType::get(1, units.getType()), units);
-  auto store = vector::StoreOp::create(p.b, p.loc, units, shared, place);
-  store->setAttr(dnn::kClusterAttrName, p.b.getUnitAttr());
+    return;
+  constexpr int64_t kChunk = 8; // Elements.
+  const int64_t perRow = g.getGroupUnits() / kChunk;
+  const int64_t chunks = g.getParts() * g.shape.getSequences() * perRow;
+  const int64_t threads = g.getWaves() * waveSize;
+  for (int64_t first = 0; first < chunks; first += threads) {
+    Value number = p.add(thread, first);
+    auto copy = [&]() -> Values {
+      Value row = p.div(number, perRow);
+      Value column = p.add(p.mul(p.rem(number, perRow), kChunk), groupUnit);
+      column = p.add(
+          column, p.mul(p.div(row, g.shape.getSequences()), g.getPartPitch()));
+      const Values place{buffer, p.rem(row, g.shape.getSequences()), column};
+      auto store = vector::StoreOp::create(
+          p.b, p.loc, p.loadShared(shared, kChunk, place), shared, place);
+      store->setAttr(dnn::kClusterAttrName, p.b.getUnitAttr());
+      return {};
+    };
+    if (first + threads <= chunks)
+      copy();
+    else
+      p.branch(arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::ult,
+                                     number, p.index(chunks)),
+               {}, copy);
+  }
+  clusterBarrier();
 }
 
 /// Each lane brings the elements of the state that it will compute later.
 /// Before that, all workgroups of a cluster must have begun.
 void StepProgram::beginState() {
   if (g.tile.cluster > 1)
-    barrier();
+    clusterBarrier();
   Value state = op.getInputs()[0];
   auto type = cast<MemRefType>(state.getType());
   const int64_t units = lane->countUnits();
@@ -315,7 +341,7 @@ void StepProgram::beginState() {
       }
       storePart(p.index(0), part, n, p.makeBlock(elements));
     }
-  barrier();
+  publish(p.index(0));
 }
 
 //===----------------------------------------------------------------------===//
@@ -447,6 +473,7 @@ void StepProgram::build() {
         Value other = arith::SubIOp::create(p.b, p.loc, p.index(1), buffer);
         for (auto [part, output] : llvm::enumerate(carried.front().outputs))
           putState(other, part, results[output]);
+        publish(other);
         std::vector<Values> blocks;
         for (auto [access, all] : llvm::zip(outputs, results))
           blocks.push_back(makeBlocks(access, all));
@@ -459,7 +486,6 @@ void StepProgram::build() {
         for (const dnn::Carried &each : ArrayRef(carried).drop_front())
           set(*inputPlace[each.input],
               makeBlocks(inputs[each.input], results[each.outputs.front()]));
-        barrier();
         return next;
       });
   for (size_t i = 0; i < outputs.size(); ++i)

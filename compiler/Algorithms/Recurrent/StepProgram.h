@@ -60,7 +60,8 @@ private:
   Values makeBlocks(const Access &access, mlir::ArrayRef<Value> results);
 
   void enterLane();
-  void barrier();
+  void clusterBarrier();
+  void publish(Value buffer);
   void loadWeights();
   Value getMemoryPlace(int64_t block, int64_t instruction);
   Values takeWeights(int64_t block, int64_t instruction);
@@ -87,7 +88,8 @@ private:
   Value thread, shared;
   std::optional<WaveLane> lane;
   Value firstUnit, firstSequence; ///< Of the lane, in the space.
-  Value waveUnit, groupSequence;  ///< Of its wave and its workgroup.
+  /// Of its wave and its workgroup.
+  Value waveUnit, groupUnit, groupSequence;
   /// Of each block, instruction and held row, in registers.
   Values weights;
   Value memory, laneMemory; ///< The others, and where the lane's begin.

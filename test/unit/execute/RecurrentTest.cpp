@@ -79,7 +79,12 @@ RowWiseProblem Steps::getProblem() const {
   return p;
 }
 
-static void check(const Steps &steps) {
+/// f16 may be subnormal, which gfx90a's matrix unit reads as zero.
+static void check(Steps steps) {
+  if (getTarget().matrixUnit == MatrixUnit::None)
+    GTEST_SKIP() << "the chip has no matrix unit";
+  if (getTarget().has(Erratum::FlushesHalfSubnormals))
+    steps.type = DataType::BF16;
   static const std::unique_ptr<Engine> engine =
       makeEngine(std::shared_ptr<KernelCompiler>(createJitCompiler()));
   const RowWiseProblem problem = steps.getProblem();
@@ -93,7 +98,7 @@ static constexpr uint32_t kAll = 8, kDown = 24;
 
 TEST(Recurrent, LstmForward) {
   check({"lstm_step", kAll, 3, 16, 32});
-  check({"lstm_step", kAll | 1, 3, 16, 64});
+  check({"lstm_step", kAll | 1, 3, 16, 64}); // In part in gfx1100's LDS.
   check({"lstm_step", kDown | 1, 4, 5, 20, DataType::BF16, 3});
 }
 
@@ -128,8 +133,11 @@ TEST(Recurrent, RefusesWhatDoesNotFit) {
   };
   EXPECT_TRUE(refuses("gfx1030", {"lstm_step", kAll, 3, 16, 32}));
   EXPECT_TRUE(refuses("gfx942", {"lstm_step", kAll, 3, 16, 32, DataType::F32}));
-  EXPECT_TRUE(refuses("sm_90", {"lstm_step", kAll, 3, 16, 256}));
+  EXPECT_TRUE(refuses("gfx942", {"lstm_step", kAll, 3, 16, 256}));
+  EXPECT_TRUE(refuses("sm_80", {"lstm_step", kAll, 3, 16, 256}));
+  EXPECT_TRUE(refuses("sm_90", {"lstm_step", kAll, 3, 16, 1024}));
   EXPECT_TRUE(refuses("sm_90", {"lstm_step", kAll, 3, 16, 1}));
-  EXPECT_FALSE(refuses("sm_90", {"lstm_step", kAll, 3, 16, 128}));
+  EXPECT_FALSE(refuses("sm_80", {"lstm_step", kAll, 3, 16, 128}));
+  EXPECT_FALSE(refuses("sm_90", {"lstm_step", kAll, 3, 16, 512}));
   EXPECT_FALSE(refuses("gfx942", {"lstm_step", kAll, 3, 16, 128}));
 }
