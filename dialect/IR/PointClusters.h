@@ -16,7 +16,7 @@ namespace tessera::dnn {
 /// workgroups that run at once as a cluster. It divides that of all workgroups.
 /// On a `gpu.barrier` in it, a unit attribute: the barrier is that of the
 /// cluster. On a `vector.store` to memory that a workgroup shares, a unit
-/// attribute: the same place is written in each workgroup of the cluster.
+/// attribute: the same offset is written in each workgroup of the cluster.
 inline constexpr llvm::StringLiteral kClusterAttrName = "dnn.cluster";
 
 } // namespace tessera::dnn

@@ -61,12 +61,12 @@ double Row::getCarried(const CarriedTensors &carried, RowDims at) const {
   constexpr int kTime = 0, kUnit = 2, kElement = 3;
   // Tensor 0 is the state, of which all units take all elements.
   const int64_t units = shape.lengths[kUnit];
-  const int64_t place = carried.input == 0 ? at[kElement] : at[kUnit];
-  const RowOperand &operand = shape.tensors[carried.outputs[place / units]];
+  const int64_t position = carried.input == 0 ? at[kElement] : at[kUnit];
+  const RowOperand &operand = shape.tensors[carried.outputs[position / units]];
   if (operand.strides[kTime] == 0)
     return std::nan("");
   at[kTime] += shape.mode & kDescendingBit ? 1 : -1;
-  at[kUnit] = place % units;
+  at[kUnit] = position % units;
   at[kElement] = 0;
   return loadElement(operand.type, operand.data, operand.getOffset(at));
 }

@@ -62,11 +62,11 @@ static std::vector<StepGeometry> getFitting(const RowWiseProblem &rows,
   return fitting;
 }
 
-/// The state of the next step has an element of each part for each unit.
+/// The state of the next step has an element of each segment for each unit.
 static Status checkParts(const RowWiseProblem &rows) {
   if (rows.lengths[3] == 1 || rows.lengths[3] % rows.lengths[2] != 0)
     return notSupported("needs a state of several elements, as many of each "
-                        "part as there are units");
+                        "segment as there are units");
   for (const RowTensor &tensor : rows.getTensors())
     if (tensor.type != rows.tensors[0].type)
       return notSupported("needs tensors of one type");
@@ -84,7 +84,8 @@ Status Recurrent::check(const Problem &problem, const GpuTarget &target) const {
     return g.getStatus();
   if (getFitting(*rows, target).empty())
     return notSupported("the weights of a layer and direction are too large "
-                        "for the registers and the memory of a workgroup");
+                        "for the registers and the memory of a workgroup, or "
+                        "the sequences are too many");
   return Status::ok();
 }
 

@@ -36,7 +36,7 @@ int64_t StepGeometry::getPitch() const {
   constexpr int64_t kLine = 64; // Elements of all banks.
   const int64_t wanted =
       shape.isMma() ? 16 : std::min<int64_t>(8, shape.getKPerLane());
-  const int64_t pitch = getParts() * getPartPitch();
+  const int64_t pitch = getSegments() * getSegmentPitch();
   return pitch + (wanted - pitch % kLine + kLine) % kLine;
 }
 
@@ -46,7 +46,7 @@ static int64_t getMostRegisters(const GpuTarget &target, int64_t waves) {
     return std::min<int64_t>(255, llvm::alignDown(65536 / (waves * 32), 8));
   const int64_t perSimd = llvm::divideCeil(waves, target.simdsPerCu);
   switch (target.matrixUnit) {
-  case MatrixUnit::MfmaCdna1: // Half of them are only for sums.
+  case MatrixUnit::MfmaCdna1: // Half of them are only for accumulators.
     return std::min<int64_t>(256, 256 / perSimd);
   case MatrixUnit::WmmaGfx11:
   case MatrixUnit::WmmaGfx12:
@@ -58,10 +58,10 @@ static int64_t getMostRegisters(const GpuTarget &target, int64_t waves) {
 
 int64_t StepGeometry::countRegisters(int64_t others) const {
   constexpr int64_t kOwn = 40; // Addresses, and what the gates need.
-  const int64_t sums = tile.units * shape.getLaneSequences();
+  const int64_t accumulators = tile.units * shape.getLaneSequences();
   const int64_t held = getBlocks() * (getInstructions() - inMemory) *
                        shape.getHeldElements() / 2;
-  return held + sums * (gates + others) + kOwn;
+  return held + accumulators * (gates + others) + kOwn;
 }
 
 int64_t StepGeometry::countSharedBytes(const GpuTarget &target) const {
@@ -78,13 +78,19 @@ Status StepGeometry::fit(const GpuTarget &target, int64_t others) {
     return notSupported("the chip has no clusters");
   if (getGroupUnits() * (tile.cluster - 1) >= units)
     return notSupported("a workgroup of a cluster has no units");
+  // So many workgroups one after the other are slower than steps whose products
+  // are large. Not every multiprocessor finds others for its cluster.
+  const int64_t most =
+      int64_t(target.computeUnits) * (tile.cluster == 1 ? 4 : 1);
+  if (getGroups() > (tile.cluster == 1 ? most : most * 7 / 8))
+    return notSupported("there are too many sequences");
   if (getWaves() * target.waveSize > 1024)
     return notSupported("a workgroup has too few threads for all units");
-  const int64_t most = getMostRegisters(target, getWaves());
+  const int64_t registers = getMostRegisters(target, getWaves());
   inMemory = 0;
-  while (countRegisters(others) > most && inMemory < getInstructions())
+  while (countRegisters(others) > registers && inMemory < getInstructions())
     ++inMemory;
-  if (countRegisters(others) > most ||
+  if (countRegisters(others) > registers ||
       countSharedBytes(target) > target.getMaxSharedBytes())
     return notSupported("the weights of a layer and direction are too large "
                         "for the registers and the memory of a workgroup");
@@ -95,8 +101,8 @@ Status StepGeometry::fit(const GpuTarget &target, int64_t others) {
 double StepGeometry::estimate(const GpuTarget &target) const {
   constexpr double kInstruction = 8; // Of a wave, with others behind it.
   constexpr double kLatency = 33;    // Of an instruction that needs the last.
-  constexpr double kGates = 120;     // Of the gates of a lane's unit.
-  constexpr double kBarrier = 200, kClusterBarrier = 500;
+  constexpr double kGates = 85;      // Of the gates of a lane's unit.
+  constexpr double kBarrier = 200, kClusterBarrier = 1500, kWorkgroup = 20;
   constexpr double kMemoryBytes = 128; // Of shared memory, in a clock.
   const auto waves = static_cast<double>(getWaves());
   const double perSimd = std::ceil(waves / target.simdsPerCu);
@@ -107,8 +113,9 @@ double StepGeometry::estimate(const GpuTarget &target) const {
   const double gates = perSimd * tile.units * shape.getLaneSequences() * kGates;
   const double memory =
       2 * waves * getMemoryElements(target.waveSize) / kMemoryBytes;
-  const double turns = std::ceil(double(getGroups()) / target.computeUnits);
-  return turns * static_cast<double>(steps) *
+  const double passes = std::ceil(double(getGroups()) / target.computeUnits);
+  return passes * static_cast<double>(steps) *
          (std::max(products, memory) + gates +
-          (tile.cluster > 1 ? kClusterBarrier : kBarrier));
+          (tile.cluster > 1 ? kClusterBarrier + kWorkgroup * tile.cluster
+                            : kBarrier));
 }

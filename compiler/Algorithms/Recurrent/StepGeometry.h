@@ -35,12 +35,14 @@ struct StepGeometry {
   int64_t inMemory = 0;
 
   /// Parts of the state: each has an element for each unit.
-  int64_t getParts() const { return elements / units; }
-  /// A part of the state as whole instructions take it.
-  int64_t getPaddedPart() const { return llvm::alignTo(units, shape.getK()); }
+  int64_t getSegments() const { return elements / units; }
+  /// A segment of the state as whole instructions take it.
+  int64_t getPaddedSegment() const {
+    return llvm::alignTo(units, shape.getK());
+  }
   /// Instructions along the reduction, and for one step along it.
   int64_t getInstructions() const {
-    return getParts() * getPaddedPart() / shape.getK();
+    return getSegments() * getPaddedSegment() / shape.getK();
   }
   int64_t getBlocks() const { return gates * tile.units / shape.getLaneRows(); }
   int64_t getWaveUnits() const { return tile.units * shape.getLaneGroups(); }
@@ -55,10 +57,10 @@ struct StepGeometry {
   int64_t getGroups() const {
     return llvm::divideCeil(sequences, shape.getSequences()) * tile.cluster;
   }
-  /// Elements between parts, and between sequences, of the state in shared
+  /// Elements between segments, and between sequences, of the state in shared
   /// memory.
-  int64_t getPartPitch() const {
-    return std::max(getPaddedPart(), getPaddedUnits());
+  int64_t getSegmentPitch() const {
+    return std::max(getPaddedSegment(), getPaddedUnits());
   }
   int64_t getPitch() const;
   /// Elements of a wave's weights in shared memory.

@@ -49,8 +49,8 @@ StepProgram::Access StepProgram::getAccess(Value memory) {
   return access;
 }
 
-StepProgram::Values StepProgram::getPlace(const Access &access, int64_t block,
-                                          Value time) {
+StepProgram::Values StepProgram::getIndices(const Access &access, int64_t block,
+                                            Value time) {
   Values at(4, p.index(0));
   if (access.isTimed)
     at[kTime] = time;
@@ -79,7 +79,7 @@ StepProgram::Values StepProgram::load(const Access &access, Value time) {
         dnn::PointLoadOp::create(
             p.b, p.loc,
             p.getBlockType(access.type.getElementType(), access.width),
-            p.b.getI1Type(), access.memory, getPlace(access, block, time),
+            p.b.getI1Type(), access.memory, getIndices(access, block, time),
             getInside(access))
             .getValue());
   return blocks;
@@ -88,7 +88,7 @@ StepProgram::Values StepProgram::load(const Access &access, Value time) {
 void StepProgram::store(const Access &access, ValueRange blocks, Value time) {
   for (auto [i, block] : llvm::enumerate(blocks))
     dnn::PointStoreOp::create(p.b, p.loc, block, access.memory,
-                              getPlace(access, i, time), getInside(access));
+                              getIndices(access, i, time), getInside(access));
 }
 
 StepProgram::Value StepProgram::getElement(const Access &access,
@@ -136,13 +136,13 @@ void StepProgram::clusterBarrier() {
       ->setAttr(dnn::kClusterAttrName, p.b.getUnitAttr());
 }
 
-/// Elements from `first` on of a part of a unit's weights, and zeros beyond the
-/// part.
+/// Elements from `first` on of a segment of a unit's weights, and zeros beyond
+/// the segment.
 StepProgram::Value StepProgram::loadWeight(Value memory, Value unit,
-                                           int64_t part, int64_t first) {
+                                           int64_t segment, int64_t first) {
   auto type = cast<MemRefType>(memory.getType());
   const int64_t count = g.shape.getKPerLane();
-  const bool isPadded = g.getPaddedPart() != g.units;
+  const bool isPadded = g.getPaddedSegment() != g.units;
   int64_t width = count;
   while (isPadded && g.units % width != 0)
     width /= 2;
@@ -154,13 +154,13 @@ StepProgram::Value StepProgram::loadWeight(Value memory, Value unit,
     inside.push_back(kElement);
   Values elements;
   for (int64_t done = 0; done < count; done += width) {
-    Value inPart = p.add(lane->getFirstK(), first + done);
-    Value at = p.add(inPart, part * g.units);
+    Value inSegment = p.add(lane->getFirstK(), first + done);
+    Value at = p.add(inSegment, segment * g.units);
     if (isPadded)
       at = arith::SelectOp::create(
           p.b, p.loc,
-          arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::ult, inPart,
-                                p.index(g.units)),
+          arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::ult,
+                                inSegment, p.index(g.units)),
           at, p.index(g.elements));
     Value block =
         dnn::PointLoadOp::create(p.b, p.loc, p.getBlockType(element, width),
@@ -176,15 +176,15 @@ StepProgram::Value StepProgram::loadWeight(Value memory, Value unit,
 
 /// The element of shared memory where the lane keeps the weights of a block for
 /// one of the last instructions.
-StepProgram::Value StepProgram::getMemoryPlace(int64_t block,
-                                               int64_t instruction) {
+StepProgram::Value StepProgram::getMemorySlot(int64_t block,
+                                              int64_t instruction) {
   const int64_t number =
       block * g.inMemory + instruction - (g.getInstructions() - g.inMemory);
   return p.add(laneMemory, number * waveSize * g.shape.getHeldElements());
 }
 
 void StepProgram::loadWeights() {
-  const int64_t perPart = g.getPaddedPart() / g.shape.getK();
+  const int64_t perSegment = g.getPaddedSegment() / g.shape.getK();
   const int64_t held = g.shape.getHeldElements();
   if (g.inMemory > 0) {
     const int64_t perWave = g.getMemoryElements(waveSize);
@@ -198,8 +198,8 @@ void StepProgram::loadWeights() {
       for (int64_t number = 0; number < g.shape.getHeldRows(); ++number) {
         const HeldRow row = lane->getHeldRow(block, number);
         rows.push_back(loadWeight(op.getInputs()[1 + row.gate],
-                                  p.add(waveUnit, row.unit), i / perPart,
-                                  i % perPart * g.shape.getK()));
+                                  p.add(waveUnit, row.unit), i / perSegment,
+                                  i % perSegment * g.shape.getK()));
       }
       const int64_t perLane = g.shape.getKPerLane();
       if (i < g.getInstructions() - g.inMemory)
@@ -207,7 +207,7 @@ void StepProgram::loadWeights() {
       else
         for (auto [number, row] : llvm::enumerate(rows))
           p.storeShared(row, memory,
-                        {p.add(getMemoryPlace(block, i), number * perLane)});
+                        {p.add(getMemorySlot(block, i), number * perLane)});
     }
 }
 
@@ -220,7 +220,7 @@ StepProgram::Values StepProgram::takeWeights(int64_t block,
     return Values(ArrayRef<Value>(weights).slice(
         (block * inRegisters + instruction) * rows, rows));
   Value all = p.loadShared(memory, g.shape.getHeldElements(),
-                           {getMemoryPlace(block, instruction)});
+                           {getMemorySlot(block, instruction)});
   Values taken;
   for (int64_t row = 0; row < rows; ++row)
     taken.push_back(p.getSlice(all, row * count, count));
@@ -229,7 +229,7 @@ StepProgram::Values StepProgram::takeWeights(int64_t block,
 
 /// Elements that no unit writes are multiplied by zeros, and must be numbers.
 void StepProgram::clearState() {
-  if (g.getPaddedPart() <= g.getPaddedUnits())
+  if (g.getPaddedSegment() <= g.getPaddedUnits())
     return;
   const int64_t threads = g.getWaves() * waveSize;
   const int64_t all = 2 * g.shape.getSequences() * g.getPitch();
@@ -252,10 +252,10 @@ void StepProgram::clearState() {
   p.barrier();
 }
 
-void StepProgram::storePart(Value buffer, int64_t part, int64_t sequence,
-                            Value units) {
-  Value unit =
-      p.add(p.add(waveUnit, lane->getFirstUnit()), part * g.getPartPitch());
+void StepProgram::storeSegment(Value buffer, int64_t segment, int64_t sequence,
+                               Value units) {
+  Value unit = p.add(p.add(waveUnit, lane->getFirstUnit()),
+                     segment * g.getSegmentPitch());
   p.storeShared(units, shared,
                 {buffer, p.add(lane->getFirstSequence(), sequence), unit});
 }
@@ -270,18 +270,18 @@ void StepProgram::publish(Value buffer) {
     return;
   constexpr int64_t kChunk = 8; // Elements.
   const int64_t perRow = g.getGroupUnits() / kChunk;
-  const int64_t chunks = g.getParts() * g.shape.getSequences() * perRow;
+  const int64_t chunks = g.getSegments() * g.shape.getSequences() * perRow;
   const int64_t threads = g.getWaves() * waveSize;
   for (int64_t first = 0; first < chunks; first += threads) {
     Value number = p.add(thread, first);
     auto copy = [&]() -> Values {
       Value row = p.div(number, perRow);
       Value column = p.add(p.mul(p.rem(number, perRow), kChunk), groupUnit);
-      column = p.add(
-          column, p.mul(p.div(row, g.shape.getSequences()), g.getPartPitch()));
-      const Values place{buffer, p.rem(row, g.shape.getSequences()), column};
+      column = p.add(column, p.mul(p.div(row, g.shape.getSequences()),
+                                   g.getSegmentPitch()));
+      const Values slot{buffer, p.rem(row, g.shape.getSequences()), column};
       auto store = vector::StoreOp::create(
-          p.b, p.loc, p.loadShared(shared, kChunk, place), shared, place);
+          p.b, p.loc, p.loadShared(shared, kChunk, slot), shared, slot);
       store->setAttr(dnn::kClusterAttrName, p.b.getUnitAttr());
       return {};
     };
@@ -315,12 +315,12 @@ void StepProgram::beginState() {
   inside.push_back(kUnit);
   if (!isPadded)
     inside.push_back(kElement);
-  for (int64_t part = 0; part < g.getParts(); ++part)
+  for (int64_t segment = 0; segment < g.getSegments(); ++segment)
     for (int64_t n = 0; n < g.shape.getLaneSequences(); ++n) {
       Values elements;
       for (int64_t done = 0; done < units; done += width) {
         Value unit = p.add(firstUnit, done);
-        Value at = p.add(unit, part * g.units);
+        Value at = p.add(unit, segment * g.units);
         if (isPadded)
           at = arith::SelectOp::create(
               p.b, p.loc,
@@ -339,7 +339,7 @@ void StepProgram::beginState() {
         for (int64_t i = 0; i < width; ++i)
           elements.push_back(p.getElement(block, i));
       }
-      storePart(p.index(0), part, n, p.makeBlock(elements));
+      storeSegment(p.index(0), segment, n, p.makeBlock(elements));
     }
   publish(p.index(0));
 }
@@ -349,21 +349,21 @@ void StepProgram::beginState() {
 //===----------------------------------------------------------------------===//
 
 StepProgram::Values StepProgram::multiply(Value buffer) {
-  const int64_t perPart = g.getPaddedPart() / g.shape.getK();
-  Values sums(g.getBlocks(), lane->makeZero(p.b.getF32Type()));
+  const int64_t perSegment = g.getPaddedSegment() / g.shape.getK();
+  Values accumulators(g.getBlocks(), lane->makeZero(p.b.getF32Type()));
   for (int64_t i = 0; i < g.getInstructions(); ++i) {
-    Value at = p.add(lane->getFirstK(), i / perPart * g.getPartPitch() +
-                                            i % perPart * g.shape.getK());
+    Value at = p.add(lane->getFirstK(), i / perSegment * g.getSegmentPitch() +
+                                            i % perSegment * g.shape.getK());
     Value state = p.loadShared(shared, g.shape.getKPerLane(),
                                {buffer, lane->getHeldSequence(), at});
-    for (auto [block, sum] : llvm::enumerate(sums))
+    for (auto [block, sum] : llvm::enumerate(accumulators))
       sum = lane->multiply(takeWeights(block, i), state, sum);
   }
-  return sums;
+  return accumulators;
 }
 
-std::vector<StepProgram::Values> StepProgram::evaluate(ArrayRef<Values> own,
-                                                       const Values &sums) {
+std::vector<StepProgram::Values>
+StepProgram::evaluate(ArrayRef<Values> own, const Values &accumulators) {
   Block &body = op.getRow().front();
   std::vector<Values> results(body.getTerminator()->getNumOperands());
   for (int64_t n = 0; n < g.shape.getLaneSequences(); ++n)
@@ -378,7 +378,7 @@ std::vector<StepProgram::Values> StepProgram::evaluate(ArrayRef<Values> own,
         ++argument;
       }
       for (int64_t gate = 0; gate < g.gates; ++gate)
-        mapping.map(*argument++, lane->getSum(sums, gate, unit, n));
+        mapping.map(*argument++, lane->getSum(accumulators, gate, unit, n));
       // A quotient may be a product with a reciprocal, as the reference allows;
       // an exact one takes longer than the products of a step.
       for (Operation &each : body.without_terminator())
@@ -393,12 +393,13 @@ std::vector<StepProgram::Values> StepProgram::evaluate(ArrayRef<Values> own,
 }
 
 /// The new state of all units and sequences of the lane.
-void StepProgram::putState(Value buffer, int64_t part,
+void StepProgram::putState(Value buffer, int64_t segment,
                            ArrayRef<Value> results) {
   const int64_t units = lane->countUnits();
   for (int64_t n = 0; n < g.shape.getLaneSequences(); ++n)
-    storePart(buffer, part, n,
-              p.convert(p.makeBlock(results.slice(n * units, units)), element));
+    storeSegment(
+        buffer, segment, n,
+        p.convert(p.makeBlock(results.slice(n * units, units)), element));
 }
 
 StepProgram::Value StepProgram::getTime(Value step) {
@@ -407,7 +408,82 @@ StepProgram::Value StepProgram::getTime(Value step) {
   return arith::SubIOp::create(p.b, p.loc, p.index(g.steps - 1), step);
 }
 
-/// What a step is given is loaded while the one before it is computed.
+/// Adds blocks to the values that the loop carries.
+static StepProgram::Slot append(SmallVectorImpl<Value> &init,
+                                ArrayRef<Value> blocks) {
+  StepProgram::Slot slot{init.size(), blocks.size()};
+  init.append(blocks.begin(), blocks.end());
+  return slot;
+}
+
+/// Loads what the first step is given. Inputs that are the same for all steps
+/// are not carried.
+void StepProgram::beginInputs(Values &init) {
+  const Value begin = getTime(p.index(0));
+  for (auto [i, input] : llvm::enumerate(op.getInputs())) {
+    const bool isOfUnits = i > static_cast<size_t>(g.gates);
+    inputs.push_back(isOfUnits ? getAccess(input) : Access());
+    Access &access = inputs.back();
+    if (!isOfUnits)
+      continue;
+    access.fixed = load(access, begin);
+    const bool isCarried = llvm::any_of(
+        carried, [&](const dnn::Carried &c) { return c.input == int64_t(i); });
+    if (access.isTimed || isCarried)
+      access.slot = append(init, access.fixed);
+  }
+}
+
+/// Results of the last step alone are carried to the end.
+void StepProgram::beginOutputs(Values &init) {
+  for (Value output : op.getRowOutputs()) {
+    outputs.push_back(getAccess(output));
+    Access &access = outputs.back();
+    if (!access.isTimed)
+      access.slot = append(
+          init, Values(access.count(),
+                       p.zero(access.type.getElementType(), access.width)));
+  }
+}
+
+static void setSlot(SmallVectorImpl<Value> &values, StepProgram::Slot slot,
+                    ArrayRef<Value> blocks) {
+  llvm::copy(blocks, values.begin() + slot.first);
+}
+
+/// One step: what the next one carries. What that is given is loaded while this
+/// one is computed; the last step loads its own once more.
+StepProgram::Values StepProgram::makeStep(Value step, ValueRange values) {
+  Value buffer = p.rem(step, 2), time = getTime(step);
+  Value other = arith::SubIOp::create(p.b, p.loc, p.index(1), buffer);
+  Value following =
+      arith::MinUIOp::create(p.b, p.loc, p.add(step, 1), p.index(g.steps - 1));
+  Values next(values);
+  std::vector<Values> own;
+  for (const Access &access : inputs) {
+    own.push_back(access.slot ? Values(values.slice(access.slot->first,
+                                                    access.slot->count))
+                              : access.fixed);
+    if (access.slot && access.isTimed)
+      setSlot(next, *access.slot, load(access, getTime(following)));
+  }
+  std::vector<Values> results = evaluate(own, multiply(buffer));
+  for (auto [segment, output] : llvm::enumerate(carried.front().outputs))
+    putState(other, segment, results[output]);
+  publish(other);
+  for (auto [access, all] : llvm::zip(outputs, results)) {
+    Values blocks = makeBlocks(access, all);
+    if (access.slot)
+      setSlot(next, *access.slot, blocks);
+    else
+      store(access, blocks, time);
+  }
+  for (const dnn::Carried &each : ArrayRef(carried).drop_front())
+    setSlot(next, *inputs[each.input].slot,
+            makeBlocks(inputs[each.input], results[each.outputs.front()]));
+  return next;
+}
+
 void StepProgram::build() {
   element = cast<MemRefType>(op.getInputs()[0].getType()).getElementType();
   enterLane();
@@ -415,82 +491,16 @@ void StepProgram::build() {
   loadWeights();
   clearState();
   beginState();
-
-  // Values of a step that the loop carries, by their inputs and outputs.
   Values init;
-  auto append = [&](const Values &blocks) {
-    const size_t first = init.size();
-    init.append(blocks);
-    return first;
-  };
-  const Value begin = getTime(p.index(0));
-  std::vector<std::optional<size_t>> inputPlace, outputPlace;
-  std::vector<Values> fixed;
-  for (auto [i, input] : llvm::enumerate(op.getInputs())) {
-    const bool isUnits = i > static_cast<size_t>(g.gates);
-    inputs.push_back(isUnits ? getAccess(input) : Access());
-    inputPlace.emplace_back();
-    fixed.emplace_back();
-    if (!isUnits)
-      continue;
-    Values blocks = load(inputs[i], begin);
-    const bool isCarried = llvm::any_of(
-        carried, [&](const dnn::Carried &c) { return c.input == int64_t(i); });
-    if (inputs[i].isTimed || isCarried)
-      inputPlace[i] = append(blocks);
-    else
-      fixed[i] = blocks;
-  }
-  for (Value output : op.getRowOutputs()) {
-    outputs.push_back(getAccess(output));
-    outputPlace.emplace_back();
-    const Access &access = outputs.back();
-    if (!access.isTimed)
-      outputPlace.back() = append(Values(
-          access.count(), p.zero(access.type.getElementType(), access.width)));
-  }
-
-  Values ended = p.loop(
-      Size(g.steps), init, [&](Value step, ValueRange loopValues) -> Values {
-        Value buffer = p.rem(step, 2), time = getTime(step);
-        Values next(loopValues);
-        std::vector<Values> own(fixed);
-        for (size_t i = 0; i < inputs.size(); ++i)
-          if (inputPlace[i])
-            own[i] =
-                Values(loopValues.slice(*inputPlace[i], inputs[i].count()));
-        auto set = [&](size_t first, const Values &blocks) {
-          llvm::copy(blocks, next.begin() + first);
-        };
-        // The last step loads its own once more.
-        Value following = arith::MinUIOp::create(p.b, p.loc, p.add(step, 1),
-                                                 p.index(g.steps - 1));
-        for (size_t i = 0; i < inputs.size(); ++i)
-          if (inputPlace[i] && inputs[i].isTimed)
-            set(*inputPlace[i], load(inputs[i], getTime(following)));
-        Values sums = multiply(buffer);
-        std::vector<Values> results = evaluate(own, sums);
-        Value other = arith::SubIOp::create(p.b, p.loc, p.index(1), buffer);
-        for (auto [part, output] : llvm::enumerate(carried.front().outputs))
-          putState(other, part, results[output]);
-        publish(other);
-        std::vector<Values> blocks;
-        for (auto [access, all] : llvm::zip(outputs, results))
-          blocks.push_back(makeBlocks(access, all));
-        for (size_t i = 0; i < outputs.size(); ++i) {
-          if (outputPlace[i])
-            set(*outputPlace[i], blocks[i]);
-          else
-            store(outputs[i], blocks[i], time);
-        }
-        for (const dnn::Carried &each : ArrayRef(carried).drop_front())
-          set(*inputPlace[each.input],
-              makeBlocks(inputs[each.input], results[each.outputs.front()]));
-        return next;
+  beginInputs(init);
+  beginOutputs(init);
+  Values ended =
+      p.loop(Size(g.steps), init, [&](Value step, ValueRange values) {
+        return makeStep(step, values);
       });
-  for (size_t i = 0; i < outputs.size(); ++i)
-    if (outputPlace[i])
-      store(outputs[i],
-            ValueRange(ended).slice(*outputPlace[i], outputs[i].count()),
-            begin);
+  for (const Access &access : outputs)
+    if (access.slot)
+      store(access,
+            ValueRange(ended).slice(access.slot->first, access.slot->count),
+            p.index(0));
 }

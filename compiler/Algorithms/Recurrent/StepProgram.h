@@ -29,6 +29,11 @@ public:
   mlir::LogicalResult check();
   void build();
 
+  /// Which of the values that the loop over the steps carries.
+  struct Slot {
+    size_t first, count;
+  };
+
 private:
   using Value = mlir::Value;
   using Values = PointBuilder::Values;
@@ -42,14 +47,16 @@ private:
     int64_t width = 1;  ///< Of a block.
     int64_t blocks = 1; ///< Of a sequence.
     int64_t sequences = 1;
-    bool isTimed = false; ///< Whether each step has its own.
+    bool isTimed = false;       ///< Whether each step has its own.
+    std::optional<Slot> slot{}; ///< If the loop carries it.
+    Values fixed{};             ///< What an input has in the first step.
     int64_t count() const { return blocks * sequences; }
   };
 
   bool isBroadcast(mlir::MemRefType type, int64_t dim);
   Access getAccess(Value memory);
   /// Where a block lies, and which of its coordinates need a check.
-  Values getPlace(const Access &access, int64_t block, Value time);
+  Values getIndices(const Access &access, int64_t block, Value time);
   mlir::DenseI64ArrayAttr getInside(const Access &access);
   Values load(const Access &access, Value time);
   void store(const Access &access, mlir::ValueRange blocks, Value time);
@@ -63,20 +70,24 @@ private:
   void clusterBarrier();
   void publish(Value buffer);
   void loadWeights();
-  Value getMemoryPlace(int64_t block, int64_t instruction);
+  Value getMemorySlot(int64_t block, int64_t instruction);
   Values takeWeights(int64_t block, int64_t instruction);
-  Value loadWeight(Value memory, Value unit, int64_t part, int64_t first);
+  Value loadWeight(Value memory, Value unit, int64_t segment, int64_t first);
   void clearState();
   void beginState();
-  void putState(Value buffer, int64_t part, mlir::ArrayRef<Value> results);
-  void storePart(Value buffer, int64_t part, int64_t sequence, Value units);
+  void putState(Value buffer, int64_t segment, mlir::ArrayRef<Value> results);
+  void storeSegment(Value buffer, int64_t segment, int64_t sequence,
+                    Value units);
 
-  /// The sums of all blocks.
+  /// The accumulators of all blocks.
   Values multiply(Value buffer);
   /// What the row region yields for each unit and sequence of the lane.
   std::vector<Values> evaluate(mlir::ArrayRef<Values> inputs,
-                               const Values &sums);
+                               const Values &accumulators);
   Value getTime(Value step);
+  void beginInputs(Values &init);
+  void beginOutputs(Values &init);
+  Values makeStep(Value step, mlir::ValueRange values);
 
   PointBuilder &p;
   dnn::RowWiseOp op;

@@ -75,7 +75,7 @@ WaveLane::Value WaveLane::makeZero(Type f32) const {
 }
 
 WaveLane::Value WaveLane::multiply(ArrayRef<Value> weights, Value state,
-                                   Value sums) const {
+                                   Value accumulators) const {
   const MatrixInstruction &row = shape.row;
   switch (row.kind) {
   case MatrixKind::Mma: {
@@ -86,26 +86,26 @@ WaveLane::Value WaveLane::multiply(ArrayRef<Value> weights, Value state,
         a.push_back(p.getSlice(row, 2 * half, 2));
       b.push_back(p.getSlice(state, 2 * half, 2));
     }
-    return p.multiplyMatrices(a, b, sums);
+    return p.multiplyMatrices(a, b, accumulators);
   }
   case MatrixKind::Mfma:
-    return amdgpu::MFMAOp::create(p.b, p.loc, sums.getType(), row.rows,
+    return amdgpu::MFMAOp::create(p.b, p.loc, accumulators.getType(), row.rows,
                                   row.columns, row.k, /*blocks=*/1,
-                                  weights.front(), state, sums);
+                                  weights.front(), state, accumulators);
   case MatrixKind::Wmma:
-    return amdgpu::WMMAOp::create(p.b, p.loc, sums.getType(), row.rows,
+    return amdgpu::WMMAOp::create(p.b, p.loc, accumulators.getType(), row.rows,
                                   row.columns, row.k, weights.front(), state,
-                                  sums);
+                                  accumulators);
   case MatrixKind::Fma:
     break;
   }
   llvm_unreachable("no wave has this product");
 }
 
-WaveLane::Value WaveLane::getSum(ArrayRef<Value> sums, int64_t gate,
+WaveLane::Value WaveLane::getSum(ArrayRef<Value> accumulators, int64_t gate,
                                  int64_t unit, int64_t sequence) const {
   const int64_t number = gate * units + unit, rows = shape.getLaneRows();
-  Value block = sums[number / rows];
+  Value block = accumulators[number / rows];
   if (shape.isMma())
     return p.getElement(p.getRow(block, number % rows), sequence);
   return p.getElement(block, number % rows);

@@ -2,9 +2,10 @@
 //
 // One wave multiplies the weights of some units by the states of some
 // sequences. The rows of a matrix instruction can be any gates of any units:
-// they are chosen so that a lane has the sums of all gates of its units, and
-// that these are neighbours, which it loads and stores at once. So can the
-// elements of the reduction, of which a lane takes neighbours of both operands.
+// they are chosen so that a lane has the accumulators of all gates of its
+// units, and that these are neighbours, which it loads and stores at once. So
+// can the elements of the reduction, of which a lane takes neighbours of both
+// operands.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,10 +29,10 @@ struct WaveShape {
   int64_t getK() const { return row.k; }
   /// Neighbours along the reduction that a lane has of one unit or sequence.
   int64_t getKPerLane() const { return row.kPerLane; }
-  /// Rows of an instruction and sequences of which a lane has the sums.
+  /// Rows of an instruction and sequences of which a lane has the accumulators.
   int64_t getLaneRows() const { return isMma() ? 2 : row.accRegs; }
   int64_t getLaneSequences() const { return isMma() ? 2 : 1; }
-  /// Lanes that have the sums of one sequence.
+  /// Lanes that have the accumulators of one sequence.
   int64_t getLaneGroups() const { return kRows / getLaneRows(); }
   /// Rows whose weights a lane holds.
   int64_t getHeldRows() const { return isMma() ? 2 : 1; }
@@ -49,8 +50,8 @@ struct HeldRow {
   mlir::Value unit; ///< From the wave's first.
 };
 
-/// The part of one lane: all gates of some neighbouring units. Its rows of all
-/// instructions are the first gate of these, then the second one.
+/// The segment of one lane: all gates of some neighbouring units. Its rows of
+/// all instructions are the first gate of these, then the second one.
 class WaveLane {
 public:
   using Value = mlir::Value;
@@ -74,11 +75,13 @@ public:
   Value getFirstK() const { return firstK; }
 
   Value makeZero(mlir::Type f32) const;
-  /// `sums` plus the products of the weights of the held rows, blocks of
-  /// getKPerLane() elements, with a block of the state.
-  Value multiply(mlir::ArrayRef<Value> weights, Value state, Value sums) const;
-  /// The sum of a gate of a unit and a sequence, of the sums of all blocks.
-  Value getSum(mlir::ArrayRef<Value> sums, int64_t gate, int64_t unit,
+  /// `accumulators` plus the products of the weights of the held rows, blocks
+  /// of getKPerLane() elements, with a block of the state.
+  Value multiply(mlir::ArrayRef<Value> weights, Value state,
+                 Value accumulators) const;
+  /// The sum of a gate of a unit and a sequence, of the accumulators of all
+  /// blocks.
+  Value getSum(mlir::ArrayRef<Value> accumulators, int64_t gate, int64_t unit,
                int64_t sequence) const;
 
 private:
