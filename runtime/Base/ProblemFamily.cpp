@@ -8,7 +8,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Base/Problem.h"
-#include "runtime/Base/RowWiseKind.h"
 
 #include <algorithm>
 #include <bit>
@@ -94,7 +93,7 @@ static Status verifyOpenSizes(const PoolProblem &p) {
   return Status::ok();
 }
 static Status verifyOpenSizes(const RowWiseProblem &p) {
-  if (p.isReduced(0) || numbersElements(p) || hasSteps(p))
+  if (p.isReduced(0) || numbersElements(p))
     return invalidArgument("only the outermost dimension of rows may have an "
                            "unknown size, in operations that do not number "
                            "their elements");
@@ -266,7 +265,7 @@ static RowWiseProblem splitLine(RowWiseProblem p) {
 }
 
 static std::optional<Family> findFamily(const RowWiseProblem &p) {
-  if (p.isReduced(0) || numbersElements(p) || hasSteps(p))
+  if (p.isReduced(0) || numbersElements(p))
     return std::nullopt;
   for (int tensor = 0; tensor < p.tensorCount; ++tensor)
     if (p.getSpan(tensor) > kMostBytes / getByteSize(p.tensors[tensor].type))

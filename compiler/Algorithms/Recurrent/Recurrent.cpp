@@ -16,6 +16,7 @@ class Recurrent final : public Algorithm {
 public:
   std::string_view getName() const override { return "steps"; }
   bool takesUnaligned() const override { return true; }
+  bool takesUnknownSizes() const override { return true; }
   Status check(const Problem &problem, const GpuTarget &target) const override;
   std::vector<Candidate> getCandidates(const Problem &problem,
                                        const GpuTarget &target) const override;
@@ -74,7 +75,8 @@ static Status checkParts(const RowWiseProblem &rows) {
 }
 
 Status Recurrent::check(const Problem &problem, const GpuTarget &target) const {
-  const RowWiseProblem *rows = problem.getRows();
+  const Problem sample = problem.getSample();
+  const RowWiseProblem *rows = sample.getRows();
   if (!rows || !hasSteps(*rows))
     return notSupported("makes all steps of recurrent networks only");
   if (Status status = checkParts(*rows); !status.isOk())
@@ -92,7 +94,8 @@ Status Recurrent::check(const Problem &problem, const GpuTarget &target) const {
 std::vector<Candidate> Recurrent::getCandidates(const Problem &problem,
                                                 const GpuTarget &target) const {
   std::vector<Candidate> candidates;
-  for (const StepGeometry &g : getFitting(*problem.getRows(), target))
+  const Problem sample = problem.getSample();
+  for (const StepGeometry &g : getFitting(*sample.getRows(), target))
     candidates.push_back({g.tile.toConfig(), g.estimate(target)});
   return candidates;
 }

@@ -45,7 +45,8 @@ StepProgram::Access StepProgram::getAccess(Value memory) {
   }
   if (!isBroadcast(access.type, kSequence))
     access.sequences = g.shape.getLaneSequences();
-  access.isTimed = access.type.getDimSize(kTime) > 1;
+  access.isTimed =
+      access.type.isDynamicDim(kTime) || access.type.getDimSize(kTime) > 1;
   return access;
 }
 
@@ -295,6 +296,18 @@ void StepProgram::publish(Value buffer) {
   clusterBarrier();
 }
 
+/// The number of steps, which a tensor tells if it is unknown.
+Size StepProgram::getSteps() {
+  const int64_t steps = op.getLengths()[kTime];
+  if (!ShapedType::isDynamic(steps))
+    return steps;
+  for (Value operand : op->getOperands())
+    if (auto type = dyn_cast<MemRefType>(operand.getType());
+        type && type.isDynamicDim(kTime))
+      return p.getSize(operand, kTime);
+  llvm_unreachable("a result of each step has all steps");
+}
+
 /// Each lane brings the elements of the state that it will compute later.
 /// Before that, all workgroups of a cluster must have begun.
 void StepProgram::beginState() {
@@ -405,7 +418,7 @@ void StepProgram::putState(Value buffer, int64_t segment,
 StepProgram::Value StepProgram::getTime(Value step) {
   if (!op->hasAttr(dnn::kDescendingAttrName))
     return step;
-  return arith::SubIOp::create(p.b, p.loc, p.index(g.steps - 1), step);
+  return arith::SubIOp::create(p.b, p.loc, lastStep, step);
 }
 
 /// Adds blocks to the values that the loop carries.
@@ -488,16 +501,17 @@ void StepProgram::build() {
   element = cast<MemRefType>(op.getInputs()[0].getType()).getElementType();
   enterLane();
   shared = p.makeShared(element, {2, g.shape.getSequences(), g.getPitch()});
+  const Size steps = getSteps();
+  lastStep = arith::SubIOp::create(p.b, p.loc, p.index(steps), p.index(1));
   loadWeights();
   clearState();
   beginState();
   Values init;
   beginInputs(init);
   beginOutputs(init);
-  Values ended =
-      p.loop(Size(g.steps), init, [&](Value step, ValueRange values) {
-        return makeStep(step, values);
-      });
+  Values ended = p.loop(steps, init, [&](Value step, ValueRange values) {
+    return makeStep(step, values);
+  });
   for (const Access &access : outputs)
     if (access.slot)
       store(access,

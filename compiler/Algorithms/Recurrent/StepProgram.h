@@ -84,6 +84,7 @@ private:
   /// What the row region yields for each unit and sequence of the lane.
   std::vector<Values> evaluate(mlir::ArrayRef<Values> inputs,
                                const Values &accumulators);
+  Size getSteps();
   Value getTime(Value step);
   void beginInputs(Values &init);
   void beginOutputs(Values &init);
@@ -96,7 +97,7 @@ private:
   const mlir::SmallVector<dnn::Carried> carried;
 
   mlir::Type element;
-  Value thread, shared;
+  Value thread, shared, lastStep;
   std::optional<WaveLane> lane;
   Value firstUnit, firstSequence; ///< Of the lane, in the space.
   /// Of its wave and its workgroup.

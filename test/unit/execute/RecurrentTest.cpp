@@ -123,6 +123,27 @@ TEST(Recurrent, Backward) {
   check({"rnn_step_bwd", kAll, 3, 40, 16});
 }
 
+// One kernel serves any number of steps.
+TEST(Recurrent, StepsMayBeUnknown) {
+  if (getTarget().matrixUnit == MatrixUnit::None)
+    GTEST_SKIP() << "the chip has no matrix unit";
+  EngineOptions options;
+  options.compiler = createJitCompiler();
+  options.generic = {GenericUse::Keep, /*shapesBefore=*/0};
+  const std::unique_ptr<Engine> engine =
+      std::move(*Engine::create(getGpu(), std::move(options)));
+  for (int64_t steps : {1, 2, 5})
+    for (const Steps &each :
+         {Steps{"lstm_step", kAll | 1, steps, 9, 20, DataType::BF16},
+          Steps{"gru_step_bwd", kDown, steps, 9, 24, DataType::BF16}}) {
+      const RowOutcome outcome =
+          runRowWise(*engine, each.getProblem(), getSeed());
+      EXPECT_TRUE(outcome.passed()) << steps << ": " << outcome.toText();
+    }
+  EXPECT_EQ(engine->getCounters().generic, 6u);
+  EXPECT_EQ(engine->getCounters().compiled, 2u);
+}
+
 // Chips without a matrix unit, types without one, and weights that do not fit
 // registers have no kernel; callers make steps one by one.
 TEST(Recurrent, RefusesWhatDoesNotFit) {
