@@ -56,12 +56,14 @@ static int64_t getMostRegisters(const GpuTarget &target, int64_t waves) {
   }
 }
 
+/// So that LLVM spills none: addresses, and what the gates need, are more where
+/// a lane has eight accumulators of a gate.
 int64_t StepGeometry::countRegisters(int64_t others) const {
-  constexpr int64_t kOwn = 40; // Addresses, and what the gates need.
+  const int64_t own = shape.row.kind == MatrixKind::Wmma ? 72 : 40;
   const int64_t accumulators = tile.units * shape.getLaneSequences();
   const int64_t held = getBlocks() * (getInstructions() - inMemory) *
                        shape.getHeldElements() / 2;
-  return held + accumulators * (gates + others) + kOwn;
+  return held + accumulators * (gates + others) + own;
 }
 
 int64_t StepGeometry::countSharedBytes(const GpuTarget &target) const {
