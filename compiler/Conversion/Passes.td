@@ -9,18 +9,17 @@ def LowerTiles : Pass<"dnn-lower-tiles", "::mlir::ModuleOp"> {
   let summary = "Lower tile programs to GPU functions";
   let description = [{
     Replaces each `dnn.kernel` function by a `gpu.func` kernel of the same name
-    in a `gpu.module` named `kernels`, with lanes, addresses, LDS buffers, matrix
-    instructions and the software pipeline, which depend on the tables of the
-    chip in `dnn.target`. The launch of the kernel is described by its attributes
-    `known_block_size` and `known_grid_size`. This is for pipelines that have the whole
-    reduction in one buffer.
+    in a `gpu.module` named `kernels`, with lanes, addresses, shared memory, matrix
+    instructions and the software pipeline. The launch of the kernel is described by its
+    attributes `known_block_size` and `known_grid_size`. This is for pipelines with `copy
+    cp_async` (docs/design/0010-groups.md), for NVIDIA's chips.
 
     Pre-condition:  the module names a known chip in `dnn.target`; every
                     `dnn.kernel` function is a tile program that
                     `dnn-expand-pipeline` leaves as it is.
     Post-condition: no dnn op is left.
 
-    See test/lit/Conversion/lower-tiles-window.test for an example.
+    See test/lit/Conversion/lower-ampere.test for an example.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
@@ -36,8 +35,8 @@ def ExpandPipeline : Pass<"dnn-expand-pipeline", "::mlir::ModuleOp"> {
     tma` its roles: producers copy the steps of all their tiles into stages, as far as
     there are empty ones; the consumers multiply, release stages and store. With
     `copy registers` or `copy direct_to_lds` what all waves do: copies that run ahead,
-    steps, and barriers between them. Pipelines with one buffer or with `copy cp_async`
-    stay, for `dnn-lower-tiles`.
+    steps, and barriers between them; with one buffer, which has the whole reduction, one
+    step with all products. Pipelines with `copy cp_async` stay, for `dnn-lower-tiles`.
 
     Pre-condition:  the module names a known chip in `dnn.target`.
     Post-condition: such a tile program is a `wg.program`; others are unchanged.

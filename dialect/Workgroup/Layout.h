@@ -1,6 +1,6 @@
 //===- Layout.h - How tiles lie in shared memory ---------------*- C++ -*--===//
 //
-// The layouts of a `wg.buffer` by name; Workgroup.td says what they are.
+// The layouts of a `wg.buffer` by name; WorkgroupTypes.td says what they are.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@
 namespace tessera::wg {
 
 /// The first two are those of TMA and wgmma; the number behind a name is that
-/// of the bytes of a swizzle, of banks, of rows, or of lines.
+/// of the bytes of a swizzle, of banks, of rows, of lines, or of elements.
 enum class Layout {
   RowMajor,
   ColumnMajor,
@@ -22,9 +22,11 @@ enum class Layout {
   Blocks,
   Halo,
   Planes,
+  Windows,
   Pairs,
   Matrices,
   Lines,
+  Padded,
   Plain,
   Mixed
 };

@@ -33,10 +33,11 @@ static bool isSlotOf(Value buffer, int64_t slot, Value behind) {
          hasSlot(type, slot) && (!behind || (type.isShared() && slot == 0));
 }
 
-/// The i-th n-th of what goes to `buffer`, of rows that taps share.
+/// The i-th n-th of what goes to `buffer`, of rows that taps share or whole
+/// ones.
 static bool isPart(ArrayRef<int64_t> part, BufferType buffer) {
-  return buffer.isShared() && part.size() == 2 && part[0] >= 0 &&
-         part[0] < part[1];
+  return (buffer.isShared() || buffer.isWhole()) && part.size() == 2 &&
+         part[0] >= 0 && part[0] < part[1];
 }
 
 /// The op that located a box, which taps are of.
@@ -64,6 +65,8 @@ LogicalResult TileOp::verify() {
                          << columns << " that the reduction has";
   if (buffer.isShared() && (taps == 0 || getPixels()))
     return emitOpError("is for rows that taps share, and so needs taps");
+  if (buffer.isWhole() && getTaps())
+    return emitOpError("is for a whole reduction, and so needs no taps");
   if (getPixels() && getTaps() != 1)
     return emitOpError("has planes of pixels, which are what is walked of one "
                        "dimension of taps");
@@ -110,8 +113,8 @@ LogicalResult FetchOp::verify() {
   const bool hasOthers = getPart() && (*getPart())[0] > 0;
   if ((getPart() && !isPart(*getPart(), buffer)) ||
       hasOthers != static_cast<bool>(getBefore()))
-    return emitOpError("needs [i, n] for a part of rows that taps share, with "
-                       "those before it");
+    return emitOpError("needs [i, n] for a part of rows that taps share or of "
+                       "a whole reduction, with those before it");
   return success();
 }
 

@@ -76,44 +76,6 @@ static void printFurtherBuffer(OpAsmPrinter &printer, Operation * /*op*/,
   printer.printStrippedAttrOrType(cast<BufferType>(type));
 }
 
-/// Rows that taps share are of a tile that is like a slot.
-static ParseResult
-parseSharedRows(OpAsmParser &parser, Type &buffer, Type &box,
-                const std::optional<OpAsmParser::UnresolvedOperand> &operand) {
-  BufferType type;
-  if (parser.parseCustomTypeWithFallback(type))
-    return failure();
-  buffer = type;
-  if (operand)
-    box = BoxType::get(parser.getContext(), type.getRows(), type.getColumns(),
-                       type.getElementType());
-  return success();
-}
-
-static void printSharedRows(OpAsmPrinter &printer, Operation * /*op*/,
-                            BufferType buffer, Type /*box*/,
-                            Value /*operand*/) {
-  printer.printStrippedAttrOrType(buffer);
-}
-
-/// Parts of pieces are of their type.
-static ParseResult
-parseParts(OpAsmParser &parser, Type &pieces, Type &before,
-           const std::optional<OpAsmParser::UnresolvedOperand> &operand) {
-  PiecesType type;
-  if (parser.parseCustomTypeWithFallback(type))
-    return failure();
-  pieces = type;
-  if (operand)
-    before = type;
-  return success();
-}
-
-static void printParts(OpAsmPrinter &printer, Operation * /*op*/,
-                       PiecesType pieces, Type /*before*/, Value /*operand*/) {
-  printer.printStrippedAttrOrType(pieces);
-}
-
 LogicalResult ProgramOp::verify() {
   const bool areAsTiles = getWorkgroups() == 0 && getTiles() && getWaves();
   if ((getWorkgroups() < 1 && !areAsTiles) || getResident().value_or(1) < 1 ||

@@ -28,8 +28,9 @@ static ParseResult parseSizes(AsmParser &parser, SmallVector<int64_t> &sizes,
 //===----------------------------------------------------------------------===//
 
 static constexpr StringRef kLayouts[] = {
-    "row_major", "column_major", "chunks", "blocks", "halo", "planes",
-    "pairs",     "matrices",     "lines",  "plain",  "mixed"};
+    "row_major", "column_major", "chunks", "blocks",   "halo",
+    "planes",    "windows",      "pairs",  "matrices", "lines",
+    "padded",    "plain",        "mixed"};
 
 StringRef tessera::wg::getName(Layout layout) {
   return kLayouts[static_cast<size_t>(layout)];
@@ -42,7 +43,7 @@ std::optional<Layout> tessera::wg::parseLayout(StringRef name) {
   return static_cast<Layout>(found - kLayouts);
 }
 
-bool tessera::wg::hasNumber(Layout layout) { return layout <= Layout::Planes; }
+bool tessera::wg::hasNumber(Layout layout) { return layout <= Layout::Windows; }
 
 Type BufferType::parse(AsmParser &parser) {
   SmallVector<int64_t> sizes;
@@ -82,18 +83,22 @@ void BufferType::print(AsmPrinter &printer) const {
 
 static constexpr int64_t kChunk = 16;
 
-/// Layouts of threads: rows of a power of two 16-byte chunks.
+/// Layouts of threads: rows of 16-byte chunks, a power of two of them unless
+/// the whole reduction is one.
 static LogicalResult verifyOfThreads(function_ref<InFlightDiagnostic()> error,
                                      int64_t rowBytes, Layout layout,
                                      int64_t number, bool isOfTma) {
   if (isOfTma)
     return error() << "is split or has a mirror, which only TMA's layouts are";
+  const bool isWhole = layout == Layout::Windows || layout == Layout::Padded;
   if (layout != Layout::Plain &&
-      (rowBytes % kChunk != 0 || !llvm::isPowerOf2_64(rowBytes / kChunk)))
-    return error() << "has rows of " << rowBytes
-                   << " bytes, which are no power of two 16-byte chunks";
-  if ((layout == Layout::Halo || layout == Layout::Planes) && number < 1)
-    return error() << "has slots of " << number << " lines";
+      (rowBytes % kChunk != 0 ||
+       (!isWhole && !llvm::isPowerOf2_64(rowBytes / kChunk))))
+    return error() << "has rows of " << rowBytes << " bytes, which are no "
+                   << (isWhole ? "" : "power of two ") << "16-byte chunks";
+  if (layout >= Layout::Halo && hasNumber(layout) && number < 1)
+    return error() << "has slots of " << number
+                   << (layout == Layout::Windows ? " elements" : " lines");
   if (layout == Layout::Chunks && number != 0 && number != 32 && number != 64)
     return error() << "has chunks swizzled for " << number
                    << " banks, but there are 32 and 64";
@@ -135,13 +140,22 @@ BufferType BufferType::withRows(int64_t rows) const {
              /*isMirrored=*/false);
 }
 
-/// Shared rows are lines, a chunk further apart than they are long.
+BoxType BufferType::getTile() const {
+  return BoxType::get(getContext(), getRows(), getColumns(), getElementType());
+}
+
+/// Shared rows are lines, a chunk further apart than they are long; padded ones
+/// are an odd number of chunks apart.
 int64_t BufferType::getSlotBytes() const {
   constexpr int64_t kAlignment = 1024; // Of a pattern of 128 bytes.
-  const int64_t rowBytes =
-      getColumns() * getElementType().getIntOrFloatBitWidth() / 8;
+  const int64_t elementBytes = getElementType().getIntOrFloatBitWidth() / 8;
+  const int64_t rowBytes = getColumns() * elementBytes;
   if (isShared())
     return getSwizzle() * (rowBytes + kChunk);
+  if (getLayout() == Layout::Windows)
+    return getSwizzle() * elementBytes;
+  if (getLayout() == Layout::Padded)
+    return getRows() * (rowBytes / kChunk | 1) * kChunk;
   const int64_t bytes = getRows() * rowBytes;
   return isOfTma() ? llvm::alignTo(bytes, kAlignment) * (getIsSplit() ? 2 : 1)
                    : bytes;

@@ -254,7 +254,7 @@ ErrorOr<std::vector<double>> DeviceBench::measure(const LoadedKernel &kernel) {
   if (Status status = reserveWorkspace(kernel.getKernel().workspaceBytes);
       !status.isOk())
     return status;
-  constexpr int kWarmUps = 2, kFewest = 5, kMost = 15;
+  constexpr int kWarmUps = 2, kFewest = 5, kMost = 61;
   constexpr double kBudgetUs = 20e3;
   ErrorOr<std::vector<double>> first = time(kernel, kWarmUps);
   if (!first)

@@ -208,7 +208,7 @@ ALLOWED = [
     ("compiler/Algorithms/Tma/A.cpp", "compiler/Algorithms/ImplicitGemm/GemmTile.h"),
     ("compiler/Algorithms/Tma/A.cpp", "compiler/Algorithms/Registry.h"),
     ("compiler/Conversion/Hopper/A.cpp", "compiler/Conversion/Nvidia/WarpMatrix.h"),
-    ("compiler/Conversion/A.cpp", "compiler/Conversion/Ampere/LowerAmpere.h"),
+    ("compiler/Conversion/A.cpp", "compiler/Conversion/Ampere/ImageTile.h"),
     ("compiler/Pipeline/A.cpp", "runtime/DriverCommand/DriverCommand.h"),
     ("runtime/DriverCommand/A.cpp", "runtime/Base/Problem.h"),
     ("runtime/Emulator/A.cpp", "llvm/MC/MCInst.h"),

@@ -137,14 +137,30 @@ static constexpr GemmShape kMmaTf32[] = {
     {64, 32, 2, 1, 64, 2, false, 0.30, true},
 };
 
-// The lanes of a wave64 are a grid of 8 x 8, those of a wave32 one of 4 x 8:
-// the narrower tile keeps 16 accumulators a lane on both.
+// The lanes of a wave64 are a grid of 8 x 8, those of a wave32 one of 4 x 8. A
+// lane of the largest tiles has 8 x 8 accumulators, so that LDS keeps up, and
+// steps of 32 bytes leave registers for their fragments: with steps of 64 bytes
+// 18 to 57 registers spill. Shares are of f32 on gfx906 and gfx1100.
 static constexpr GemmShape kFmaWave64[] = {
-    {64, 64, 2, 2, 64, 2, false, 0.5, true},
+    {128, 128, 2, 2, 32, 2, false, 0.92, false},
+    {64, 64, 2, 2, 64, 2, false, 0.85, true},
 };
 static constexpr GemmShape kFmaWave32[] = {
-    {64, 32, 2, 2, 64, 2, false, 0.5, false},
-    {32, 32, 2, 2, 64, 2, false, 0.4, true},
+    {128, 128, 4, 2, 32, 2, false, 0.90, false},
+    {128, 64, 2, 2, 32, 2, false, 0.90, false, false},
+    {64, 64, 2, 2, 32, 2, false, 0.86, false},
+    {64, 32, 2, 2, 64, 2, false, 0.82, false},
+    {32, 32, 2, 2, 64, 2, false, 0.65, true},
+};
+
+// An accumulator of f64 is two registers.
+static constexpr GemmShape kFmaF64Wave64[] = {
+    {64, 64, 2, 2, 64, 2, false, 0.74, true},
+};
+static constexpr GemmShape kFmaF64Wave32[] = {
+    {64, 64, 2, 2, 64, 2, false, 0.80, false, false},
+    {64, 32, 2, 2, 64, 2, false, 0.73, false},
+    {32, 32, 2, 2, 64, 2, false, 0.60, true},
 };
 
 /// Peak multiply-adds of one compute unit in a clock: half the rates of
@@ -190,10 +206,26 @@ static double getMatrixPeak(const GpuTarget &target, DataType type) {
   return isByte && hasFastBytes ? 2 * halfPeak : halfPeak;
 }
 
-static GemmShapes getFmaShapes(const GpuTarget &target) {
-  if (target.waveSize == 64)
-    return {"fma", kFmaWave64, 128};
-  return {"fma", kFmaWave32, 128};
+/// A compute unit of AMD's chips has 64 lanes (those of gfx11 and gfx12 seldom
+/// issue two instructions at once), which multiply pairs of halves and four
+/// bytes (v_dot2, v_dot4); a multiprocessor of NVIDIA's has 128.
+static GemmShapes getFmaShapes(const GpuTarget &target, DataType type) {
+  constexpr double kLanes = 64;
+  const double atOnce = target.vendor == Vendor::Nvidia ? 2
+                        : type == DataType::F16         ? 2
+                        : type == DataType::I8          ? 4
+                                                        : 1;
+  const double peak = kLanes * atOnce;
+  const bool isWave64 = target.waveSize == 64;
+  if (type == DataType::F64)
+    return {"fma",
+            isWave64 ? std::span<const GemmShape>(kFmaF64Wave64)
+                     : std::span<const GemmShape>(kFmaF64Wave32),
+            peak};
+  return {"fma",
+          isWave64 ? std::span<const GemmShape>(kFmaWave64)
+                   : std::span<const GemmShape>(kFmaWave32),
+          peak};
 }
 
 GemmShapes tessera::getGemmShapes(const GpuTarget &target,
@@ -203,13 +235,13 @@ GemmShapes tessera::getGemmShapes(const GpuTarget &target,
   bool isWide = type == DataType::F32 || type == DataType::F64;
   switch (target.matrixUnit) {
   case MatrixUnit::None:
-    return getFmaShapes(target);
+    return getFmaShapes(target, type);
   case MatrixUnit::MfmaCdna1:
   case MatrixUnit::MfmaCdna2:
   case MatrixUnit::MfmaCdna3:
   case MatrixUnit::MfmaCdna4:
     if (type == DataType::F64 && target.matrixUnit == MatrixUnit::MfmaCdna1)
-      return getFmaShapes(target);
+      return getFmaShapes(target, type);
     if (type == DataType::F64 && target.matrixUnit == MatrixUnit::MfmaCdna4)
       return {"mfma16", kMfmaSlowF64, peak};
     if (type == DataType::F64)
@@ -219,20 +251,20 @@ GemmShapes tessera::getGemmShapes(const GpuTarget &target,
     return {"mfma32", kMfma, peak};
   case MatrixUnit::WmmaGfx11:
     if (isWide)
-      return getFmaShapes(target);
+      return getFmaShapes(target, type);
     return {"wmma16", kWmmaGfx11, peak};
   case MatrixUnit::WmmaGfx12:
     if (isWide)
-      return getFmaShapes(target);
+      return getFmaShapes(target, type);
     return {"wmma16", kWmmaGfx12, peak};
   case MatrixUnit::MmaSm80:
     if (problem.allowsTf32())
       return {"mma16_tf32", kMmaTf32, peak};
     if (isWide)
-      return getFmaShapes(target);
+      return getFmaShapes(target, type);
     return {"mma16", std::span(kMma).subspan(target.hasWgmma ? 0 : 2), peak};
   }
-  return getFmaShapes(target);
+  return getFmaShapes(target, type);
 }
 
 GemmTile tessera::makeGemmTile(const GemmShapes &shapes, const GemmShape &shape,

@@ -306,15 +306,17 @@ std::vector<Candidate> tessera::getGemmCandidates(const ConvProblem &conv,
   return candidates;
 }
 
-/// What tiles take that load pixels one by one and join them, over what the
-/// model expects. On an H100, f16, 3x3 and 1x1 of ResNet-50 took 1.3 to 23
-/// times as long, in the median 3; backward weights 5 to 27, or 1.3 if
+/// What tiles of mma.sync take that load pixels one by one and join them, over
+/// what the model expects. On an H100, f16, 3x3 and 1x1 of ResNet-50 took 1.3
+/// to 23 times as long, in the median 3; backward weights 5 to 27, or 1.3 if
 /// pointwise, and backward data of stride 2 7 to 23.
 static double getNarrowLoadsShare(const ConvProblem &conv,
                                   const GpuTarget &target) {
   constexpr double kPlain = 3, kSlow = 9;
+  const bool isWide =
+      conv.dataType == DataType::F64 || conv.dataType == DataType::F32;
   const bool isNarrow =
-      target.hasWgmma && conv.dataType != DataType::F64 &&
+      target.hasWgmma && (!isWide || conv.allowsTf32()) &&
       (conv.xLayout == Layout::NCHW || conv.yLayout == Layout::NCHW);
   if (!isNarrow)
     return 1;

@@ -122,7 +122,7 @@ static bool fits(const StemTile &tile, int64_t channels, const StemWork &work,
 }
 
 /// Whether lanes hold the fragments of the filter in registers from tile to
-/// tile (compiler/Conversion/Cooperative/WindowLoop.cpp).
+/// tile (compiler/Conversion/Workgroup/WaveWindows.cpp).
 static bool holdsFilter(const StemTile &tile, const StemWork &work,
                         int64_t bytes, const GpuTarget &target) {
   constexpr double kMaxRegisters = 128, kRegisterBytes = 4;

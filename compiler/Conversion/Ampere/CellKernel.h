@@ -38,7 +38,6 @@ struct CellKernel {
   }
   /// Of the tensor behind `view`, which may begin at an offset.
   mlir::Value getFirstElement(mlir::Value view);
-  mlir::Value getScalar(mlir::Value scalar);
   mlir::Value getShared(mlir::Value bytes) {
     return mlir::LLVM::GEPOp::create(e.b, e.loc, shared.getType(),
                                      e.b.getI8Type(), shared, bytes);
@@ -67,7 +66,7 @@ emitCellKernel(TileProgram &program, const DeviceOps &device,
                const CellLaunch &launch,
                llvm::function_ref<void(CellKernel &)> emitBody);
 
-/// The kinds of kernel, see lowerAmpere().
+/// The kinds of kernel, see LowerTiles.cpp.
 mlir::LogicalResult lowerCellImages(TileProgram &program,
                                     const DeviceOps &device);
 mlir::LogicalResult lowerCellRuns(TileProgram &program,

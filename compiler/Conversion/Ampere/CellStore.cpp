@@ -18,9 +18,10 @@ CellSums tessera::makeZeroSums(Emitter &e) {
 }
 
 IRMapping CellStore::mapScalars(CellKernel &k) {
-  return mapEpilogueScalars(k.e, k.program.store.getEpilogue(),
-                            VectorType::get(kNeighbours, k.e.b.getF32Type()),
-                            [&](Value scalar) { return k.getScalar(scalar); });
+  return mapEpilogueScalars(
+      k.e, k.program.store.getEpilogue(),
+      VectorType::get(kNeighbours, k.e.b.getF32Type()),
+      [&](Value source) { return k.getArgument(source); });
 }
 
 /// The first of the channels that a lane stores.

@@ -19,8 +19,6 @@ public:
             const ReductionWalk &walk, GlobalBuffer buffer, int64_t threads,
             mlir::Value thread);
 
-  unsigned getLoadParts() const override { return 1; }
-  unsigned getWriteParts() const override { return 1; }
   void load(unsigned pass, unsigned part, mlir::Value position,
             mlir::Value buffer,
             llvm::SmallVectorImpl<mlir::Value> &pieces) override;

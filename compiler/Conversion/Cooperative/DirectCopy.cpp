@@ -66,7 +66,3 @@ void DirectCopy::load(unsigned pass, unsigned, Value position, Value buffer,
             loadsPerBase > 1 ? pass % loadsPerBase * loadBytes
                              : pass / places * repeatBytes);
 }
-
-void DirectCopy::write(unsigned, unsigned, ArrayRef<Value>, Value) {
-  llvm_unreachable("a direct copy has no write splits");
-}

@@ -35,13 +35,9 @@ public:
              const ReductionWalk &walk, GlobalBuffer buffer, int64_t threads,
              mlir::Value thread);
 
-  unsigned getLoadParts() const override { return 1; }
-  unsigned getWriteParts() const override { return 0; }
   void load(unsigned pass, unsigned part, mlir::Value position,
             mlir::Value buffer,
             llvm::SmallVectorImpl<mlir::Value> &pieces) override;
-  void write(unsigned pass, unsigned part, llvm::ArrayRef<mlir::Value> pieces,
-             mlir::Value buffer) override;
 
 private:
   /// Bytes of LDS that one load of a wave fills, and loads that share one M0:

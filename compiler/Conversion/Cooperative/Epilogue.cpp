@@ -55,12 +55,15 @@ Value tessera::applyEpilogue(Emitter &e, Region &region, ValueRange values,
 /// A double is truncated before, unless sums are doubles.
 IRMapping
 tessera::mapEpilogueScalars(Emitter &e, Region &region, Type accumulator,
-                            llvm::function_ref<Value(Value)> getScalar) {
+                            llvm::function_ref<Value(Value)> getArgument) {
   IRMapping mapping;
   auto map = [&](Value value) {
     if (mapping.contains(value))
       return;
-    Value scalar = getScalar(value);
+    auto truncation = value.getDefiningOp<arith::TruncFOp>();
+    Value scalar = getArgument(truncation ? truncation.getIn() : value);
+    if (scalar.getType() != value.getType())
+      scalar = arith::TruncFOp::create(e.b, e.loc, value.getType(), scalar);
     Type type = widen(accumulator, scalar.getType());
     if (type != scalar.getType())
       scalar = vector::BroadcastOp::create(e.b, e.loc, type, scalar);
@@ -243,7 +246,7 @@ void tessera::emitEpilogue(Emitter &e, const StoredViews &stored,
   for (dnn::ViewOp extra : stored.extras)
     extras.emplace_back(e, makeStoreView(e, stored, extra, mma, inputs), mma);
   IRMapping scalars = mapEpilogueScalars(e, stored.epilogue, mma.getSumsType(),
-                                         inputs.getScalar);
+                                         inputs.getArgument);
 
   int64_t width = stored.isAtomic ? 1
                   : inputs.put    ? row.accVector

@@ -35,8 +35,8 @@ struct EpilogueInputs {
   mlir::Value column0; ///< in the views.
   /// The buffer of a view, for the workgroup's tile.
   llvm::function_ref<GlobalBuffer(const ViewAccess &)> getBuffer;
-  /// An f32 scalar of the source function, in the kernel.
-  llvm::function_ref<mlir::Value(mlir::Value)> getScalar;
+  /// What the kernel has for an argument of the source function.
+  llvm::function_ref<mlir::Value(mlir::Value)> getArgument;
   /// Takes what would be stored at getPosition() `p` and place `q` along Q of
   /// the product, all neighbours of a lane there in one; memory if it is null.
   llvm::function_ref<void(mlir::Value words, int64_t p, int64_t q)> put = {};
@@ -51,11 +51,12 @@ mlir::Value applyEpilogue(Emitter &e, mlir::Region &region,
                           mlir::ValueRange values,
                           const mlir::IRMapping &scalars);
 
-/// The scalars that the region takes from outside, one for each element of
-/// `accumulator`, a type; `getScalar` as in EpilogueInputs.
+/// The scalars that the region takes from outside, arguments of the source
+/// function or such that are truncated, one for each element of `accumulator`,
+/// a type; `getArgument` as in EpilogueInputs.
 mlir::IRMapping
 mapEpilogueScalars(Emitter &e, mlir::Region &region, mlir::Type accumulator,
-                   llvm::function_ref<mlir::Value(mlir::Value)> getScalar);
+                   llvm::function_ref<mlir::Value(mlir::Value)> getArgument);
 
 /// `count` neighbours along P of a view, as a vector of f32: from the lane's
 /// first on, `offset` places behind it along Q.

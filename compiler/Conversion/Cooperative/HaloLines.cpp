@@ -91,17 +91,12 @@ Value HaloCopy::findBlock(Value position) {
 
 void HaloCopy::load(unsigned pass, unsigned, Value position, Value lds,
                     SmallVectorImpl<Value> &) {
-  auto found = blocks.find(position);
-  Value offset = found == blocks.end() ? findBlock(position) : found->second;
+  Value offset = getBlock(position);
   Value pointer = emitLdsPointer(
       e, lds, e.add(e.add(place, slot), pass * passLines * halo.getPitch()));
   e.device.loadToLds(e, buffer.descriptor, pointer, kChunkBytes,
                      e.add(offset, pass * passLines * halo.pixelBytes),
                      /*uniform=*/e.constant(0), /*immediate=*/0);
-}
-
-void HaloCopy::write(unsigned, unsigned, ArrayRef<Value>, Value) {
-  llvm_unreachable("a direct copy has nothing to write");
 }
 
 //===----------------------------------------------------------------------===//

@@ -61,28 +61,19 @@ public:
            LdsTile lds, const ReductionWalk &walk, GlobalBuffer buffer,
            int64_t threads, mlir::Value thread);
 
-  unsigned getLoadParts() const override { return 1; }
-  unsigned getWriteParts() const override { return 0; }
   void setSlot(mlir::Value bytes) override { slot = bytes; }
-  void locate(mlir::Value position) override {
-    if (!blocks.contains(position))
-      blocks[position] = findBlock(position);
-  }
   void load(unsigned pass, unsigned part, mlir::Value position,
             mlir::Value buffer,
             llvm::SmallVectorImpl<mlir::Value> &pieces) override;
-  void write(unsigned pass, unsigned part, llvm::ArrayRef<mlir::Value> pieces,
-             mlir::Value buffer) override;
 
 private:
-  mlir::Value findBlock(mlir::Value position);
+  mlir::Value findBlock(mlir::Value position) override;
 
   const HaloLines &halo;
   int64_t passLines;
   mlir::Value first, own; ///< In memory, of the tile and of the thread in it.
-  llvm::DenseMap<mlir::Value, mlir::Value> blocks; ///< That are located.
-  mlir::Value place;                               ///< In LDS, in a slot.
-  mlir::Value slot; ///< Where the slot begins, in bytes.
+  mlir::Value place;      ///< In LDS, in a slot.
+  mlir::Value slot;       ///< Where the slot begins, in bytes.
 };
 
 /// Reads fragments of rows that are lines, by matrices.

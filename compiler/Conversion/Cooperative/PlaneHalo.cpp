@@ -133,8 +133,7 @@ Value PlaneHaloCopy::findBlock(Value position) {
 void PlaneHaloCopy::load(unsigned pass, unsigned part, Value position, Value,
                          SmallVectorImpl<Value> &pieces) {
   constexpr int64_t kWords = HaloLds::kPlanePixels * kPlaneElementBytes / 4;
-  auto found = blocks.find(position);
-  Value bytes = found == blocks.end() ? findBlock(position) : found->second;
+  Value bytes = getBlock(position);
   pieces.push_back(loadBuffer(e, buffer,
                               VectorType::get(kWords, e.b.getI32Type()),
                               units[pass].offsets[part], bytes));

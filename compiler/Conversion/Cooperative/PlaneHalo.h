@@ -51,10 +51,6 @@ public:
   /// Loads of a pass, one for each channel, and writes, one for each pixel.
   unsigned getLoadParts() const override { return kLoads; }
   unsigned getWriteParts() const override { return HaloLds::kPlanePixels; }
-  void locate(mlir::Value position) override {
-    if (!blocks.contains(position))
-      blocks[position] = findBlock(position);
-  }
   void load(unsigned pass, unsigned part, mlir::Value position,
             mlir::Value buffer,
             llvm::SmallVectorImpl<mlir::Value> &pieces) override;
@@ -62,7 +58,7 @@ public:
              mlir::Value buffer) override;
 
 private:
-  mlir::Value findBlock(mlir::Value position);
+  mlir::Value findBlock(mlir::Value position) override;
 
   static constexpr int64_t kLoads = kChunkBytes / kPlaneElementBytes;
   struct Unit {
@@ -72,8 +68,7 @@ private:
   };
 
   const PlaneHalo &halo;
-  llvm::SmallVector<Unit> units;                   ///< Of each pass.
-  llvm::DenseMap<mlir::Value, mlir::Value> blocks; ///< That are located.
+  llvm::SmallVector<Unit> units; ///< Of each pass.
 };
 
 /// Reads chunks of lines.

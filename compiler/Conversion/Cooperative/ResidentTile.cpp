@@ -9,55 +9,60 @@
 using namespace mlir;
 using namespace tessera;
 
-/// The byte offset of column `column`, out of range where there is none.
-static Value locateColumn(Emitter &e, const ViewAccess &access,
-                          const ResidentTile &tile, const GlobalBuffer &source,
-                          Value column) {
-  SmallVector<Value> forms = access.getSpace(2).evaluate(e, column);
-  Value valid = e.ult(column, tile.total);
-  for (unsigned f = 1; f < access.getNumForms(); ++f)
-    valid = e.both(valid,
-                   e.ult(e.add(forms[f], source.base[f]), access.getBound(f)));
-  return e.select(valid, e.add(forms[0], source.base[0]),
-                  e.constant(kOutOfRange));
-}
-
-void tessera::stageResident(Emitter &e, const ViewAccess &access,
-                            const ResidentTile &tile,
-                            const GlobalBuffer &source,
-                            const ThreadPlace &thread, Value buffer) {
+/// A wave takes whole rows, so that a row's place is a scalar. Rows past the
+/// end are those of the last: what they give is not stored.
+ResidentCopy::ResidentCopy(Emitter &e, const ViewAccess &access,
+                           const ResidentTile &tile, LdsTile lds,
+                           const ReductionWalk &walk, GlobalBuffer buffer,
+                           const ThreadPlace &thread)
+    : TileCopy(e, access, lds, walk, std::move(buffer)), tile(tile),
+      thread(thread) {
+  passes = llvm::divideCeil(tile.step, thread.waveSize);
   AccessSpace rows = access.getSpace(1);
-  Type element = access.getElementType();
-  Type integer = e.b.getIntegerType(tile.elementBytes * 8);
-  int64_t rowPasses = tile.rows / thread.waves;
-  // A wave takes whole rows, so that a row's place is a scalar. Rows past the
-  // end are those of the last: what they give is not stored.
-  SmallVector<Value> rowOffsets;
-  for (int64_t pass = 0; pass < rowPasses; ++pass) {
-    Value row = e.add(e.add(source.row0, thread.wave), pass * thread.waves);
+  for (int64_t at = 0; at < tile.rows; at += thread.waves) {
+    Value row = e.add(e.add(this->buffer.row0, thread.wave), at);
     row = arith::MinUIOp::create(e.b, e.loc, row,
                                  e.constant(rows.getExtent() - 1));
     rowOffsets.push_back(rows.evaluate(e, row)[0]);
   }
-  for (int64_t first = 0; first < tile.step; first += thread.waveSize) {
-    Value column = e.add(thread.lane, first);
-    Value offset = locateColumn(e, access, tile, source, column);
-    SmallVector<Value> loaded;
-    for (Value rowOffset : rowOffsets)
-      loaded.push_back(loadBuffer(e, source, integer, offset, rowOffset));
-    OpBuilder::InsertionGuard guard(e.b);
-    if (first + thread.waveSize > tile.step) {
-      auto inside = scf::IfOp::create(e.b, e.loc, e.ult(column, tile.step));
-      e.b.setInsertionPointToStart(&inside.getThenRegion().front());
-    }
-    Value place = e.toIndex(e.add(e.mul(thread.wave, tile.getPitch()), column));
-    for (auto [pass, value] : llvm::enumerate(loaded)) {
-      Value at = arith::AddIOp::create(
-          e.b, e.loc, place,
-          e.indexConstant(pass * thread.waves * tile.getPitch()));
-      value = arith::BitcastOp::create(e.b, e.loc, element, value);
-      memref::StoreOp::create(e.b, e.loc, value, buffer, at);
-    }
+}
+
+/// The byte offset of column `column`, out of range where there is none.
+Value ResidentCopy::locateColumn(Value column) {
+  SmallVector<Value> forms = access.getSpace(2).evaluate(e, column);
+  Value valid = e.ult(column, tile.total);
+  for (unsigned f = 1; f < access.getNumForms(); ++f)
+    valid = e.both(valid,
+                   e.ult(e.add(forms[f], buffer.base[f]), access.getBound(f)));
+  return e.select(valid, e.add(forms[0], buffer.base[0]),
+                  e.constant(kOutOfRange));
+}
+
+void ResidentCopy::load(unsigned pass, unsigned, Value, Value,
+                        SmallVectorImpl<Value> &pieces) {
+  Value offset = locateColumn(e.add(thread.lane, pass * thread.waveSize));
+  for (Value rowOffset : rowOffsets)
+    pieces.push_back(
+        loadBuffer(e, buffer, getIntegerType(1), offset, rowOffset));
+}
+
+void ResidentCopy::write(unsigned pass, unsigned, ArrayRef<Value> pieces,
+                         Value lds) {
+  const int64_t first = pass * thread.waveSize;
+  Value column = e.add(thread.lane, first);
+  OpBuilder::InsertionGuard guard(e.b);
+  if (first + thread.waveSize > tile.step) {
+    auto inside = scf::IfOp::create(e.b, e.loc, e.ult(column, tile.step));
+    e.b.setInsertionPointToStart(&inside.getThenRegion().front());
+  }
+  Value place = e.toIndex(e.add(e.mul(thread.wave, tile.getPitch()), column));
+  for (auto [row, value] : llvm::enumerate(pieces)) {
+    Value at = arith::AddIOp::create(
+        e.b, e.loc, place,
+        e.indexConstant(row * thread.waves * tile.getPitch()));
+    Value element =
+        arith::BitcastOp::create(e.b, e.loc, access.getElementType(), value);
+    memref::StoreOp::create(e.b, e.loc, element, lds, at);
   }
 }
 

@@ -10,9 +10,8 @@
 #ifndef TESSERA_COMPILER_CONVERSION_COOPERATIVE_RESIDENTTILE_H
 #define TESSERA_COMPILER_CONVERSION_COOPERATIVE_RESIDENTTILE_H
 
-#include "compiler/Conversion/Common/GlobalBuffer.h"
 #include "compiler/Conversion/Cooperative/FragmentSource.h"
-#include "compiler/Conversion/Cooperative/LdsTile.h"
+#include "compiler/Conversion/Cooperative/TileCopy.h"
 
 namespace tessera {
 
@@ -28,7 +27,6 @@ struct ResidentTile {
   int64_t getPitch() const {
     return (step / getChunkElements() | 1) * getChunkElements();
   }
-  int64_t getElements() const { return rows * getPitch(); }
 };
 
 /// The threads of a workgroup, as one of them sees them.
@@ -39,11 +37,28 @@ struct ThreadPlace {
   mlir::Value lane;
 };
 
-/// Brings the tile at `source.row0` to `buffer`; no check of the view may
-/// depend on the row.
-void stageResident(Emitter &e, const ViewAccess &access,
-                   const ResidentTile &tile, const GlobalBuffer &source,
-                   const ThreadPlace &thread, mlir::Value buffer);
+/// A thread's share of the tile's way to LDS: in a pass, a column of some rows.
+/// No check of the view may depend on the row.
+class ResidentCopy : public TileCopy {
+public:
+  /// `buffer` says where the tile's rows begin.
+  ResidentCopy(Emitter &e, const ViewAccess &access, const ResidentTile &tile,
+               LdsTile lds, const ReductionWalk &walk, GlobalBuffer buffer,
+               const ThreadPlace &thread);
+
+  void load(unsigned pass, unsigned part, mlir::Value position,
+            mlir::Value buffer,
+            llvm::SmallVectorImpl<mlir::Value> &pieces) override;
+  void write(unsigned pass, unsigned part, llvm::ArrayRef<mlir::Value> pieces,
+             mlir::Value buffer) override;
+
+private:
+  mlir::Value locateColumn(mlir::Value column);
+
+  const ResidentTile &tile;
+  ThreadPlace thread;
+  llvm::SmallVector<mlir::Value> rowOffsets;
+};
 
 /// Reads fragments from there.
 std::unique_ptr<FragmentSource>

@@ -63,8 +63,8 @@ public:
   /// Pieces that each thread brings in a step.
   unsigned getPasses() const { return passes; }
   /// Loads and LDS writes of one piece that the loop may spread.
-  virtual unsigned getLoadParts() const = 0;
-  virtual unsigned getWriteParts() const = 0;
+  virtual unsigned getLoadParts() const { return 1; }
+  virtual unsigned getWriteParts() const { return 1; }
 
   /// Computes the offsets of filter tap `tap` (of a walk that has taps); beyond
   /// the last tap every load is out of range. Of a walk by planes `tap` is the
@@ -78,7 +78,10 @@ public:
   virtual void setSlot(mlir::Value /*bytes*/) {}
   /// Where rows that taps share begin at `position` is computed here, and not
   /// with their loads.
-  virtual void locate(mlir::Value /*position*/) {}
+  void locate(mlir::Value position) {
+    if (!blocks.contains(position))
+      blocks[position] = findBlock(position);
+  }
   /// Whether tap `tap` holds anything for this workgroup (nested walk only);
   /// null if every tap does, which does not depend on the tap.
   mlir::Value emitTapExists(mlir::Value tap);
@@ -92,10 +95,10 @@ public:
                     llvm::SmallVectorImpl<mlir::Value> &pieces) = 0;
 
   /// Writes part `part` of what all the loads of a piece gave to the LDS
-  /// buffer `buffer`.
-  virtual void write(unsigned pass, unsigned part,
-                     llvm::ArrayRef<mlir::Value> pieces,
-                     mlir::Value buffer) = 0;
+  /// buffer `buffer`; a direct copy has nothing to write.
+  virtual void write(unsigned /*pass*/, unsigned /*part*/,
+                     llvm::ArrayRef<mlir::Value> /*pieces*/,
+                     mlir::Value /*buffer*/) {}
 
 protected:
   TileCopy(Emitter &e, const ViewAccess &access, LdsTile lds,
@@ -135,6 +138,14 @@ protected:
     return pairSelectors[place];
   }
 
+  /// Of rows that taps share: what `position` adds to each offset; computed, or
+  /// as it was located.
+  virtual mlir::Value findBlock(mlir::Value position) { return position; }
+  mlir::Value getBlock(mlir::Value position) {
+    mlir::Value block = blocks.lookup(position);
+    return block ? block : findBlock(position);
+  }
+
   Emitter &e;
   const ViewAccess &access;
   LdsTile lds;
@@ -148,6 +159,7 @@ private:
   mlir::Value placePair(mlir::Value offset, mlir::Value coordinate,
                         int64_t bound);
 
+  llvm::DenseMap<mlir::Value, mlir::Value> blocks; ///< That are located.
   int64_t moved = 0;
   AccessSpace tapSpace; ///< Not flat: the outer reduction dimensions.
   /// Per place: the forms of the row, group and constants included.

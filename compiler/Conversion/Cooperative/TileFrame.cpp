@@ -88,31 +88,6 @@ static SmallVector<Value> emitLdsBuffers(Emitter &e, ArrayRef<Type> types,
 // The frame
 //===----------------------------------------------------------------------===//
 
-/// Group, first row and first column of tile `id`; n fastest.
-static std::array<Value, 3> emitTilePosition(Emitter &e, TileProgram &program,
-                                             Value id) {
-  ArrayRef<int64_t> counts = program.tiles.getCounts();
-  Value n = e.remu(id, counts[2]);
-  Value rest = e.divu(id, counts[2]);
-  Value m = e.remu(rest, counts[1]);
-  Value group = counts[0] == 1 ? e.constant(0) : e.divu(rest, counts[1]);
-  return {group, e.mul(m, program.rowsM), e.mul(n, program.rowsN)};
-}
-
-ViewAccess tessera::getAccess(Value view) {
-  return ViewAccess(TileProgram::getView(view));
-}
-
-/// A scalar that TileProgram found: an argument, or one that is truncated.
-static Value emitScalar(Emitter &e, Value scalar, gpu::GPUFuncOp function) {
-  auto truncation = scalar.getDefiningOp<arith::TruncFOp>();
-  auto argument = cast<BlockArgument>(truncation ? truncation.getIn() : scalar);
-  Value value = function.getArgument(argument.getArgNumber());
-  if (value.getType() == scalar.getType())
-    return value;
-  return arith::TruncFOp::create(e.b, e.loc, scalar.getType(), value);
-}
-
 TileFrame::TileFrame(OpBuilder &b, TileProgram &program,
                      gpu::GPUFuncOp function, const DeviceOps &device)
     : sizes(program.function),
@@ -130,13 +105,6 @@ void TileFrame::findThreads(ArrayRef<Type> ldsTypes) {
   wave =
       e.device.emitUniform(e, e.shru(thread, llvm::Log2_32(target.waveSize)));
   lds = emitLdsBuffers(e, ldsTypes, function);
-}
-
-void TileFrame::enterTile(Value id) {
-  std::array<Value, 3> position = emitTilePosition(e, program, id);
-  group = position[0];
-  row0 = position[1];
-  column0 = position[2];
 }
 
 Value TileFrame::getArgument(Value source) {
@@ -168,7 +136,7 @@ void TileFrame::emitStore(const TileMma &mma, ArrayRef<Value> accumulators,
       mma,
       {accumulators, row0, column0,
        [&](const ViewAccess &access) { return getBuffer(access, row0); },
-       [&](Value scalar) { return emitScalar(e, scalar, function); }, put});
+       [&](Value source) { return getArgument(source); }, put});
 }
 
 void TileFrame::emitDealtStore(const TileMma &mma,
@@ -193,8 +161,11 @@ void TileFrame::emitDealtStore(const TileMma &mma,
 
 TileFactor tessera::chooseFactor(TileProgram &program, const GpuTarget &target,
                                  const ViewAccess &access, int64_t rows) {
-  LdsTile lds = chooseLdsTile(access, rows, program.step, program.threads,
-                              program.walk, target, program.instruction);
+  LdsTile lds = program.hasWindows()
+                    ? LdsTile{rows, program.step, access.getElementBytes(),
+                              target.ldsBanks}
+                    : chooseLdsTile(access, rows, program.step, program.threads,
+                                    program.walk, target, program.instruction);
   return {access, lds,
           program.isDirect &&
               TransposedCopy::isFor(access, program.instruction),

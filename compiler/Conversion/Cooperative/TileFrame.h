@@ -32,9 +32,6 @@ mlir::gpu::GPUFuncOp createTileFunction(TileProgram &program,
                                         const TileLaunch &launch,
                                         const DeviceOps &device);
 
-/// The access of the view behind a load or the store.
-ViewAccess getAccess(mlir::Value view);
-
 /// Not owned by anything that outlives the lowering of a function.
 struct TileFrame {
   SizeArguments sizes;
@@ -51,9 +48,6 @@ struct TileFrame {
             mlir::gpu::GPUFuncOp function, const DeviceOps &device);
   /// Finds the lane, the wave and LDS of these types.
   void findThreads(llvm::ArrayRef<mlir::Type> ldsTypes);
-
-  /// From here on, the position is that of tile `id`.
-  void enterTile(mlir::Value id);
 
   mlir::Value getArgument(mlir::Value source);
   GlobalBuffer getBuffer(const ViewAccess &access, mlir::Value first,

@@ -69,6 +69,7 @@ struct TileProgram {
   /// Of a program that loads its reduction at once: how LDS holds it.
   WindowTile window;
   ResidentTile resident;
+  bool hasWindows() const { return window.height > 0; }
 
   int64_t countTiles() {
     llvm::ArrayRef<int64_t> counts = tiles.getCounts();

@@ -152,15 +152,6 @@ static LogicalResult countThreads(TileProgram &program,
   return success();
 }
 
-static LogicalResult checkLds(Operation *op, const GpuTarget &target,
-                              int64_t bytes) {
-  int64_t most = getMaxLdsBytes(target);
-  if (bytes > most)
-    return op->emitOpError() << "needs " << bytes << " bytes of LDS, but "
-                             << target.name << " has " << most;
-  return success();
-}
-
 static LogicalResult checkHaloChip(TileProgram &program,
                                    const GpuTarget &target) {
   if (!program.isDirect && target.vendor != Vendor::Amd)
@@ -274,26 +265,19 @@ LogicalResult tessera::checkMainLoop(TileProgram &program) {
   return success();
 }
 
-static LogicalResult checkResources(TileProgram &program,
-                                    const GpuTarget &target) {
-  dnn::PipelineOp pipeline = program.pipeline;
-  if (failed(checkMainLoop(program)))
-    return failure();
-  const int64_t rowBytes =
-      program.step * ViewAccess(program.viewM).getElementBytes();
-  int64_t bytes = program.buffers * program.rowsN * rowBytes;
-  if (!pipeline.getHalo())
-    return checkLds(pipeline, target,
-                    program.buffers * program.rowsM * rowBytes + bytes);
+/// The halo of a program that has one, and whether results wait in LDS.
+static LogicalResult checkShared(TileProgram &program,
+                                 const GpuTarget &target) {
+  if (!program.pipeline.getHalo())
+    return success();
   if (failed(findHalo(program, target)) || failed(checkHaloLoop(program)))
     return failure();
-  if (!program.isDirect)
-    return checkLds(pipeline, target,
-                    HaloLds::kBuffers * program.planeHalo.getBufferBytes() +
-                        bytes);
-  bytes += program.halo.getBytes();
-  stageResults(program, getMaxLdsBytes(target) - bytes);
-  return checkLds(pipeline, target, bytes);
+  const int64_t filter = program.buffers * program.rowsN * program.step *
+                         ViewAccess(program.viewN).getElementBytes();
+  if (program.isDirect)
+    stageResults(program,
+                 getMaxLdsBytes(target) - program.halo.getBytes() - filter);
+  return success();
 }
 
 LogicalResult tessera::checkReach(Operation *op, Value view, int64_t rows) {
@@ -327,10 +311,8 @@ LogicalResult tessera::checkAllReach(TileProgram &program) {
       succeeded(checkStoreReach(program, program.rowsM)));
 }
 
+/// HIP counts work-items, and programs number tiles, in 32 bits.
 static LogicalResult checkLimits(TileProgram &program) {
-  if (failed(checkAllReach(program)))
-    return failure();
-  // HIP counts work-items, and the lowering positions, in 32 bits.
   double items = program.threads;
   for (int64_t count : program.tiles.getCounts())
     items *= static_cast<double>(ShapedType::isDynamic(count) ? 1 : count);
@@ -531,60 +513,57 @@ LogicalResult tessera::checkDirectCopy(TileProgram &program,
 
 /// The step, and what of the product is written out.
 static LogicalResult checkWholeStep(TileProgram &program) {
-  auto pipeline = program.pipeline;
-  Type element = program.mma.getA().getType().getElementType();
-  int64_t bytes = element.getIntOrFloatBitWidth() / 8;
-  if (!isa<FloatType>(element) || bytes > 4)
-    return pipeline.emitOpError()
-           << "has 1 buffer, which needs elements of f16, bf16 or f32, but has "
+  ViewAccess access(program.viewM);
+  Type element = access.getElementType();
+  int64_t bytes = access.getElementBytes();
+  if (!isa<FloatType>(element) || bytes > 4 || access.isOpen() ||
+      ViewAccess(program.viewN).isOpen())
+    return program.opLoop->emitOpError()
+           << "loads its reduction as a whole, which needs elements of f16, "
+              "bf16 or f32 in tensors of known sizes, but has "
            << element;
   const MatrixInstruction &row = program.instruction;
   int64_t chunk = kChunkBytes / bytes;
   int64_t atOnce = row.getLaneChunks() * std::max<int64_t>(chunk, row.kPerLane);
-  int64_t step = pipeline.getStep(), total = getProduct(pipeline.getReduce());
-  if (step < total || step % atOnce != 0)
-    return pipeline.emitOpError()
-           << "has 1 buffer, which needs a step of at least the whole "
-              "reduction, "
-           << total << ", and of a multiple of " << atOnce;
+  ArrayRef<int64_t> reduce = program.viewM.getCoords().getSpace(2);
+  int64_t step = program.step, total = getProduct(reduce);
+  if (program.viewN.getCoords().getSpace(2) != reduce || step < total ||
+      step % atOnce != 0)
+    return program.opLoop->emitOpError()
+           << "loads its reduction as a whole, which needs operands with the "
+              "same one and a step of at least its "
+           << total << " elements, a multiple of " << atOnce;
   constexpr int64_t kMaxMultiplies = 1024;
-  ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
-  ArrayRef<int64_t> waves = program.mma.getWaves();
-  int64_t multiplies = acc[0] / waves[0] * (acc[1] / waves[1]) /
+  int64_t multiplies = program.rowsM / program.waves[0] *
+                       (program.rowsN / program.waves[1]) /
                        (row.rows * row.columns) * (step / row.k);
   if (multiplies > kMaxMultiplies && !row.isFma())
-    return pipeline.emitOpError()
+    return program.opLoop->emitOpError()
            << "writes out " << multiplies << " matrix instructions, more than "
            << kMaxMultiplies;
-  program.resident = {acc[1], step, total, bytes};
+  program.resident = {program.rowsN, step, total, bytes};
   return success();
 }
 
-/// Both operands in LDS, each in reach of one descriptor.
-static LogicalResult checkWhole(TileProgram &program, const GpuTarget &target) {
-  if (failed(checkWholeStep(program)))
+LogicalResult tessera::findWindows(TileProgram &program) {
+  if (failed(checkWholeStep(program)) ||
+      failed(matchWindow(program.opM, program.viewM, program.viewN,
+                         program.rowsM, program.window)))
     return failure();
-  ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
-  ArrayRef<int64_t> waves = program.mma.getWaves();
-  if (failed(matchWindow(program.loadM, program.loadN, acc[0], program.window)))
-    return failure();
-  ViewAccess filter(TileProgram::getView(program.loadN.getView()));
+  ViewAccess filter(program.viewN);
   for (const auto &form : llvm::drop_begin(filter.getSpace(1).coefs))
     if (llvm::any_of(form, [](int64_t factor) { return factor != 0; }))
-      return program.loadN.emitOpError(
+      return program.opN->emitOpError(
           "is loaded as a whole, which needs rows that cannot leave the "
           "tensor");
-  if (acc[1] % (waves[0] * waves[1]) != 0)
-    return program.loadN.emitOpError()
-           << "has " << acc[1] << " rows, which the waves do not divide";
+  if (program.rowsN % (program.waves[0] * program.waves[1]) != 0)
+    return program.opN->emitOpError()
+           << "has " << program.rowsN << " rows, which the waves do not divide";
   if (std::max<int64_t>(program.window.tensorBytes, filter.getTensorBytes()) >
       kOutOfRange)
-    return program.pipeline.emitOpError(
-        "has 1 buffer, which needs tensors of at most 2 GiB");
-  return checkLds(
-      program.pipeline, target,
-      (program.window.getElements() + program.resident.getElements()) *
-          program.resident.elementBytes);
+    return program.opLoop->emitOpError(
+        "loads its reduction as a whole, which needs tensors of at most 2 GiB");
+  return success();
 }
 
 LogicalResult tessera::checkProducts(TileProgram &program,
@@ -596,13 +575,12 @@ LogicalResult tessera::checkProducts(TileProgram &program,
 
 LogicalResult tessera::checkTileSupport(TileProgram &program,
                                         const GpuTarget &target) {
-  if (failed(checkProducts(program, target)))
+  if (failed(checkProducts(program, target)) || failed(checkLimits(program)))
     return failure();
   if (program.isWhole())
-    return success(succeeded(checkWhole(program, target)) &&
-                   succeeded(checkLimits(program)));
-  return success(succeeded(checkResources(program, target)) &&
-                 succeeded(checkLimits(program)) &&
+    return findWindows(program);
+  return success(succeeded(checkMainLoop(program)) &&
+                 succeeded(checkShared(program, target)) &&
                  succeeded(chooseWalk(program, target)) &&
                  succeeded(checkDirectCopy(program, target)) &&
                  succeeded(checkTurns(program)));

@@ -35,6 +35,9 @@ mlir::LogicalResult findHalo(TileProgram &program, const GpuTarget &target);
 /// Fails after an error unless channels of the filter of taps that share rows
 /// are an offset, on which no padding depends.
 mlir::LogicalResult checkHaloFilter(TileProgram &program);
+/// Finds how LDS holds operands that are loaded as a whole; fails after an
+/// error where a view is none of windows, or of a filter.
+mlir::LogicalResult findWindows(TileProgram &program);
 /// Fails after an error unless direct copies, which bring whole chunks and know
 /// no division, can bring the tiles, if they have to.
 mlir::LogicalResult checkDirectCopy(TileProgram &program,

@@ -64,10 +64,6 @@ void TransposedCopy::load(unsigned pass, unsigned, Value position, Value buffer,
   loadToLds(pass % places, pointer, position, pass / places * repeatBytes);
 }
 
-void TransposedCopy::write(unsigned, unsigned, ArrayRef<Value>, Value) {
-  llvm_unreachable("a direct copy has no write splits");
-}
-
 //===----------------------------------------------------------------------===//
 // To registers
 //===----------------------------------------------------------------------===//

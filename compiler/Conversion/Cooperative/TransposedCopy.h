@@ -33,13 +33,9 @@ public:
                  const ReductionWalk &walk, GlobalBuffer buffer,
                  int64_t threads, mlir::Value thread);
 
-  unsigned getLoadParts() const override { return 1; }
-  unsigned getWriteParts() const override { return 0; }
   void load(unsigned pass, unsigned part, mlir::Value position,
             mlir::Value buffer,
             llvm::SmallVectorImpl<mlir::Value> &pieces) override;
-  void write(unsigned pass, unsigned part, llvm::ArrayRef<mlir::Value> pieces,
-             mlir::Value buffer) override;
 
 private:
   int64_t passBytes; ///< Of LDS, from a pass to the next.

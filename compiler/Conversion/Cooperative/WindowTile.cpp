@@ -145,11 +145,12 @@ static void addRunLimits(const Coordinates &filter, WindowTile &window) {
   }
 }
 
-LogicalResult tessera::matchWindow(dnn::TileLoadOp load, dnn::TileLoadOp filter,
-                                   int64_t rows, WindowTile &window) {
-  Coordinates c(load.getView().getDefiningOp<dnn::ViewOp>());
+LogicalResult tessera::matchWindow(Operation *op, dnn::ViewOp view,
+                                   dnn::ViewOp filter, int64_t rows,
+                                   WindowTile &window) {
+  Coordinates c(view);
   if (!isWindow(c, rows))
-    return load.emitOpError()
+    return op->emitOpError()
            << "is loaded as a whole, which needs a view whose last two row "
               "dimensions are a block of "
            << rows << " pixels and whose last column dimension is contiguous";
@@ -163,20 +164,19 @@ LogicalResult tessera::matchWindow(dnn::TileLoadOp load, dnn::TileLoadOp filter,
   window.numLines = shape[shape.size() - 2];
   window.numElements = shape.back();
   window.lineBytes = c.strides[shape.size() - 2] * window.elementBytes;
-  window.tensorBytes =
-      ViewAccess(load.getView().getDefiningOp<dnn::ViewOp>()).getTensorBytes();
+  window.tensorBytes = ViewAccess(view).getTensorBytes();
   if (!addReduction(c, window))
-    return load.emitOpError("is loaded as a whole, which needs columns of "
-                            "lines, one dimension of planes, and a run");
+    return op->emitOpError("is loaded as a whole, which needs columns of "
+                           "lines, one dimension of planes, and a run");
   if (window.getRun() % window.getChunkElements() != 0)
-    return load.emitOpError()
+    return op->emitOpError()
            << "is loaded as a whole, which needs runs of a multiple of "
            << window.getChunkElements() << " elements, but has "
            << window.getRun();
   // LDS is read by dwords: LLVM joins what is shorter to reads that the chips
   // want aligned.
   if (window.elementStep * window.elementBytes % 4 != 0)
-    return load.emitOpError()
+    return op->emitOpError()
            << "is loaded as a whole, which needs a distance of whole dwords "
               "between pixels, but some have one of "
            << window.elementStep * window.elementBytes << " bytes";
@@ -188,8 +188,7 @@ LogicalResult tessera::matchWindow(dnn::TileLoadOp load, dnn::TileLoadOp filter,
     window.constants[0] += expr.constant * stride * window.elementBytes;
   window.constants[1] = c.getLine().constant;
   window.constants[2] = c.getElement().constant;
-  addRunLimits(Coordinates(filter.getView().getDefiningOp<dnn::ViewOp>()),
-               window);
+  addRunLimits(Coordinates(filter), window);
   return success();
 }
 
@@ -214,10 +213,26 @@ bool WindowTile::isInside(int64_t chunk, int64_t element) const {
 // To LDS
 //===----------------------------------------------------------------------===//
 
+WindowCopy::WindowCopy(Emitter &e, const ViewAccess &access,
+                       const WindowTile &window, LdsTile lds,
+                       const ReductionWalk &walk, const Place &place,
+                       int64_t threads, Value thread)
+    : TileCopy(e, access, lds, walk, GlobalBuffer()), window(window),
+      threads(threads), thread(thread) {
+  passes = llvm::divideCeil(countPieces(), threads);
+  Value size = e.constant(e.b.getI64IntegerAttr(window.tensorBytes));
+  memory = e.device.makeMemory(e, place.pointer, size);
+  base = window.groupSpace.evaluate(e, place.group);
+  Value block = e.divu(place.row0, window.height * window.width);
+  for (auto [form, other, constant] :
+       llvm::zip(base, window.rowSpace.evaluate(e, block), window.constants))
+    form = e.add(e.add(form, other), constant);
+}
+
 /// The byte offset of piece `index` of the windows, out of range where there is
 /// none. `isLast`: in the last pass, which has fewer pieces than threads.
-static Value locatePiece(Emitter &e, const WindowTile &w, ArrayRef<Value> base,
-                         Value index, bool isLast) {
+Value WindowCopy::locatePiece(Value index, bool isLast) {
+  const WindowTile &w = window;
   int64_t perLine = w.pitch / w.pieceElements;
   Value rest = e.divu(index, perLine);
   Value line = w.planes > 1 ? e.remu(rest, w.lines) : rest;
@@ -229,61 +244,35 @@ static Value locatePiece(Emitter &e, const WindowTile &w, ArrayRef<Value> base,
   if (w.planes > 1)
     offset = e.add(offset, e.mul(e.divu(rest, w.lines), w.planeBytes));
   if (isLast)
-    valid = e.both(valid, e.ult(index, w.getElements() / w.pieceElements));
+    valid = e.both(valid, e.ult(index, countPieces()));
   return e.select(valid, offset, e.constant(kOutOfRange));
 }
 
-/// The integers of `bytes` bytes.
-static Type getIntegerType(OpBuilder &b, int64_t bytes) {
-  if (bytes <= 4)
-    return b.getIntegerType(bytes * 8);
-  return VectorType::get(bytes / 4, b.getI32Type());
+/// The tensor's bounds say what is there, not a position in the walk.
+void WindowCopy::load(unsigned pass, unsigned, Value, Value,
+                      SmallVectorImpl<Value> &pieces) {
+  Value offset = locatePiece(e.add(thread, pass * threads), isShort(pass));
+  pieces.push_back(e.device.load(e, memory,
+                                 getIntegerType(window.pieceElements), offset,
+                                 e.constant(0), /*alignment=*/4));
 }
 
-SmallVector<Value> tessera::loadWindow(Emitter &e, const WindowTile &w,
-                                       Value pointer, Value group, Value row0,
-                                       WindowThread thread) {
-  Value size = e.constant(e.b.getI64IntegerAttr(w.tensorBytes));
-  CheckedMemory memory = e.device.makeMemory(e, pointer, size);
-  SmallVector<Value> base = w.groupSpace.evaluate(e, group);
-  Value block = e.divu(row0, w.height * w.width);
-  for (auto [form, other, constant] :
-       llvm::zip(base, w.rowSpace.evaluate(e, block), w.constants))
-    form = e.add(e.add(form, other), constant);
-
-  int64_t pieces = w.getElements() / w.pieceElements;
-  Type type = getIntegerType(e.b, w.pieceElements * w.elementBytes);
-  SmallVector<Value> loaded;
-  for (int64_t first = 0; first < pieces; first += thread.threads) {
-    bool isLast = first + thread.threads > pieces;
-    Value offset = locatePiece(e, w, base, e.add(thread.thread, first), isLast);
-    loaded.push_back(e.device.load(e, memory, type, offset, e.constant(0),
-                                   /*alignment=*/4));
-  }
-  return loaded;
-}
-
-void tessera::stageWindow(Emitter &e, const WindowTile &w, ValueRange loaded,
-                          WindowThread thread, Value buffer) {
-  int64_t pieces = w.getElements() / w.pieceElements;
+void WindowCopy::write(unsigned pass, unsigned, ArrayRef<Value> pieces,
+                       Value buffer) {
   auto element = cast<MemRefType>(buffer.getType()).getElementType();
-  auto type = VectorType::get(w.pieceElements, element);
-  for (auto [i, value] : llvm::enumerate(loaded)) {
-    int64_t first = static_cast<int64_t>(i) * thread.threads;
-    Value index = e.add(thread.thread, first);
-    OpBuilder::InsertionGuard guard(e.b);
-    // The last pass has less than a piece for each thread.
-    if (first + thread.threads > pieces) {
-      auto inside = scf::IfOp::create(e.b, e.loc, e.ult(index, pieces));
-      e.b.setInsertionPointToStart(&inside.getThenRegion().front());
-    }
-    if (!isa<VectorType>(value.getType()))
-      value = vector::BroadcastOp::create(
-          e.b, e.loc, VectorType::get(1, value.getType()), value);
-    value = vector::BitCastOp::create(e.b, e.loc, type, value);
-    vector::StoreOp::create(e.b, e.loc, value, buffer,
-                            e.toIndex(e.mul(index, w.pieceElements)));
+  auto type = VectorType::get(window.pieceElements, element);
+  Value index = e.add(thread, pass * threads), value = pieces.front();
+  OpBuilder::InsertionGuard guard(e.b);
+  if (isShort(pass)) {
+    auto inside = scf::IfOp::create(e.b, e.loc, e.ult(index, countPieces()));
+    e.b.setInsertionPointToStart(&inside.getThenRegion().front());
   }
+  if (!isa<VectorType>(value.getType()))
+    value = vector::BroadcastOp::create(
+        e.b, e.loc, VectorType::get(1, value.getType()), value);
+  value = vector::BitCastOp::create(e.b, e.loc, type, value);
+  vector::StoreOp::create(e.b, e.loc, value, buffer,
+                          e.toIndex(e.mul(index, window.pieceElements)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -312,6 +301,8 @@ private:
   FragmentPlace place;
   /// Whether all fragments have their pixels at the same columns of the block.
   bool isShared;
+  /// What there is of the block that the last read is in.
+  Block *block = nullptr;
   std::map<int64_t, Value> pixels;
   std::map<SmallVector<int64_t>, Value> selections;
   std::map<std::pair<int64_t, SmallVector<int64_t>>, Value> addresses;
@@ -397,6 +388,11 @@ Value WindowSource::mask(Value chunk, ArrayRef<int64_t> chunks) {
 
 Value WindowSource::read(int64_t index, int64_t part, int64_t q, int64_t t,
                          Value buffer) {
+  if (std::exchange(block, e.b.getBlock()) != e.b.getBlock()) {
+    pixels.clear();
+    selections.clear();
+    addresses.clear();
+  }
   int64_t tileRow = place.getRow(index, part);
   SmallVector<int64_t> chunks, places;
   for (int64_t c = 0; c < place.laneChunks; ++c) {

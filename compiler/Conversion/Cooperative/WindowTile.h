@@ -17,7 +17,7 @@
 
 #include "compiler/Conversion/Common/GlobalBuffer.h"
 #include "compiler/Conversion/Cooperative/FragmentSource.h"
-#include "compiler/Conversion/Cooperative/LdsTile.h"
+#include "compiler/Conversion/Cooperative/TileCopy.h"
 
 namespace tessera {
 
@@ -53,25 +53,45 @@ struct WindowTile {
   bool isInside(int64_t chunk, int64_t element) const;
 };
 
-/// Fills `window` for tiles of `rows` rows, with `filter` as the other factor;
-/// emits an error at `load` and fails where its view is no window.
-mlir::LogicalResult matchWindow(dnn::TileLoadOp load, dnn::TileLoadOp filter,
-                                int64_t rows, WindowTile &window);
+/// Fills `window` for tiles of `rows` rows of `view`, with `filter` as the
+/// other factor; emits an error at `op` and fails where `view` is no window.
+mlir::LogicalResult matchWindow(mlir::Operation *op, dnn::ViewOp view,
+                                dnn::ViewOp filter, int64_t rows,
+                                WindowTile &window);
 
-/// A thread of the workgroup that brings windows to LDS.
-struct WindowThread {
+/// A thread's share of the way of a tile's windows to LDS, a piece a pass.
+class WindowCopy : public TileCopy {
+public:
+  /// Where the tile begins, in the tensor at `pointer`.
+  struct Place {
+    mlir::Value pointer, group, row0;
+  };
+  WindowCopy(Emitter &e, const ViewAccess &access, const WindowTile &window,
+             LdsTile lds, const ReductionWalk &walk, const Place &place,
+             int64_t threads, mlir::Value thread);
+
+  void load(unsigned pass, unsigned part, mlir::Value position,
+            mlir::Value buffer,
+            llvm::SmallVectorImpl<mlir::Value> &pieces) override;
+  void write(unsigned pass, unsigned part, llvm::ArrayRef<mlir::Value> pieces,
+             mlir::Value buffer) override;
+
+private:
+  int64_t countPieces() const {
+    return window.getElements() / window.pieceElements;
+  }
+  /// Whether pass `pass` has fewer pieces than threads.
+  bool isShort(int64_t pass) const {
+    return (pass + 1) * threads > countPieces();
+  }
+  mlir::Value locatePiece(mlir::Value index, bool isLast);
+
+  const WindowTile &window;
   int64_t threads;
   mlir::Value thread;
+  CheckedMemory memory;
+  llvm::SmallVector<mlir::Value> base;
 };
-
-/// Loads the thread's share of the windows of the tile at `row0` of `group`.
-llvm::SmallVector<mlir::Value> loadWindow(Emitter &e, const WindowTile &window,
-                                          mlir::Value pointer,
-                                          mlir::Value group, mlir::Value row0,
-                                          WindowThread thread);
-/// Puts what loadWindow() gave to `buffer`.
-void stageWindow(Emitter &e, const WindowTile &window, mlir::ValueRange loaded,
-                 WindowThread thread, mlir::Value buffer);
 
 /// Reads fragments from there.
 std::unique_ptr<FragmentSource> readWindow(Emitter &e, const WindowTile &window,

@@ -350,17 +350,8 @@ static std::unique_ptr<WayOut> makeWayOut(Emitter &e, const HopperShape &stored,
     return std::make_unique<TmaStore>(e, at.map, hasGroups, tile.map->taps,
                                       groupWarp, lane);
   return std::make_unique<RowStore>(
-      e, RowTensor(e, stored, tile.view, at.getPointer(tile.view.getSource()),
+      e, RowTensor(e, stored, tile.view, at.getArgument(tile.view.getSource()),
                    groupWarp, lane));
-}
-
-Value tessera::getEpilogueScalar(Emitter &e, const IRMapping &arguments,
-                                 Value scalar) {
-  auto truncation = scalar.getDefiningOp<arith::TruncFOp>();
-  Value value = arguments.lookup(truncation ? truncation.getIn() : scalar);
-  if (value.getType() == scalar.getType())
-    return value;
-  return arith::TruncFOp::create(e.b, e.loc, scalar.getType(), value);
 }
 
 SumStore tessera::makeSumStore(Emitter &e, const HopperShape &stored,
@@ -376,9 +367,9 @@ SumStore tessera::makeSumStore(Emitter &e, const HopperShape &stored,
   SumStore::Extras extras;
   for (dnn::ViewOp extra : tile.extras)
     extras.push_back(makeStoreExtra(
-        e, stored, extra, at.getPointer(extra.getSource()), rows, lane));
+        e, stored, extra, at.getArgument(extra.getSource()), rows, lane));
   IRMapping scalars =
-      mapEpilogueScalars(e, tile.epilogue, e.b.getF32Type(), at.getScalar);
+      mapEpilogueScalars(e, tile.epilogue, e.b.getF32Type(), at.getArgument);
   return SumStore(e, stored, tile.view.getType().getElementType(),
                   tile.epilogue, makeWayOut(e, stored, tile, at, rows, lane),
                   std::move(extras), staging, {at.consumer, groupWarp, lane},

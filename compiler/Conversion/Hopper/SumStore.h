@@ -104,25 +104,20 @@ struct StoredTile {
   const std::optional<ResultMap> &map; ///< None if it is stored row by row.
 };
 
-/// Where a kernel runs, as it stores: the maps and arguments of the source are
-/// what `getPointer` and `getScalar` say.
+/// Where a kernel runs, as it stores: the arguments of the source are what
+/// `getArgument` says.
 struct StoringThread {
   mlir::Value shared; ///< Pointer to the aligned begin of shared memory.
   mlir::Value thread;
   mlir::Value warp;     ///< Of the workgroup; uniform.
   mlir::Value consumer; ///< Its number.
   mlir::Value map;      ///< Points to that of the result, if it has one.
-  llvm::function_ref<mlir::Value(mlir::Value)> getPointer, getScalar;
+  llvm::function_ref<mlir::Value(mlir::Value)> getArgument;
 };
 
 /// The store of `tile`, of which a workgroup stores what `stored` says.
 SumStore makeSumStore(Emitter &e, const HopperShape &stored, StoredTile tile,
                       const StoringThread &at);
-
-/// A scalar of an epilogue, an argument or one that is truncated; `arguments`
-/// maps the source's.
-mlir::Value getEpilogueScalar(Emitter &e, const mlir::IRMapping &arguments,
-                              mlir::Value scalar);
 
 } // namespace tessera
 

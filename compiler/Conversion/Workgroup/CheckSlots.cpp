@@ -6,15 +6,11 @@
 // slot since the last barrier. Loops are followed until what they begin with
 // includes what they end with.
 //
-// Where slots of rows that taps share are swapped, loops carry the bytes
-// where one begins. Inside of a loop a slot is known by what the loop began
-// with: when another one has come to be there, the two exchange their names.
-//
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Conversion/Workgroup/SlotPlaces.h"
 #include "compiler/Conversion/Workgroup/WaveProgram.h"
 
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 
 #include <map>
@@ -40,7 +36,7 @@ struct SlotState {
   std::set<void *> tables;            ///< Of tiles, since the last barrier.
   std::map<Slot, NextPart> begun;     ///< Of what is done part by part.
   std::map<Slot, int64_t> taps;       ///< Of what has been copied there.
-  bool isSwapped = false;           ///< Whether slots were swapped.
+  bool isSwapped = false;             ///< Whether slots were swapped.
 
   bool operator==(const SlotState &) const = default;
   bool isUnderWay(Slot slot) const {
@@ -65,16 +61,9 @@ struct SlotState {
 
 class SlotChecker {
 public:
-  explicit SlotChecker(wg::ProgramOp program) {
-    auto buffers = program.getBody().getOps<wg::AllocOp>();
-    bufferA = *buffers.begin();
-    program.walk([&](Operation *op) {
-      if (auto fill = dyn_cast<wg::FillOp>(op))
-        findPlaces(fill.getBehind());
-      else if (auto load = dyn_cast<wg::LoadOp>(op))
-        findPlaces(load.getBehind());
-    });
-  }
+  explicit SlotChecker(wg::ProgramOp program)
+      : bufferA(*program.getBody().getOps<wg::AllocOp>().begin()),
+        places(program, bufferA) {}
   LogicalResult visit(Block &block);
 
 private:
@@ -107,19 +96,13 @@ private:
 
   bool isShared() { return cast<wg::BufferType>(bufferA.getType()).isShared(); }
   std::optional<int64_t> findTap(Value box);
-  void findPlaces(Value bytes);
-  std::optional<int64_t> findPlace(Value bytes);
   FailureOr<Slot> locate(Operation *op, Value buffer, int64_t number,
                          Value behind);
-  SmallVector<int64_t> findCarried(scf::ForOp loop);
 
   Value bufferA;
+  SlotPlaces places;
   SlotState state;
   llvm::DenseMap<Value, Part> parts;
-  /// Values that say where a slot begins; and of those of them that are known
-  /// here, which slot that is.
-  llvm::DenseSet<Value> areBegins;
-  llvm::DenseMap<Value, int64_t> places;
 };
 } // namespace
 
@@ -151,54 +134,13 @@ void SlotState::swap(Slot one, Slot other) {
   isSwapped = true;
 }
 
-/// Of loops, what they begin with and what they carry on.
-void SlotChecker::findPlaces(Value bytes) {
-  if (!bytes || !areBegins.insert(bytes).second)
-    return;
-  if (auto difference = bytes.getDefiningOp<arith::SubIOp>())
-    return findPlaces(difference.getRhs());
-  auto argument = dyn_cast<BlockArgument>(bytes);
-  auto loop = argument
-                  ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp())
-                  : bytes.getDefiningOp<scf::ForOp>();
-  if (!loop || (argument && argument.getArgNumber() == 0))
-    return;
-  const unsigned at = argument ? argument.getArgNumber() - 1
-                               : cast<OpResult>(bytes).getResultNumber();
-  findPlaces(loop.getInitArgs()[at]);
-  findPlaces(loop.getRegionIterArg(at));
-  findPlaces(loop.getBody()->getTerminator()->getOperand(at));
-}
-
-/// Nothing if it is not known, or is no slot's begin.
-std::optional<int64_t> SlotChecker::findPlace(Value bytes) {
-  auto type = cast<wg::BufferType>(bufferA.getType());
-  const int64_t last = type.getSlots() - 1;
-  IntegerAttr number;
-  if (matchPattern(bytes, m_Constant(&number))) {
-    const int64_t slot = number.getInt() / type.getSlotBytes();
-    const bool isBegin = number.getInt() % type.getSlotBytes() == 0;
-    return isBegin && slot >= 0 && slot <= last && !state.isSwapped
-               ? std::optional(slot)
-               : std::nullopt;
-  }
-  if (auto found = places.find(bytes); found != places.end())
-    return found->second;
-  auto difference = bytes.getDefiningOp<arith::SubIOp>();
-  if (!difference || !matchPattern(difference.getLhs(), m_Constant(&number)) ||
-      number.getInt() != last * type.getSlotBytes())
-    return std::nullopt;
-  std::optional<int64_t> other = findPlace(difference.getRhs());
-  return other ? std::optional(last - *other) : std::nullopt;
-}
-
 /// The slot that an op means; fails after an error if that is not known.
 FailureOr<Slot> SlotChecker::locate(Operation *op, Value buffer, int64_t number,
                                     Value behind) {
   const bool canTurn = isShared() && buffer == bufferA;
   std::optional<int64_t> place = number;
   if (behind)
-    place = findPlace(behind);
+    place = places.find(behind, state.isSwapped);
   else if (canTurn && state.isSwapped)
     place = std::nullopt;
   if (place)
@@ -206,19 +148,6 @@ FailureOr<Slot> SlotChecker::locate(Operation *op, Value buffer, int64_t number,
   return op->emitOpError("needs a slot that is known here: by its number or a "
                          "constant if slots are not swapped, else by what "
                          "a loop carries, or the last slot's begin less that");
-}
-
-/// Which slots a loop's arguments say at its begin, -1 for others.
-SmallVector<int64_t> SlotChecker::findCarried(scf::ForOp loop) {
-  SmallVector<int64_t> carried;
-  for (auto [arg, init] :
-       llvm::zip_equal(loop.getRegionIterArgs(), loop.getInitArgs())) {
-    std::optional<int64_t> place;
-    if (areBegins.contains(arg))
-      place = findPlace(init);
-    carried.push_back(place.value_or(-1));
-  }
-  return carried;
 }
 
 //===----------------------------------------------------------------------===//
@@ -404,12 +333,7 @@ LogicalResult SlotChecker::take(Operation *op, ValueRange into,
 /// are known by these names again.
 LogicalResult SlotChecker::visitBody(scf::ForOp loop,
                                      ArrayRef<int64_t> carried) {
-  auto name = [&](ValueRange values) {
-    for (auto [value, place] : llvm::zip_equal(values, carried))
-      if (place >= 0)
-        places[value] = place;
-  };
-  name(loop.getRegionIterArgs());
+  places.name(loop.getRegionIterArgs(), carried);
   Operation *yield = loop.getBody()->getTerminator();
   if (failed(visit(*loop.getBody())) ||
       failed(take(loop, loop.getRegionIterArgs(), yield->getOperands())))
@@ -418,7 +342,7 @@ LogicalResult SlotChecker::visitBody(scf::ForOp loop,
   for (auto [value, place] : llvm::zip_equal(yield->getOperands(), carried)) {
     if (place < 0)
       continue;
-    std::optional<int64_t> now = findPlace(value);
+    std::optional<int64_t> now = places.find(value, state.isSwapped);
     if (!now || swaps.value_or(*now != place) != (*now != place))
       return loop.emitOpError("carries on what is no begin of a slot, or "
                               "another slot's than its other arguments");
@@ -426,9 +350,9 @@ LogicalResult SlotChecker::visitBody(scf::ForOp loop,
   }
   if (swaps.value_or(false)) {
     state.swap(getSlot(bufferA, 0), getSlot(bufferA, 1));
-    places.clear();
+    places.forget();
   }
-  name(loop.getResults());
+  places.name(loop.getResults(), carried);
   return success();
 }
 
@@ -436,7 +360,8 @@ LogicalResult SlotChecker::visitBody(scf::ForOp loop,
 LogicalResult SlotChecker::visitLoop(scf::ForOp loop) {
   if (failed(take(loop, loop.getRegionIterArgs(), loop.getInitArgs())))
     return failure();
-  const SmallVector<int64_t> carried = findCarried(loop);
+  const SmallVector<int64_t> carried =
+      places.findCarried(loop, state.isSwapped);
   IntegerAttr from, to;
   const bool runs = matchPattern(loop.getLowerBound(), m_Constant(&from)) &&
                     matchPattern(loop.getUpperBound(), m_Constant(&to)) &&

@@ -47,14 +47,12 @@ struct ExpandPipeline : tessera::impl::ExpandPipelineBase<ExpandPipeline> {
 
   LogicalResult expand(func::FuncOp function, dnn::PipelineOp pipeline,
                        const DeviceOps &device) {
-    const GpuTarget &target = device.getTarget();
-    const bool isTma = pipeline.getCopy() == dnn::CopyKind::Tma;
-    if (isTma ? !target.hasTma : !isOfWaves(pipeline))
+    if (pipeline.getCopy() == dnn::CopyKind::CpAsync)
       return success();
     TileProgram program;
-    if (failed(matchTileProgram(function, target, program)))
+    if (failed(matchTileProgram(function, device.getTarget(), program)))
       return failure();
-    if (isTma)
+    if (program.isTma())
       return expandTma(program, device);
     writeWaveProgram(program, device);
     return success();

@@ -40,13 +40,6 @@ WorkgroupLowering::WorkgroupLowering(WorkgroupPlan &plan,
                          plan.boxA.getType().getElementType(), shared, offset);
 }
 
-SmallVector<Value> WorkgroupLowering::getAll(ValueRange sources) {
-  SmallVector<Value> all;
-  for (Value source : sources)
-    llvm::append_range(all, getAll(source));
-  return all;
-}
-
 /// A struct of sums for each instruction that shares an accumulator.
 SmallVector<Type> WorkgroupLowering::getTypes(TypeRange types) {
   SmallVector<Type> all;
@@ -72,32 +65,11 @@ void WorkgroupLowering::mapResults(ValueRange results, ValueRange targets) {
   }
 }
 
-/// The number behind a wg.size; nothing if there is none.
-static std::optional<OpenNumber> findSize(Value value) {
-  auto size = value.getDefiningOp<wg::SizeOp>();
-  if (!size)
-    return std::nullopt;
-  return OpenNumber(*parseSizeExpr(size.getExpression()));
-}
-
-/// Divisions by sizes become multiplications.
-void WorkgroupLowering::clone(Operation *op) {
-  if (auto constant = dyn_cast<arith::ConstantOp>(op))
-    return map(constant, e.constant(constant.getValue()));
-  if (isa<arith::DivUIOp, arith::RemUIOp>(op))
-    if (std::optional<OpenNumber> by = findSize(op->getOperand(1)))
-      return map(op->getResult(0), isa<arith::DivUIOp>(op)
-                                       ? e.divu(get(op->getOperand(0)), *by)
-                                       : e.remu(get(op->getOperand(0)), *by));
-  IRMapping mapping;
-  for (Value operand : op->getOperands())
-    mapping.map(operand, get(operand));
-  map(op->getResult(0), e.b.clone(*op, mapping)->getResult(0));
-}
-
 LogicalResult WorkgroupLowering::lower(Operation *op) {
-  if (auto loop = dyn_cast<scf::ForOp>(op))
-    return lowerLoop(loop);
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    FailureOr<SmallVector<Value *>> carried = findCarried(loop);
+    return success(succeeded(carried) && succeeded(lowerLoop(loop, *carried)));
+  }
   if (auto branch = dyn_cast<scf::IfOp>(op))
     return lowerBranch(branch);
   if (isa<wg::AcquireOp, wg::AwaitOp, wg::ArriveOp, wg::ReleaseOp, wg::NextOp,
@@ -138,21 +110,11 @@ LogicalResult WorkgroupLowering::lower(Operation *op) {
   } else if (auto slice = dyn_cast<wg::SliceOp>(op)) {
     lowerSlice(slice);
   } else if (isa<wg::SizeOp>(op)) {
-    map(op->getResult(0), e.constant(*findSize(op->getResult(0))));
+    map(op->getResult(0), get(op->getResult(0)));
   } else if (auto slide = dyn_cast<wg::SlideOp>(op)) {
     map(slide, locateOldest(slide));
   } else {
     clone(op);
-  }
-  return success();
-}
-
-LogicalResult WorkgroupLowering::lower(Block &block) {
-  for (Operation &op : block.getOperations()) {
-    if (op.hasTrait<OpTrait::IsTerminator>())
-      break;
-    if (failed(lower(&op)))
-      return failure();
   }
   return success();
 }
@@ -184,12 +146,11 @@ void WorkgroupLowering::prepareConsumer(Value firstRow) {
   for (Value extra : plan.result.getExtras())
     tile.extras.push_back(extra.getDefiningOp<dnn::ViewOp>());
   constexpr unsigned kResult = 2;
-  store.emplace(makeSumStore(
-      e, stored, tile,
-      {shared.pointer, thread, warp, consumer,
-       plan.map ? kernel.getArgument(kResult) : Value(),
-       [&](Value source) { return arguments.lookup(source); },
-       [&](Value scalar) { return getEpilogueScalar(e, arguments, scalar); }}));
+  store.emplace(
+      makeSumStore(e, stored, tile,
+                   {shared.pointer, thread, warp, consumer,
+                    plan.map ? kernel.getArgument(kResult) : Value(),
+                    [&](Value source) { return arguments.lookup(source); }}));
   if (plan.store.getStatistics())
     prepareStatistics(tile.view);
 }

@@ -86,6 +86,22 @@ void WaveLowering::findTapBytes(wg::TileOp tile) {
     distance -= least;
 }
 
+/// The copy of windows, or of a filter that stays.
+std::unique_ptr<TileCopy> WaveLowering::createWholeCopy(bool isM, Value row) {
+  const TileProgram &parts = plan.parts;
+  if (isM)
+    return std::make_unique<WindowCopy>(
+        e, frame.accessM, parts.window, m.lds, parts.walk,
+        WindowCopy::Place{frame.getArgument(frame.accessM.getSource()),
+                          frame.group, row},
+        parts.threads, frame.thread);
+  const int64_t waveSize = frame.target.waveSize;
+  return std::make_unique<ResidentCopy>(
+      e, frame.accessN, parts.resident, n.lds, parts.walk,
+      frame.getBuffer(frame.accessN, row),
+      ThreadPlace{parts.threads / waveSize, waveSize, frame.wave, frame.lane});
+}
+
 void WaveLowering::lowerTile(wg::TileOp tile) {
   findThreads();
   const bool isM = isOfM(tile.getBuffer());
@@ -98,7 +114,9 @@ void WaveLowering::lowerTile(wg::TileOp tile) {
                               plan.tables.begin())];
   frame.group = get(tile.getGroup());
   std::unique_ptr<TileCopy> &copy = copies[tile];
-  copy = createCopy(frame, factor, get(tile.getRow()));
+  Value row = get(tile.getRow());
+  copy = plan.hasWindows() ? createWholeCopy(isM, row)
+                           : createCopy(frame, factor, row);
   (isM ? copyM : copyN) = copy.get();
   taps[tile] = tile;
   findTapBytes(tile);
@@ -151,7 +169,7 @@ void WaveLowering::forEachLoad(wg::FetchOp fetch, Add add) {
   TileCopy &copy = *copies[wg::findTile(fetch.getBox())];
   Lists begin(copy.getPasses());
   if (fetch.getBefore())
-    begin = getAll(fetch.getBefore());
+    begin = getLists(fetch.getBefore());
   values[fetch] = std::move(begin);
   const int64_t parts = copy.getLoadParts();
   auto [first, last] = takePart(copy.getPasses() * parts, fetch.getPart());
@@ -174,7 +192,7 @@ void WaveLowering::forEachWrite(wg::PutOp put, Add add) {
     for (unsigned part = 0;
          end > first && end <= last && part < copy.getWriteParts(); ++part)
       add([=, this, &copy]() mutable {
-        copy.write(pass, part, getAll(put.getPieces())[pass],
+        copy.write(pass, part, getLists(put.getPieces())[pass],
                    getSlot(put.getBuffer(), put.getSlot()));
       });
   }

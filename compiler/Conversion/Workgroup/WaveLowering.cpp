@@ -23,87 +23,15 @@ WaveLowering::WaveLowering(WavePlan &plan, OpBuilder &b, gpu::GPUFuncOp kernel,
     findProducts();
 }
 
-//===----------------------------------------------------------------------===//
-// Values
-//===----------------------------------------------------------------------===//
-
-/// The number that a wg.size is.
-static std::optional<OpenNumber> findSize(Value value) {
-  auto size = value.getDefiningOp<wg::SizeOp>();
-  if (!size)
-    return std::nullopt;
-  return OpenNumber(*parseSizeExpr(size.getExpression()));
-}
-
-/// Sizes are computed by the runtime, where they are first needed.
-Value WaveLowering::get(Value source) {
-  if (std::optional<OpenNumber> size = findSize(source))
-    return e.constant(*size);
-  return values[source].front().front();
-}
-
-/// Divisions by sizes become multiplications.
-void WaveLowering::clone(Operation *op) {
-  if (auto constant = dyn_cast<arith::ConstantOp>(op))
-    return map(constant, e.constant(constant.getValue()));
-  if (isa<arith::DivUIOp, arith::RemUIOp>(op))
-    if (std::optional<OpenNumber> by = findSize(op->getOperand(1)))
-      return map(op->getResult(0), isa<arith::DivUIOp>(op)
-                                       ? e.divu(get(op->getOperand(0)), *by)
-                                       : e.remu(get(op->getOperand(0)), *by));
-  IRMapping mapping;
-  for (Value operand : op->getOperands())
-    mapping.map(operand, get(operand));
-  map(op->getResult(0), e.b.clone(*op, mapping)->getResult(0));
-  if (plan.isShared())
-    locateBlock(op->getResult(0));
-}
-
-LogicalResult WaveLowering::lowerLoop(scf::ForOp loop) {
-  // Of the iteration before, in front of its first op.
-  hasLoads |= loop.getBody()
-                  ->walk([](wg::LoadOp) { return WalkResult::interrupt(); })
-                  .wasInterrupted();
-  SmallVector<Lists> carried;
-  auto flatten = [&](ValueRange sources) {
-    Values all;
-    for (Value source : sources)
-      for (const Values &list : getAll(source))
-        llvm::append_range(all, list);
-    return all;
-  };
-  for (Value init : loop.getInitArgs())
-    carried.push_back(getAll(init));
-  auto unflatten = [&](ValueRange sources, ValueRange all) {
-    for (auto [source, lists] : llvm::zip_equal(sources, carried)) {
-      Lists &into = values[source];
-      into = lists;
-      for (Values &list : into) {
-        llvm::copy(all.take_front(list.size()), list.begin());
-        all = all.drop_front(list.size());
-      }
-    }
-  };
-  Values begin = flatten(loop.getInitArgs());
-  auto to =
-      scf::ForOp::create(e.b, e.loc, get(loop.getLowerBound()),
-                         get(loop.getUpperBound()), get(loop.getStep()), begin);
-  {
-    OpBuilder::InsertionGuard guard(e.b);
-    if (begin.empty())
-      to.getBody()->getTerminator()->erase();
-    e.b.setInsertionPointToStart(to.getBody());
-    map(loop.getInductionVar(), to.getInductionVar());
-    unflatten(loop.getRegionIterArgs(), to.getRegionIterArgs());
-    entered = {};
-    if (failed(lower(*loop.getBody())))
-      return failure();
-    scf::YieldOp::create(
-        e.b, e.loc, flatten(loop.getBody()->getTerminator()->getOperands()));
-  }
-  unflatten(loop.getResults(), to.getResults());
-  entered = {};
-  return success();
+/// Loads of the iteration before may be under way in front of its first op, and
+/// what lanes know of their fragments is for all loops.
+void WaveLowering::enterLoop(scf::ForOp loop) {
+  if (!loop.getBody()
+           ->walk([](wg::LoadOp) { return WalkResult::interrupt(); })
+           .wasInterrupted())
+    return;
+  hasLoads = true;
+  findProducts();
 }
 
 //===----------------------------------------------------------------------===//
@@ -125,6 +53,15 @@ void WaveLowering::findProducts(llvm::function_ref<void()> findRows) {
     return;
   const TileProgram &parts = plan.parts;
   SourceFactory sourceM = makeSource(frame, m, !parts.lanesAlongN);
+  SourceFactory sourceN = makeSource(frame, n, parts.lanesAlongN);
+  if (plan.hasWindows()) {
+    sourceM = [&](const FragmentPlace &place) {
+      return readWindow(e, parts.window, place);
+    };
+    sourceN = [&](const FragmentPlace &place) {
+      return readResident(e, parts.resident, place);
+    };
+  }
   if (plan.isShared())
     sourceM = [&](const FragmentPlace &place) {
       std::unique_ptr<HaloSource> made;
@@ -139,8 +76,7 @@ void WaveLowering::findProducts(llvm::function_ref<void()> findRows) {
         findRows();
       return made;
     };
-  mma.emplace(frame.makeMma(m.lds, n.lds, sourceM,
-                            makeSource(frame, n, parts.lanesAlongN)));
+  mma.emplace(frame.makeMma(m.lds, n.lds, sourceM, sourceN));
   if (parts.staged)
     staged.emplace(e, *parts.staged, resultAccess, frame.lds.back(),
                    frame.thread);
@@ -234,7 +170,7 @@ void WaveLowering::enterResult(wg::ResultOp result) {
 void WaveLowering::lowerStore(wg::StoreOp store) {
   auto result = store.getResult().getDefiningOp<wg::ResultOp>();
   enterResult(result);
-  const Values &sums = getAll(store.getAcc()).front();
+  const Values &sums = getLists(store.getAcc()).front();
   if (!result.getStaging())
     return frame.emitDealtStore(*mma, sums);
   frame.emitStore(*mma, sums, [&](Value words, int64_t p, int64_t q) {
@@ -262,8 +198,10 @@ void WaveLowering::lowerFlush(wg::FlushOp flush) {
 }
 
 LogicalResult WaveLowering::lower(Operation *op) {
-  if (auto loop = dyn_cast<scf::ForOp>(op))
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    enterLoop(loop);
     return lowerLoop(loop);
+  }
   if (auto step = dyn_cast<wg::StepOp>(op))
     return lowerStep(step);
   if (isa<wg::FetchOp, wg::PutOp, wg::FillOp>(op))
@@ -291,16 +229,8 @@ LogicalResult WaveLowering::lower(Operation *op) {
     lowerFlush(flush);
   } else if (isa<arith::ArithDialect>(op->getDialect())) {
     clone(op);
-  }
-  return success();
-}
-
-LogicalResult WaveLowering::lower(Block &block) {
-  for (Operation &op : block.getOperations()) {
-    if (op.hasTrait<OpTrait::IsTerminator>())
-      break;
-    if (failed(lower(&op)))
-      return failure();
+    if (plan.isShared() && !isa<arith::ConstantOp>(op))
+      locateBlock(op->getResult(0));
   }
   return success();
 }
@@ -319,7 +249,8 @@ LogicalResult tessera::lowerWaveProgram(func::FuncOp function,
       readWavePlan(function, program, device.getTarget());
   if (failed(plan) || failed(checkSlots(program)))
     return failure();
-  TileLaunch launch{static_cast<int64_t>(program.getWorkgroups()), {}, {}};
+  TileLaunch launch{
+      static_cast<int64_t>(program.getWorkgroups()), {}, program.getResident()};
   if (std::optional<StringRef> tiles = program.getTiles())
     launch.openWorkgroups = *parseSizeExpr(*tiles);
   gpu::GPUFuncOp kernel =

@@ -10,9 +10,8 @@
 
 #include "compiler/Conversion/Cooperative/PlaneHalo.h"
 #include "compiler/Conversion/Cooperative/StepBody.h"
+#include "compiler/Conversion/Workgroup/ProgramLowering.h"
 #include "compiler/Conversion/Workgroup/WaveProgram.h"
-
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace tessera {
 
@@ -27,6 +26,10 @@ struct WavePlan {
 
   /// Whether taps share the rows of M.
   bool isShared() { return bufferM.getType().isShared(); }
+  /// Whether M's are windows, and the whole reduction is there at once.
+  bool hasWindows() {
+    return bufferM.getType().getLayout() == wg::Layout::Windows;
+  }
   /// The memory of all buffers, and the place of a slot among them.
   llvm::SmallVector<mlir::Type> getLdsTypes();
   size_t getPlace(mlir::Value buffer, int64_t slot);
@@ -60,25 +63,27 @@ struct WaveStep {
   bool commits = false;
 };
 
-class WaveLowering {
+class WaveLowering : ProgramLowering {
 public:
   WaveLowering(WavePlan &plan, mlir::OpBuilder &b, mlir::gpu::GPUFuncOp kernel,
                const DeviceOps &device);
   llvm::LogicalResult emit();
 
 private:
-  using Values = llvm::SmallVector<mlir::Value>;
-  /// What a value becomes; pieces have values for each pass of their copy.
-  using Lists = llvm::SmallVector<Values>;
-
-  llvm::LogicalResult lower(mlir::Block &block);
-  llvm::LogicalResult lower(mlir::Operation *op);
-  llvm::LogicalResult lowerLoop(mlir::scf::ForOp loop);
+  using ProgramLowering::lower;
+  Emitter &getEmitter() override { return e; }
+  llvm::LogicalResult lower(mlir::Operation *op) override;
+  void forget(mlir::scf::ForOp) override { entered = {}; }
+  void enterLoop(mlir::scf::ForOp loop);
   llvm::LogicalResult lowerStep(wg::StepOp step);
   llvm::LogicalResult findStep(wg::StepOp step, WaveStep &parts);
-  void clone(mlir::Operation *op);
+  llvm::LogicalResult multiplyAtOnce(wg::StepOp step);
+  void multiplyRows(llvm::ArrayRef<wg::MmaOp> products, bool isPinned,
+                    bool isHeld);
+  llvm::LogicalResult yield(wg::StepOp step);
   void locateBlock(mlir::Value position);
   void lowerTile(wg::TileOp tile);
+  std::unique_ptr<TileCopy> createWholeCopy(bool isM, mlir::Value row);
   void lowerTap(wg::TapOp tap);
   void enterTap(mlir::Value box, mlir::Operation *user);
   void lowerSharedTile(wg::TileOp tile);
@@ -113,11 +118,7 @@ private:
   void enterTap(wg::LoadOp load);
   mlir::Value getSharedSlot(int64_t slot, mlir::Value behind);
 
-  mlir::Value get(mlir::Value source);
-  const Lists &getAll(mlir::Value source) { return values[source]; }
-  void map(mlir::Value source, mlir::Value target) {
-    values[source] = {{target}};
-  }
+  const Lists &getLists(mlir::Value source) { return values[source]; }
 
   WavePlan &plan;
   TileFrame frame;
@@ -126,7 +127,6 @@ private:
   std::optional<TileMma> mma;
   bool hasThreads = false;
   bool hasLoads = false; ///< Whether loads of fragments may be under way.
-  llvm::DenseMap<mlir::Value, Lists> values;
   llvm::DenseMap<mlir::Operation *, std::unique_ptr<TileCopy>> copies;
   llvm::DenseMap<mlir::Operation *, mlir::Value> taps; ///< Of each tile.
   /// The last copies that were located, of each operand.

@@ -59,7 +59,8 @@ size_t WavePlan::getPlace(Value buffer, int64_t slot) {
   case wg::Layout::Halo:
     return isM ? 0 : 1 + slot;
   case wg::Layout::Planes:
-    return isM ? slot : HaloLds::kBuffers + slot;
+  case wg::Layout::Windows:
+    return isM ? slot : bufferM.getType().getSlots() + slot;
   default:
     return 2 * slot + (isM ? 0 : 1);
   }
@@ -71,9 +72,8 @@ size_t WavePlan::getPlace(Value buffer, int64_t slot) {
 
 /// Beside the ops of waves a program has loops and arithmetic.
 static LogicalResult checkOps(wg::ProgramOp program) {
-  if (program.getTiles() && !parseSizeExpr(*program.getTiles()))
-    return program.emitOpError("needs an expression of sizes for its tiles, "
-                               "which looks like 'xd1.xd2.*.64.^'");
+  if (failed(checkSizes(program)))
+    return failure();
   WalkResult result = program.getBody().walk<WalkOrder::PreOrder>(
       [&](Operation *op) -> WalkResult {
         const bool isOfWaves =
@@ -84,10 +84,6 @@ static LogicalResult checkOps(wg::ProgramOp program) {
                 scf::YieldOp>(op);
         if (!isOfWaves && !isa<arith::ArithDialect>(op->getDialect()))
           return op->emitOpError("is no op of a program of waves");
-        if (auto size = dyn_cast<wg::SizeOp>(op);
-            size && !parseSizeExpr(size.getExpression()))
-          return op->emitOpError("needs an expression of sizes, which looks "
-                                 "like 'xd1.xd2.*.64.^'");
         auto flush = dyn_cast<wg::FlushOp>(op);
         if ((isa<wg::MmaOp>(op) || (flush && flush.getShare())) &&
             !op->getParentOfType<wg::StepOp>())
@@ -110,9 +106,10 @@ static LogicalResult findBuffers(WavePlan &plan) {
   const bool areTiles = !a.isOfTma() && !b.isOfTma() && !b.isShared() &&
                         wg::isOfOperand(a.getLayout()) &&
                         wg::isOfOperand(b.getLayout());
-  if (!areTiles || (!a.isShared() && a.getSlots() != b.getSlots()) ||
-      a.getColumns() != b.getColumns() ||
-      a.getElementType() != b.getElementType() || b.getSlots() < 2)
+  if (!areTiles || a.getColumns() != b.getColumns() ||
+      a.getElementType() != b.getElementType() ||
+      (!plan.hasWindows() &&
+       (b.getSlots() < 2 || (!a.isShared() && a.getSlots() != b.getSlots()))))
     return all[1].emitOpError() << "needs as many slots as " << a
                                 << ", two or more, with as many columns";
   if (a.isShared() && a.getSlots() != HaloLds::kBuffers)
@@ -305,6 +302,21 @@ static LogicalResult findWalk(WavePlan &plan) {
   return success();
 }
 
+/// Fails after an error unless a buffer lies as its copies write it.
+static LogicalResult checkLayout(wg::AllocOp buffer, wg::Layout layout,
+                                 int64_t number) {
+  wg::BufferType type = buffer.getType();
+  if (type.getLayout() == layout && type.getSwizzle() == number)
+    return success();
+  InFlightDiagnostic error =
+      buffer.emitOpError()
+      << "has a layout that its copies do not write; they need "
+      << wg::getName(layout);
+  if (wg::hasNumber(layout))
+    error << " " << number;
+  return error;
+}
+
 /// Lanes that read the same chunk of neighbouring rows at a time, of the tiles
 /// that chips read so, and meet in a bank.
 static int64_t countConflicts(const LdsTile &lds, int64_t banks) {
@@ -324,20 +336,24 @@ static int64_t countConflicts(const LdsTile &lds, int64_t banks) {
   return worst;
 }
 
-/// What taps share, and what results go through.
+/// What taps share, what is there as a whole, and what results go through.
 static LogicalResult checkShared(WavePlan &plan, const GpuTarget &target) {
   TileProgram &parts = plan.parts;
-  if (plan.isShared()) {
-    if (failed(findHalo(parts, target)))
+  if (plan.isShared() &&
+      (failed(findHalo(parts, target)) ||
+       failed(checkLayout(
+           plan.bufferM, parts.isDirect ? wg::Layout::Halo : wg::Layout::Planes,
+           parts.findHalo()->lines))))
+    return failure();
+  if (plan.hasWindows()) {
+    if (parts.isDirect)
+      return plan.bufferM.emitOpError(
+          "has windows, which go through registers");
+    if (failed(findWindows(parts)) ||
+        failed(checkLayout(plan.bufferM, wg::Layout::Windows,
+                           parts.window.getElements())) ||
+        failed(checkLayout(plan.bufferN, wg::Layout::Padded, 0)))
       return failure();
-    wg::BufferType type = plan.bufferM.getType();
-    const wg::Layout layout =
-        parts.isDirect ? wg::Layout::Halo : wg::Layout::Planes;
-    const int64_t lines = parts.findHalo()->lines;
-    if (type.getLayout() != layout || type.getSwizzle() != lines)
-      return plan.bufferM.emitOpError()
-             << "has a layout that its copies do not write; they need "
-             << wg::getName(layout) << " " << lines;
   }
   if (!plan.staging)
     return success();
@@ -361,7 +377,7 @@ static LogicalResult checkLayouts(WavePlan &plan, const GpuTarget &target) {
   for (auto [buffer, view, rows] :
        {std::tuple(plan.bufferM, parts.viewM, parts.rowsM),
         std::tuple(plan.bufferN, parts.viewN, parts.rowsN)}) {
-    if (wg::AllocOp(buffer).getType().isShared())
+    if (plan.hasWindows() || wg::AllocOp(buffer).getType().isShared())
       continue;
     ViewAccess access(view);
     TileFactor factor = chooseFactor(parts, target, access, rows);
@@ -377,17 +393,26 @@ static LogicalResult checkLayouts(WavePlan &plan, const GpuTarget &target) {
                << "in a bank of " << target.name << "; it needs chunks "
                << target.ldsBanks;
     }
-    if (type.getLayout() != layout || type.getSwizzle() != number) {
-      InFlightDiagnostic error =
-          wg::AllocOp(buffer).emitOpError()
-          << "has a layout that its copies do not write; they need "
-          << wg::getName(layout);
-      if (wg::hasNumber(layout))
-        error << " " << number;
-      return error;
-    }
+    if (failed(checkLayout(buffer, layout, number)))
+      return failure();
   }
   return success();
+}
+
+/// Fragments are what lanes read at once.
+static LogicalResult checkFragments(WavePlan &plan, const GpuTarget &target) {
+  TileProgram &parts = plan.parts;
+  ViewAccess access(parts.viewM);
+  const LdsTile lds = chooseFactor(parts, target, access, parts.rowsM).lds;
+  const int64_t columns =
+      parts.step / TileMma::countChunkReads(parts.instruction, lds);
+  auto type =
+      cast<wg::FragmentType>(cast<wg::MmaOp>(parts.opMma).getA().getType());
+  if (type.getColumns() == columns)
+    return success();
+  return parts.opMma->emitOpError()
+         << "multiplies fragments of " << type.getColumns()
+         << " columns, but lanes read " << columns << " at once";
 }
 
 static LogicalResult checkCapacity(WavePlan &plan, const GpuTarget &target) {
@@ -420,9 +445,11 @@ FailureOr<WavePlan> tessera::readWavePlan(func::FuncOp function,
       failed(findProducts(plan)) || failed(findTiles(plan)) ||
       failed(findCopies(plan)) || failed(checkProducts(parts, target)) ||
       failed(checkShared(plan, target)) || failed(findWalk(plan)) ||
-      failed(checkMainLoop(parts)) || failed(checkAllReach(parts)) ||
-      failed(checkDirectCopy(parts, target)) ||
-      failed(checkLayouts(plan, target)) || failed(checkCapacity(plan, target)))
+      (!plan.hasWindows() && failed(checkMainLoop(parts))) ||
+      failed(checkAllReach(parts)) || failed(checkDirectCopy(parts, target)) ||
+      failed(checkLayouts(plan, target)) ||
+      failed(checkFragments(plan, target)) ||
+      failed(checkCapacity(plan, target)))
     return failure();
   if (parts.isDirect && target.directLdsBytes < kChunkBytes)
     return program.emitOpError()

@@ -1,11 +1,11 @@
 //===- WaveProgram.cpp - Main loops that all waves of a workgroup share ---===//
 //
 // What a tile program of waves becomes, and main loops without a halo
-// (WaveHalo.cpp has those with one): several slots of LDS, and a loop whose
-// iteration is a step for each, so that every slot is a constant. The first
-// fragments of a step are loaded behind the barrier of the step before. There
-// is no peeled last step: copies run ahead past the end, out of range. Two ways
-// to copy:
+// (WaveHalo.cpp and WaveWindows.cpp have what else there is): several slots of
+// LDS, and a loop whose iteration is a step for each, so that every slot is a
+// constant. The first fragments of a step are loaded behind the barrier of the
+// step before. There is no peeled last step: copies run ahead past the end, out
+// of range. Two ways to copy:
 //
 // - through registers: two slots; loads run two steps ahead of the products,
 //   and each step writes what was loaded a step before;
@@ -436,6 +436,8 @@ void WaveWriter::emitTilesInTurn() {
 }
 
 void WaveWriter::emit() {
+  if (program.hasWindows())
+    return emitWindows();
   auto allocateTiles = [&](const TileFactor &factor) {
     return allocate(program.buffers, factor.lds.rows, program.step,
                     getLayout(factor));
@@ -458,22 +460,21 @@ void WaveWriter::emit() {
     emitOneTile();
 }
 
-bool tessera::isOfWaves(dnn::PipelineOp pipeline) {
-  const dnn::CopyKind copy = pipeline.getCopy();
-  return (copy == dnn::CopyKind::Registers ||
-          copy == dnn::CopyKind::DirectToLds) &&
-         pipeline.getBuffers() != 1;
-}
-
 void tessera::writeWaveProgram(TileProgram &program, const DeviceOps &device) {
   OpBuilder b(program.tiles);
   const Location loc = program.tiles.getLoc();
   const bool isOpen = program.hasUnknownSizes();
+  const auto persistent = program.tiles.getPersistent();
+  // Those that take windows in turn are all there at once.
+  const int64_t perUnit =
+      llvm::divideCeil(persistent.value_or(0), device.getTarget().computeUnits);
   auto frame = wg::ProgramOp::create(
       b, loc, b.getI64IntegerAttr(isOpen ? 0 : program.getWorkgroups()),
       isOpen ? b.getStringAttr(program.countOpenTiles().toText())
              : StringAttr(),
-      IntegerAttr(), IntegerAttr(), b.getDenseI64ArrayAttr(program.waves));
+      persistent && program.hasWindows() ? b.getI64IntegerAttr(perUnit)
+                                         : IntegerAttr(),
+      IntegerAttr(), b.getDenseI64ArrayAttr(program.waves));
   b.createBlock(&frame.getBody(), {}, {b.getI32Type(), b.getI32Type()},
                 {loc, loc});
   WaveWriter(program, b, frame, device).emit();

@@ -14,9 +14,6 @@
 
 namespace tessera {
 
-/// Whether a pipeline becomes a program of waves.
-bool isOfWaves(dnn::PipelineOp pipeline);
-
 /// Writes the program of a tile program of waves in its place.
 void writeWaveProgram(TileProgram &program, const DeviceOps &device);
 

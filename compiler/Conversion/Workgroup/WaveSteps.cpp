@@ -184,8 +184,97 @@ StepBody::Actions WaveLowering::addResults(wg::FlushOp flush,
   return all;
 }
 
+LogicalResult WaveLowering::yield(wg::StepOp step) {
+  for (auto [result, yielded] :
+       llvm::zip_equal(step.getResults(),
+                       step.getBody().front().getTerminator()->getOperands())) {
+    Lists lists = getLists(yielded);
+    if (lists.empty())
+      return step.emitOpError("yields fragments or sums that its own products "
+                              "have used up");
+    values[result] = std::move(lists);
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Steps without a barrier
+//===----------------------------------------------------------------------===//
+
+/// The fragments of a product are read while the one before is multiplied.
+/// Where B's are held, one row of instructions comes after the other.
+void WaveLowering::multiplyRows(ArrayRef<wg::MmaOp> products, bool isPinned,
+                                bool isHeld) {
+  const int64_t countM = mma->getM().count, countN = mma->getN().count;
+  const int64_t rows = isHeld ? 1 : countM;
+  const int64_t turns = countM / rows * std::ssize(products);
+  auto read = [&](int64_t turn) {
+    wg::MmaOp product = products[turn % products.size()];
+    const int64_t first = turn / std::ssize(products) * rows;
+    Values fragments;
+    auto load = product.getA().getDefiningOp<wg::LoadOp>();
+    for (int64_t i = first; i < first + rows; ++i)
+      fragments.push_back(readFragment(load, i));
+    if (isHeld)
+      llvm::append_range(fragments, getLists(product.getB()).front());
+    for (int64_t j = 0; !isHeld && j < countN; ++j)
+      fragments.push_back(
+          readFragment(product.getB().getDefiningOp<wg::LoadOp>(), j));
+    return fragments;
+  };
+  Values sums = getLists(wg::MmaOp(products.front()).getAcc()).front();
+  Values next = read(0);
+  for (int64_t turn = 0; turn < turns; ++turn) {
+    const Values fragments = std::move(next);
+    next.clear();
+    if (turn + 1 < turns)
+      next = read(turn + 1);
+    // Left to itself, LLVM reads all fragments first, and has no registers.
+    if (isPinned)
+      e.device.emitOrderPin(e);
+    const int64_t first = turn / std::ssize(products) * rows;
+    for (int64_t part = 0; part < mma->getInstructionsPerChunk(); ++part)
+      for (int64_t j = 0; j < countN; ++j)
+        for (int64_t i = 0; i < rows; ++i) {
+          Value &sum = sums[j * countM + first + i];
+          sum = mma->multiply(fragments[i], fragments[rows + j], sum, part);
+        }
+    if (isPinned)
+      e.device.emitOrderPin(e);
+  }
+  values[wg::MmaOp(products.back())] = {sums};
+}
+
+LogicalResult WaveLowering::multiplyAtOnce(wg::StepOp step) {
+  Block &body = step.getBody().front();
+  auto products = llvm::to_vector(body.getOps<wg::MmaOp>());
+  auto isHere = [&](Value value) { return value.getParentBlock() == &body; };
+  for (Operation &op : body.without_terminator())
+    if (!isa<wg::LoadOp, wg::MmaOp>(op))
+      return op.emitOpError("is in a step without a barrier, which has loads "
+                            "and products only");
+  for (auto [at, product] : llvm::enumerate(products))
+    if (!isHere(product.getA()) ||
+        isHere(product.getB()) != isHere(products.front().getB()) ||
+        (at > 0 ? product.getAcc() != products[at - 1].getResult()
+                : isHere(product.getAcc())))
+      return product.emitOpError(
+          "needs fragments that its step loads, of A or of both operands, as "
+          "all of its products do, and the sums of the product before");
+  if (products.empty())
+    return step.emitOpError("needs products, or a barrier");
+  multiplyRows(products, step.getPinned(), !isHere(products.front().getB()));
+  return yield(step);
+}
+
+//===----------------------------------------------------------------------===//
+// Whole steps
+//===----------------------------------------------------------------------===//
+
 LogicalResult WaveLowering::lowerStep(wg::StepOp step) {
   findProducts();
+  if (step.getBody().getOps<wg::BarrierOp>().empty())
+    return multiplyAtOnce(step);
   WaveStep parts;
   if (failed(findStep(step, parts)))
     return failure();
@@ -215,22 +304,13 @@ LogicalResult WaveLowering::lowerStep(wg::StepOp step) {
   if (!parts.loadsM.empty())
     enterTap(parts.loadsM.front());
   wg::MmaOp product = parts.products.front();
-  Values sums = getAll(product.getAcc()).front();
-  Values fragments = getAll(product.getA()).front();
-  llvm::append_range(fragments, getAll(product.getB()).front());
+  Values sums = getLists(product.getAcc()).front();
+  Values fragments = getLists(product.getA()).front();
+  llvm::append_range(fragments, getLists(product.getB()).front());
   Values next = StepBody(e, *mma, step.getPinned())
                     .emit(sums, std::move(fragments), std::move(splits));
   values[parts.products.back()] = {sums};
   values[parts.nextM] = {Values(ArrayRef(next).take_front(countM))};
   values[parts.nextN] = {Values(ArrayRef(next).drop_front(countM))};
-  for (auto [result, yielded] :
-       llvm::zip_equal(step.getResults(),
-                       step.getBody().front().getTerminator()->getOperands())) {
-    Lists lists = getAll(yielded);
-    if (lists.empty())
-      return step.emitOpError("yields fragments or sums that its own products "
-                              "have used up");
-    values[result] = std::move(lists);
-  }
-  return success();
+  return yield(step);
 }

@@ -1,7 +1,8 @@
 //===- WaveWriter.h - Writes programs of waves -----------------*- C++ -*--===//
 //
 // What a tile program becomes whose waves do all the same: main loops
-// (WaveProgram.cpp), and those whose taps share pixels (WaveHalo.cpp).
+// (WaveProgram.cpp), those whose taps share pixels (WaveHalo.cpp), and tiles
+// that are multiplied at once (WaveWindows.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -110,6 +111,14 @@ private:
   void emitHaloTiles();
   void emitPlaneStep(State &state, int64_t step, const Planes &planes);
   void emitPlaneHalo();
+
+  // Where operands are in LDS as a whole.
+  bool holdsFilter() const;
+  void copyFilter(const Position &at);
+  mlir::Value multiplyWhole(mlir::Value sums,
+                            llvm::ArrayRef<mlir::Value> filter);
+  void emitWindowTiles(mlir::Value id);
+  void emitWindows();
 
   Emitter e;
   TileProgram &program;

@@ -62,45 +62,10 @@ WorkgroupLowering::findCarried(scf::ForOp loop) {
   return carried;
 }
 
-LogicalResult WorkgroupLowering::lowerLoop(scf::ForOp loop) {
-  FailureOr<SmallVector<Value *>> carried = findCarried(loop);
-  if (failed(carried))
-    return failure();
-  auto append = [&](SmallVector<Value> &list) {
-    for (Value *value : *carried)
-      list.push_back(*value);
-  };
-  auto take = [&](ValueRange all) {
-    for (auto [stages, place] : llvm::zip(plan.rings, places))
-      if (movesPlace(loop, stages))
-        place.previous = Value();
-    for (auto [value, from] : llvm::zip(*carried, all))
-      *value = from;
-    return all.drop_front(carried->size());
-  };
-  SmallVector<Value> begin;
-  append(begin);
-  llvm::append_range(begin, getAll(loop.getInitArgs()));
-  auto to =
-      scf::ForOp::create(e.b, e.loc, get(loop.getLowerBound()),
-                         get(loop.getUpperBound()), get(loop.getStep()), begin);
-  {
-    OpBuilder::InsertionGuard guard(e.b);
-    if (begin.empty())
-      to.getBody()->getTerminator()->erase();
-    e.b.setInsertionPointToStart(to.getBody());
-    map(loop.getInductionVar(), to.getInductionVar());
-    mapResults(loop.getRegionIterArgs(), take(to.getRegionIterArgs()));
-    if (failed(lower(*loop.getBody())))
-      return failure();
-    SmallVector<Value> yielded;
-    append(yielded);
-    llvm::append_range(yielded,
-                       getAll(loop.getBody()->getTerminator()->getOperands()));
-    scf::YieldOp::create(e.b, e.loc, yielded);
-  }
-  mapResults(loop.getResults(), take(to.getResults()));
-  return success();
+void WorkgroupLowering::forget(scf::ForOp loop) {
+  for (auto [stages, place] : llvm::zip(plan.rings, places))
+    if (movesPlace(loop, stages))
+      place.previous = Value();
 }
 
 /// Whether a branch does nothing but go on in the ring.

@@ -16,15 +16,14 @@
 #include "compiler/Conversion/Hopper/TmaKernel.h"
 #include "compiler/Conversion/Hopper/TmaRing.h"
 #include "compiler/Conversion/Hopper/Wgmma.h"
+#include "compiler/Conversion/Workgroup/ProgramLowering.h"
 #include "compiler/Conversion/Workgroup/TensorMemory.h"
 #include "compiler/Conversion/Workgroup/WorkgroupPlan.h"
-
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace tessera {
 
 /// Writes the kernel of a program.
-class WorkgroupLowering {
+class WorkgroupLowering : ProgramLowering {
 public:
   WorkgroupLowering(WorkgroupPlan &plan, const TmaKernel &kernel,
                     mlir::OpBuilder &b, const DeviceOps &device);
@@ -45,11 +44,12 @@ private:
   llvm::LogicalResult emitRole(wg::RoleOp role, mlir::Value number);
   void prepareConsumer(mlir::Value firstRow);
   void prepareStatistics(dnn::ViewOp result);
-  llvm::LogicalResult lower(mlir::Block &block);
-  llvm::LogicalResult lower(mlir::Operation *op);
+  using ProgramLowering::lower;
+  Emitter &getEmitter() override { return e; }
+  llvm::LogicalResult lower(mlir::Operation *op) override;
+  void forget(mlir::scf::ForOp loop) override;
   llvm::FailureOr<llvm::SmallVector<mlir::Value *>>
   findCarried(mlir::scf::ForOp loop);
-  llvm::LogicalResult lowerLoop(mlir::scf::ForOp loop);
   llvm::LogicalResult lowerBranch(mlir::scf::IfOp branch);
   llvm::LogicalResult lowerRing(mlir::Operation *op, size_t number);
   void release(size_t number, mlir::Value stage);
@@ -71,16 +71,7 @@ private:
   void lowerAdd(wg::AddOp add);
   llvm::LogicalResult lowerResult(mlir::Operation *op);
   llvm::LogicalResult lowerCluster(mlir::Operation *op);
-  void clone(mlir::Operation *op);
 
-  mlir::Value get(mlir::Value source) { return getAll(source).front(); }
-  llvm::SmallVector<mlir::Value> getAll(mlir::Value source) {
-    return values.lookup(source);
-  }
-  void map(mlir::Value source, llvm::ArrayRef<mlir::Value> targets) {
-    values[source] = llvm::SmallVector<mlir::Value>(targets);
-  }
-  llvm::SmallVector<mlir::Value> getAll(mlir::ValueRange sources);
   llvm::SmallVector<mlir::Type> getTypes(mlir::TypeRange types);
   void mapResults(mlir::ValueRange results, mlir::ValueRange targets);
   /// The current stage of a role in those of `buffer`.
@@ -115,7 +106,6 @@ private:
   mlir::Value workgroup, thread, warp, rank;
   mlir::Value consumer;            ///< The warpgroup's number in its role.
   llvm::SmallVector<Place> places; ///< In each of the rings.
-  llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>> values;
   /// Of what has been split.
   llvm::DenseMap<mlir::Value, llvm::SmallVector<llvm::SmallVector<SplitPair>>>
       terms;

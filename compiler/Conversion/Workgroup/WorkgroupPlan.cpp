@@ -6,9 +6,8 @@
 #include "compiler/Conversion/Hopper/HaloOperand.h"
 #include "compiler/Conversion/Hopper/SlidingHalo.h"
 #include "compiler/Conversion/Hopper/StoreExtra.h"
+#include "compiler/Conversion/Workgroup/ProgramLowering.h"
 #include "compiler/Target/LaunchLds.h"
-
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace tessera;
@@ -42,9 +41,8 @@ static bool usesOwnValues(wg::ProgramOp program, Operation *op) {
 /// Beside ops of the dialect a program has loops, branches and arithmetic on
 /// i32. What an epilogue has is copied with it.
 static LogicalResult checkOps(wg::ProgramOp program) {
-  if (program.getTiles() && !parseSizeExpr(*program.getTiles()))
-    return program.emitOpError("needs an expression of sizes for its tiles, "
-                               "which looks like 'xd1.xd2.*.64.^'");
+  if (failed(checkSizes(program)))
+    return failure();
   WalkResult result = program.getBody().walk<WalkOrder::PreOrder>(
       [&](Operation *op) -> WalkResult {
         auto loop = dyn_cast<scf::ForOp>(op);
@@ -63,10 +61,6 @@ static LogicalResult checkOps(wg::ProgramOp program) {
             !(loop && loop.getInductionVar().getType().isInteger(32)))
           return op->emitOpError("is no op of a workgroup's program, which has "
                                  "scf.for, scf.if and arith on i32");
-        if (auto size = dyn_cast<wg::SizeOp>(op);
-            size && !parseSizeExpr(size.getExpression()))
-          return op->emitOpError("needs an expression of sizes, which looks "
-                                 "like 'xd1.xd2.*.64.^'");
         if (!usesOwnValues(program, op))
           return op->emitOpError("uses a value from outside of the program");
         return isa<wg::StoreOp>(op) ? WalkResult::skip()

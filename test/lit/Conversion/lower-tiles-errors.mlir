@@ -235,9 +235,9 @@ module attributes {dnn.target = "gfx942"} {
     %d = dnn.view %y <[1], [64, 14, 14], [256] :
            (g, n, p, q, k) -> (n, p, q, g * 256 + k)>
        : memref<64x14x14x256xf16> -> <1x12544x256xf16>
+    // expected-error@+1 {{needs 131072 bytes of LDS, but gfx942 has 65536}}
     dnn.for_each_tile [1, 49, 1] of [256, 256] {
     ^bb0(%g: index, %m: index, %n: index):
-      // expected-error@+1 {{needs 131072 bytes of LDS, but gfx942 has 65536}}
       %acc = dnn.pipeline reduce [3, 3, 256] step 64 buffers 2 copy registers
           sync barrier schedule pinned load {
       ^bb0(%k: index):

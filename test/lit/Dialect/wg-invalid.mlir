@@ -371,7 +371,7 @@ func.func @fetch_without_parts_before(%x: memref<66x32xf16>, %y: memref<64x64xf1
   ^bb0(%id: i32, %rank: i32):
     %s = wg.alloc : <2x64x32xf16, planes 256>
     %t = wg.tile %b[%id, %id] to %s taps 1 : <1x64x96xf16> -> <64x32xf16>, <2x64x32xf16, planes 256>
-    // expected-error@+1 {{needs [i, n] for a part of rows that taps share, with those before it}}
+    // expected-error@+1 {{needs [i, n] for a part of rows that taps share or of a whole reduction, with those before it}}
     %p = wg.fetch %t[%id] part [1, 2] : <64x32xf16> -> <64x32xf16>
   }
   return

@@ -51,9 +51,16 @@ TEST(Winograd, IsChosenForManyChannels) {
 }
 
 // Types of 16 bits have matrix instructions, or are computed as f32 is.
+// Products of pairs of halves have twice the rate, so that it takes more
+// channels.
 TEST(Winograd, LeavesHalvesToMatrixInstructions) {
-  EXPECT_EQ(choose(makeLayer(DataType::F16), "gfx1030"), "winograd-f4");
-  EXPECT_EQ(choose(makeLayer(DataType::F16), "gfx906"), "winograd-f4");
+  ConvProblem p = makeLayer(DataType::F16);
+  for (const char *chip : {"gfx1030", "gfx906"})
+    EXPECT_EQ(choose(p, chip), "igemm") << chip;
+  p.inChannels = p.outChannels = 512;
+  p.in = {28, 28};
+  for (const char *chip : {"gfx1030", "gfx906"})
+    EXPECT_EQ(choose(p, chip), "winograd-f4") << chip;
   EXPECT_FALSE(check(makeLayer(DataType::F16), "gfx942").isOk());
   EXPECT_FALSE(check(makeLayer(DataType::BF16), "gfx1100").isOk());
 }

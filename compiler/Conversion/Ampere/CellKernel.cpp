@@ -1,6 +1,5 @@
-//===- LowerAmpere.cpp - Tile programs with copy cp_async -----------------===//
+//===- CellKernel.cpp - What the kernels of cells have in common ----------===//
 
-#include "compiler/Conversion/Ampere/LowerAmpere.h"
 #include "compiler/Conversion/Ampere/CellKernel.h"
 #include "compiler/Conversion/Common/KernelFunction.h"
 #include "compiler/Conversion/Nvidia/SharedMemory.h"
@@ -27,14 +26,6 @@ Value CellKernel::getFirstElement(Value view) {
     return pointer;
   return LLVM::GEPOp::create(e.b, e.loc, pointer.getType(), e.b.getI8Type(),
                              pointer, e.constant(e.b.getI64IntegerAttr(bytes)));
-}
-
-Value CellKernel::getScalar(Value scalar) {
-  auto truncation = scalar.getDefiningOp<arith::TruncFOp>();
-  Value value = getArgument(truncation ? truncation.getIn() : scalar);
-  if (value.getType() == scalar.getType())
-    return value;
-  return arith::TruncFOp::create(e.b, e.loc, scalar.getType(), value);
 }
 
 void CellKernel::waitForCopies(int64_t groups) {
@@ -80,38 +71,4 @@ tessera::emitCellKernel(TileProgram &program, const DeviceOps &device,
   emitBody(kernel);
   gpu::ReturnOp::create(b, function.getLoc());
   return success();
-}
-
-/// What both kinds have in common: whole blocks of channels, and a store that
-/// is theirs.
-static LogicalResult checkProgram(TileProgram &program) {
-  const bool isF32 = program.loadM.getType().getElementType().isF32();
-  const StringRef instruction = program.mma.getInstruction();
-  if (isF32 ? instruction != "mma8_tf32" && instruction != kSplitCells
-            : instruction != "mma8")
-    return program.mma.emitOpError()
-           << "names '" << instruction
-           << "', but tiles that cp_async copies are multiplied by "
-           << (isF32 ? "'mma8_tf32' or 'mma8_bf16x6'" : "'mma8'");
-  if (program.store.getAtomic())
-    return program.store.emitOpError(
-        "adds atomically, but what cp_async copies is stored");
-  return success();
-}
-
-LogicalResult tessera::lowerAmpere(TileProgram &program,
-                                   const DeviceOps &device) {
-  const GpuTarget &target = device.getTarget();
-  if (target.matrixUnit != MatrixUnit::MmaSm80)
-    return program.pipeline.emitOpError()
-           << "has copy cp_async, but " << target.name
-           << " copies through registers or directly to LDS";
-  if (failed(checkProgram(program)))
-    return failure();
-  // A whole reduction is one of taps, a part of it one of pixels.
-  if (program.pipeline.getSplits())
-    return lowerCellWeights(program, device);
-  if (program.tiles.getRun())
-    return lowerCellRuns(program, device);
-  return lowerCellImages(program, device);
 }
