@@ -13,7 +13,7 @@ std::span<const Algorithm *const> tessera::getAlgorithms() {
       &getPacked(),       &getChannelsLast(), &getDepthwise(),
       &getToeplitz(),     &getWinograd(),     &getGeneralConv(),
       &getPool(),         &getPoolSplit(),    &getRowWiseMap(),
-      &getRows(),         &getRowWiseSplit(),
+      &getRows(),         &getRowWiseSplit(), &getRecurrent(),
   };
   return kAlgorithms;
 }

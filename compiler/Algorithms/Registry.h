@@ -20,6 +20,7 @@ const Algorithm &getWinograd();
 const Algorithm &getPool();
 const Algorithm &getPoolSplit();
 const Algorithm &getRowWiseMap();
+const Algorithm &getRecurrent();
 const Algorithm &getRows();
 const Algorithm &getRowWiseSplit();
 

@@ -9,6 +9,7 @@
 #include "compiler/Conversion/Common/PointMemory.h"
 #include "compiler/Conversion/Common/SizeArguments.h"
 #include "compiler/Conversion/Hopper/PointBoxes.h"
+#include "compiler/Conversion/Nvidia/PointClusters.h"
 #include "compiler/Conversion/Nvidia/SharedMemory.h"
 #include "compiler/Conversion/Nvidia/WarpMatrix.h"
 #include "compiler/Conversion/Passes.h"
@@ -190,15 +191,26 @@ void PointLowering::makePartition() {
       partition.blocks = dim;
 }
 
+/// Whether a bound is the same for all threads: made of constants and of sizes
+/// of tensors.
+static bool isForAll(Value bound) {
+  Operation *op = bound.getDefiningOp();
+  if (isa_and_present<arith::ConstantOp, memref::DimOp>(op))
+    return true;
+  return isa_and_present<arith::AddIOp, arith::SubIOp, arith::MulIOp,
+                         arith::DivUIOp>(op) &&
+         llvm::all_of(op->getOperands(),
+                      [](Value operand) { return isForAll(operand); });
+}
+
 /// Whether all threads run `op` in the points' body, as often: loops around it
-/// have constant bounds.
+/// have the same bounds for all.
 static bool isForAll(Operation *op, dnn::ForEachPointOp points) {
   for (Operation *parent = op->getParentOp(); parent != points;
        parent = parent->getParentOp()) {
     auto loop = dyn_cast<scf::ForOp>(parent);
-    if (!loop || !matchPattern(loop.getLowerBound(), m_Constant()) ||
-        !matchPattern(loop.getUpperBound(), m_Constant()) ||
-        !matchPattern(loop.getStep(), m_Constant()))
+    if (!loop || !isForAll(loop.getLowerBound()) ||
+        !isForAll(loop.getUpperBound()) || !isForAll(loop.getStep()))
       return false;
   }
   return true;
@@ -220,7 +232,8 @@ LogicalResult PointLowering::checkShared() {
     if (!isBarrier(op) || (isWhole && isForAll(op, points)))
       return WalkResult::advance();
     op->emitOpError("needs whole workgroups, and to be in no branch, nor "
-                    "in a loop whose bounds are not constant");
+                    "in a loop whose bounds are not made of constants and "
+                    "of sizes");
     return WalkResult::interrupt();
   });
   for (memref::AllocaOp shared : getShared()) {
@@ -488,6 +501,10 @@ LogicalResult PointLowering::run() {
   if (failed(found))
     return failure();
   boxes = std::move(*found);
+  const FailureOr<int64_t> cluster =
+      findCluster(points, device.getTarget(), partition.workgroups);
+  if (failed(cluster))
+    return failure();
   SmallVector<Type> lds;
   const bool isLargeShared = isLarge();
   if (!isLargeShared)
@@ -512,6 +529,7 @@ LogicalResult PointLowering::run() {
   Emitter e(b, function.getLoc(), &entry, device);
   if (isLargeShared)
     lowerLargeShared(e);
+  lowerCluster(e, kernel, *cluster);
   lowerShared(e);
   if (!boxes.isEmpty())
     boxes.emitFrame(e, kernel);

@@ -4,6 +4,7 @@
 #include "compiler/Frontend/ElementType.h"
 #include "compiler/Frontend/PoolFrontend.h"
 #include "compiler/Frontend/RowWise/RowWiseFormulas.h"
+#include "dialect/IR/Steps.h"
 #include "runtime/Base/RowWiseKind.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -125,7 +126,9 @@ static MemRefType getMemRefType(Builder &builder, const RowWiseProblem &p,
   for (auto [size, stride, natural] :
        llvm::zip(sizes, strides, packed.getStridesAndOffset().first))
     isPacked &= size == 1 || stride == natural;
-  if (isPacked)
+  // The stride of a packed type's last dimension of one element would forbid
+  // wider accesses along the units of steps.
+  if (isPacked && !hasSteps(p))
     return packed;
   return MemRefType::get(
       sizes, element, StridedLayoutAttr::get(builder.getContext(), 0, strides));
@@ -230,6 +233,19 @@ private:
         getTensors(RowRole::Input), getTensors(RowRole::RowOutput),
         getTensors(RowRole::Output), scalars,
         static_cast<unsigned>(formulas.reductions.size()));
+    if (hasSteps(problem))
+      setSteps();
+  }
+
+  void setSteps() {
+    op->setAttr(dnn::kStepsAttrName,
+                builder.getArrayAttr(llvm::map_to_vector(
+                    formulas.carried,
+                    [&](const SmallVector<int64_t> &numbers) -> Attribute {
+                      return builder.getDenseI64ArrayAttr(numbers);
+                    })));
+    if (problem.mode & kDescendingSteps)
+      op->setAttr(dnn::kDescendingAttrName, builder.getUnitAttr());
   }
 
   /// Builds a region: its block with the arguments, and the values that

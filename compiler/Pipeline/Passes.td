@@ -16,7 +16,7 @@ def VerifyStage : Pass<"dnn-verify-stage", "::mlir::ModuleOp"> {
     | stage   | dialects besides builtin                                    |
     |---------|-------------------------------------------------------------|
     | `dnn`   | dnn (primitives only), func; in the regions of primitives arith, math; `arith.truncf` |
-    | `tiled` | dnn without primitives, func, arith, math, memref, nvgpu, scf, vector; `gpu.barrier`, `gpu.shuffle` |
+    | `tiled` | dnn without primitives, func, arith, math, memref, amdgpu, nvgpu, scf, vector; `gpu.barrier`, `gpu.shuffle` |
     | `workgroup` | as `tiled`, and wg |
     | `gpu`   | gpu, amdgpu, rocdl, nvvm, arith, math, memref, scf, vector, llvm |
 

@@ -20,12 +20,12 @@ using tessera::Stage;
 /// The dialects of a stage; Passes.td documents the same table.
 static ArrayRef<StringRef> getDialects(Stage stage) {
   static constexpr StringRef kDnn[] = {"builtin", "dnn", "func"};
-  static constexpr StringRef kTiled[] = {"builtin", "dnn",  "func",
-                                         "arith",   "math", "memref",
-                                         "nvgpu",   "scf",  "vector"};
+  static constexpr StringRef kTiled[] = {"builtin", "dnn",    "func",  "arith",
+                                         "math",    "memref", "nvgpu", "scf",
+                                         "vector",  "amdgpu"};
   static constexpr StringRef kWorkgroup[] = {
-      "builtin", "dnn",   "func", "arith",  "math",
-      "memref",  "nvgpu", "scf",  "vector", "wg"};
+      "builtin", "dnn", "func",   "arith",  "math", "memref",
+      "nvgpu",   "scf", "vector", "amdgpu", "wg"};
   static constexpr StringRef kGpu[] = {"builtin", "gpu",    "amdgpu", "rocdl",
                                        "nvvm",    "arith",  "math",   "memref",
                                        "scf",     "vector", "llvm"};

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/IR/Dnn.h"
+#include "dialect/IR/Steps.h"
 #include "dialect/IR/TensorMemory.h"
 
 #include "mlir/IR/Builders.h"
@@ -319,9 +320,11 @@ static LogicalResult verifyTensors(RowWiseOp op) {
          llvm::zip(cast<MemRefType>(type).getShape(), op.getLengths()))
       if (size != 1 && size != length) /*rowwise_c4*/
         return getShapeError("inputs of size 1 or the size", type);
+  const bool hasSteps = op->hasAttr(kStepsAttrName);
   for (Type type : op.getRowOutputs().getTypes())
     for (auto [dim, size] : llvm::enumerate(cast<MemRefType>(type).getShape()))
-      if (size != (op.isReduced(dim) ? 1 : op.getLengths()[dim])) /*rowwise_c5*/
+      if (size != (op.isReduced(dim) ? 1 : op.getLengths()[dim]) &&
+          !(hasSteps && dim == 0 && size == 1)) /*rowwise_c5*/
         return getShapeError("row outputs of size 1 where the space is reduced "
                              "and else the size",
                              type);
@@ -439,8 +442,71 @@ static LogicalResult verifyBodies(RowWiseOp op) {
   return success();
 }
 
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+std::optional<SmallVector<Carried>> tessera::dnn::getCarried(RowWiseOp op) {
+  auto list = op->getAttrOfType<ArrayAttr>(kStepsAttrName);
+  if (!list)
+    return std::nullopt;
+  SmallVector<Carried> carried;
+  for (auto numbers : list.getAsRange<DenseI64ArrayAttr>())
+    carried.push_back(
+        {numbers[0], llvm::to_vector(llvm::drop_begin(numbers.asArrayRef()))});
+  return carried;
+}
+
+/// Whether the row outputs, one behind the other along the reduced dimension,
+/// can be the input of the next step.
+static bool canCarry(RowWiseOp op, ArrayRef<int64_t> numbers) {
+  auto isBelow = [](int64_t number, size_t count) {
+    return number >= 0 && number < static_cast<int64_t>(count);
+  };
+  if (numbers.size() < 2 || !isBelow(numbers[0], op.getInputs().size()))
+    return false;
+  auto input = cast<MemRefType>(op.getInputs()[numbers[0]].getType());
+  int64_t elements = 0;
+  for (int64_t number : numbers.drop_front()) {
+    if (!isBelow(number, op.getRowOutputs().size()))
+      return false;
+    auto output = cast<MemRefType>(op.getRowOutputs()[number].getType());
+    if (output.getElementType() != input.getElementType())
+      return false;
+    elements += output.getDimSize(2);
+  }
+  if (input.getDimSize(0) != 1 && op.getLengths()[0] != 1)
+    return false;
+  return op.isOnePerRow(input)
+             ? numbers.size() == 2
+             : input.getDimSize(2) == 1 && input.getDimSize(3) == elements;
+}
+
+/// Checks rowwise_c19: steps are rows of the space [steps, sequences, units,
+/// elements], of which the last dimension is reduced.
+static LogicalResult verifySteps(RowWiseOp op) {
+  Attribute attr = op->getAttr(kStepsAttrName);
+  if (!attr)
+    return success();
+  auto list = dyn_cast<ArrayAttr>(attr);
+  const bool isSpace = op.getLengths().size() == 4 &&
+                       op.getReduced() == ArrayRef<int64_t>{3} && !op.hasMap();
+  if (!list || !isSpace || !llvm::all_of(list, [&](Attribute each) {
+        auto numbers = dyn_cast<DenseI64ArrayAttr>(each);
+        return numbers && canCarry(op, numbers.asArrayRef());
+      })) /*rowwise_c19*/
+    return op.emitOpError()
+           << "needs a space of steps, sequences, units and elements, of which "
+              "the last are reduced, no map, and in '"
+           << kStepsAttrName
+           << "' arrays of an input and of the row outputs that it is in the "
+              "next step";
+  return success();
+}
+
 LogicalResult RowWiseOp::verify() {
-  if (failed(verifySpace(*this)) || failed(verifyTensors(*this)))
+  if (failed(verifySpace(*this)) || failed(verifyTensors(*this)) ||
+      failed(verifySteps(*this)))
     return failure();
   return verifyBodies(*this);
 }

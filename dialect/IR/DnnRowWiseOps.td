@@ -67,7 +67,7 @@ def RowWiseOp : Dnn_Op<"row_wise",
   }];
 
   let arguments = (ins
-    DenseI64ArrayAttr:$lengths /*rowwise_c1*/,
+    DenseI64ArrayAttr:$lengths /*rowwise_c1, rowwise_c19*/,
     DenseI64ArrayAttr:$reduced /*rowwise_c2, rowwise_c18*/,
     Dnn_ReduceKindLists:$kinds /*rowwise_c12*/,
     Variadic<AnyMemRef>:$inputs /*rowwise_c3, rowwise_c4, rowwise_c7, rowwise_c9*/,

@@ -57,9 +57,28 @@ double RowShape::getUnitRoundoff() const {
 // Rows
 //===----------------------------------------------------------------------===//
 
+double Row::getCarried(const CarriedTensors &carried, RowDims at) const {
+  constexpr int kTime = 0, kUnit = 2, kElement = 3;
+  // Tensor 0 is the state, of which all units take all elements.
+  const int64_t units = shape.lengths[kUnit];
+  const int64_t position = carried.input == 0 ? at[kElement] : at[kUnit];
+  const RowOperand &operand = shape.tensors[carried.outputs[position / units]];
+  if (operand.strides[kTime] == 0)
+    return std::nan("");
+  at[kTime] += shape.mode & kDescendingBit ? 1 : -1;
+  at[kUnit] = position % units;
+  at[kElement] = 0;
+  return loadElement(operand.type, operand.data, operand.getOffset(at));
+}
+
 double Row::get(int tensor, int64_t element) const {
   const RowOperand &operand = shape.tensors[tensor];
   assert(operand.role == RowRole::Input && "outputs have no values yet");
+  const RowDims at = shape.getCoords(number, element);
+  const int64_t first = shape.mode & kDescendingBit ? shape.lengths[0] - 1 : 0;
+  for (const CarriedTensors &carried : findCarried(shape.operation, shape.mode))
+    if (carried.input == tensor && at[0] != first)
+      return getCarried(carried, at);
   return loadElement(operand.type, operand.data,
                      operand.getOffset(shape.getCoords(number, element)));
 }

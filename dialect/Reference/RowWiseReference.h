@@ -60,6 +60,22 @@ struct RowShape {
   double getUnitRoundoff() const;
 };
 
+/// Bits of the mode of a whole step of a recurrent network: dimension 0 of the
+/// space is the steps, and the first one is the last along it.
+inline constexpr uint32_t kAllStepsBit = 8, kDescendingBit = 16;
+
+/// An input that is, from the second step on, what the step before it has
+/// written: one output, or several that lie one behind the other.
+struct CarriedTensors {
+  int input;
+  std::vector<int> outputs;
+};
+
+/// What steps hand on, by the numbers of tensors; empty unless the problem has
+/// steps.
+std::vector<CarriedTensors> findCarried(std::string_view operation,
+                                        uint32_t mode);
+
 /// What one output should hold.
 struct RowExpected {
   int tensor = 0;
@@ -80,7 +96,9 @@ public:
     return shape.tensors[tensor];
   }
   double getScalar(int scalar) const { return shape.scalars[scalar]; }
-  /// Returns element `element` of the row of an input.
+  /// Returns element `element` of the row of an input. Where that is what the
+  /// step before has written, it is what that step's outputs hold, which are a
+  /// kernel's results; NaN if they hold only the last step's.
   double get(int tensor, int64_t element = 0) const;
   /// Returns the number of an element in the space, with the last dimension
   /// fastest.
@@ -90,6 +108,8 @@ public:
   void set(int tensor, Approx value) { set(tensor, 0, value); }
 
 private:
+  double getCarried(const CarriedTensors &carried, RowDims at) const;
+
   friend std::vector<RowExpected> evaluateRows(const RowShape &,
                                                const std::vector<int64_t> &);
   const RowShape &shape;

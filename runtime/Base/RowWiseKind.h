@@ -18,6 +18,14 @@ enum class RowWiseKind : uint8_t {
 #include "runtime/Base/RowWiseKind.def"
 };
 
+/// Bits of the mode of a whole step of a recurrent network: the launch makes
+/// all steps, which are dimension 0 of the space; and the first step is the
+/// last one along it.
+inline constexpr uint32_t kAllSteps = 8, kDescendingSteps = 16;
+
+/// Whether the problem has the steps of a recurrent network in its space.
+bool hasSteps(const RowWiseProblem &problem);
+
 } // namespace tessera
 
 #endif // TESSERA_RUNTIME_BASE_ROWWISEKIND_H

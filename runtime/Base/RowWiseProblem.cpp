@@ -47,6 +47,20 @@ bool tessera::numbersElements(const RowWiseProblem &problem) {
   }
 }
 
+bool tessera::hasSteps(const RowWiseProblem &problem) {
+  switch (problem.op) {
+  case RowWiseKind::RnnStep:
+  case RowWiseKind::RnnStepBackward:
+  case RowWiseKind::LstmStep:
+  case RowWiseKind::LstmStepBackward:
+  case RowWiseKind::GruStep:
+  case RowWiseKind::GruStepBackward:
+    return problem.mode & kAllSteps;
+  default:
+    return false;
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Rules
 //===----------------------------------------------------------------------===//
@@ -68,6 +82,10 @@ static Status verifySpace(const RowWiseProblem &p) {
       return invalidArgument("the space has more elements than 64 bits can "
                              "count");
   }
+  if (hasSteps(p) && (p.rank != 4 || p.reduced != 1u << 3))
+    return invalidArgument("steps of a recurrent network need a space of "
+                           "steps, sequences, units and elements, of which the "
+                           "last are reduced");
   if (p.reduced >> p.rank)
     return invalidArgument("a dimension is reduced that the space lacks");
   if (p.getRowLength() > INT32_MAX)
@@ -81,7 +99,9 @@ static Status verifySpace(const RowWiseProblem &p) {
 static std::vector<StridedDim> getOwnDims(const RowWiseProblem &p,
                                           const RowTensor &tensor) {
   std::vector<StridedDim> dims;
-  for (int dim = 0; dim < p.rank; ++dim)
+  // Where nothing lies between steps, the last one's elements remain.
+  const bool keepsLast = hasSteps(p) && tensor.strides[0] == 0;
+  for (int dim = keepsLast ? 1 : 0; dim < p.rank; ++dim)
     if (!(tensor.role == RowRole::RowOutput && p.isReduced(dim)))
       dims.push_back({p.lengths[dim], tensor.strides[dim]});
   return dims;
@@ -228,6 +248,8 @@ static void mergeNeighbours(std::vector<Dim> &dims) {
 }
 
 RowWiseProblem RowWiseProblem::canonicalize() const {
+  if (hasSteps(*this)) // Each dimension has a meaning.
+    return *this;
   std::vector<Dim> dims = getDims(*this);
   if (!numbersElements(*this))
     sortByStrides(dims, tensorCount);

@@ -12,10 +12,10 @@ namespace tessera {
 
 /// The algorithms of compiler/Algorithms/Registry.cpp, for a process that has
 /// not loaded the compiler and must tell a tile from a mistake.
-inline constexpr std::array<std::string_view, 14> kAlgorithmNames = {
-    "igemm",     "stem",     "groups",   "packed",  "nhwc",
-    "depthwise", "toeplitz", "winograd", "general", "pool",
-    "poolsplit", "map",      "rowwise",  "rowsplit"};
+inline constexpr std::array<std::string_view, 15> kAlgorithmNames = {
+    "igemm",     "stem",     "groups",   "packed",   "nhwc",
+    "depthwise", "toeplitz", "winograd", "general",  "pool",
+    "poolsplit", "map",      "rowwise",  "rowsplit", "steps"};
 
 /// The tile that TESSERA_TILE names, if its algorithm exists. The compiler
 /// passes a null `report`, because the process that it works for has already

@@ -569,8 +569,12 @@ std::span<const RowWiseRecipe> tessera::getRowRecipes() {
 
 static bool follows(const RowWiseProblem &problem,
                     const RowWiseRecipe &recipe) {
+  // Those of all steps have the tensors of one.
+  const uint32_t mode = hasSteps(problem)
+                            ? problem.mode & ~(kAllSteps | kDescendingSteps)
+                            : problem.mode;
   return problem.op == recipe.op &&
-         std::ranges::find(recipe.modes, problem.mode) != recipe.modes.end() &&
+         std::ranges::find(recipe.modes, mode) != recipe.modes.end() &&
          std::ranges::equal(problem.getTensors(), recipe.tensors, {},
                             &RowTensor::role, &Tensor::role);
 }

@@ -57,8 +57,8 @@ CHIPS = {
     "gfx90a": (0.94, _MFMA, _MFMA),
     "gfx942": (0.90, _MFMA, _MFMA),
     "gfx950": (0.84, "igemm-m256n256k64-w2x4-d2-mfma32", _MFMA),
-    "gfx1030": (None, "igemm-m64n32k32-w2x2-b2-fma",
-                "igemm-m64n32k32-w2x2-b2-fma"),
+    "gfx1030": (None, "igemm-m128n128k16-w4x2-b2-fma",
+                "igemm-m128n128k16-w4x2-b2-fma"),
     "gfx1100": (0.90, _WMMA, _WMMA),
     "gfx1201": (0.88, _WMMA, _WMMA),
 }

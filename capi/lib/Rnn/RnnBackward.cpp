@@ -99,14 +99,17 @@ ApiResult RnnExecution::backwardData(const void *dy, const void *w, void *dx,
   RnnMatrix dOutput =
       seqs.isPacked ? getRows(dy, net.getOutput()) : pack(dy, space.output);
   const int64_t steps = seqs.getSteps();
+  const bool isAtOnce = canBackwardAtOnce();
   for (int64_t layer = net.layers; layer-- > 0 && launcher.isOk();) {
     for (int64_t direction = 0; direction < net.directions; ++direction) {
-      Pass pass{layer, direction, {}, {}};
+      Pass pass{layer, direction, {}, {}, {}, {}};
       pass.hidden =
           beginState(pass, dFinal.hidden, dInitial.hidden, space.hidden);
       if (net.isLstm())
         pass.cell = beginState(pass, dFinal.cell, dInitial.cell, space.cell);
-      if (task.fusesSteps(kMostFusedGradients))
+      if (isAtOnce)
+        backwardRuns(pass, dOutput);
+      else if (task.fusesSteps(kMostFusedGradients))
         backwardFused(pass, dOutput);
       else
         for (int64_t i = steps; i-- > 0;)

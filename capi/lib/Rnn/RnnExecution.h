@@ -7,7 +7,8 @@
 // both (RnnFused.cpp). A running state has a row for each
 // sequence, the longest first, so that a step works on the first rows of it and
 // the rows of sequences that have ended, or that a backward direction has not
-// begun, keep their state.
+// begun, keep their state. Small networks make all steps in one launch
+// (RnnAtOnce.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -60,6 +61,8 @@ private:
   struct Pass {
     int64_t layer, direction;
     RnnMatrix hidden, cell;
+    /// The states before the first step, if those are not in place yet.
+    RnnMatrix firstHidden, firstCell;
   };
 
   /// `bias` has the columns of `gates`, or is null.
@@ -67,9 +70,9 @@ private:
                     const RnnMatrix &gates, const void *bias);
   void addInput(const RnnMatrix &input, const RnnMatrix &gates,
                 const void *bias);
-  /// All steps of a direction.
+  /// All steps of a direction; in one launch if `isAtOnce`.
   void forwardPass(const Pass &pass, const RnnMatrix &gates,
-                   const RnnMatrix &output);
+                   const RnnMatrix &output, bool isAtOnce);
   void forwardStep(const Pass &pass, int64_t step, const RnnMatrix &gates,
                    const RnnMatrix &output);
   void forwardGates(const Pass &pass, int64_t step, const RnnMatrix &sums,
@@ -80,6 +83,22 @@ private:
   void multiplyGradients(const Pass &pass, int64_t step);
   void backwardInput(int64_t layer, const RnnMatrix &dInput);
   void weightGradients(int64_t layer, const RnnMatrix &input);
+
+  // All steps in one launch.
+  bool makesAtOnce() const;
+  RowWiseCall forwardAtOnce(const Pass &pass, int64_t first, int64_t count,
+                            const RnnMatrix &state, const RnnMatrix &gates,
+                            const RnnMatrix &output);
+  void forwardRun(const Pass &pass, int64_t first, int64_t count,
+                  const RnnMatrix &gates, const RnnMatrix &output);
+  bool canForwardAtOnce();
+  RowWiseCall backwardAtOnce(const Pass &pass, int64_t first, int64_t count,
+                             const RnnMatrix &dOutput);
+  void backwardRuns(const Pass &pass, const RnnMatrix &dOutput);
+  bool canBackwardAtOnce();
+  /// The steps of a pass in pieces of one batch: the first of each, in the
+  /// order in which the pass comes to them, and their number.
+  std::vector<std::pair<int64_t, int64_t>> getPieces(const Pass &pass) const;
 
   // Steps in one launch each.
   void addBiases(int64_t layer);
@@ -114,6 +133,10 @@ private:
   /// order of the network, else in `own`. A null initial state is zero.
   RnnMatrix beginState(const Pass &pass, const void *initial, const void *final,
                        const RnnMatrix &own);
+  /// The same without a copy, where all steps are one launch: `first` is where
+  /// the initial state is.
+  RnnMatrix placeState(const Pass &pass, const void *initial, const void *final,
+                       const RnnMatrix &own, RnnMatrix &first);
   void endState(const Pass &pass, const RnnMatrix &state, const void *final);
   RnnMatrix getState(const Pass &pass, const void *states) const;
 

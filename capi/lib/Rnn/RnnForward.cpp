@@ -110,7 +110,12 @@ void RnnExecution::forwardStep(const Pass &pass, int64_t step,
 }
 
 void RnnExecution::forwardPass(const Pass &pass, const RnnMatrix &gates,
-                               const RnnMatrix &output) {
+                               const RnnMatrix &output, bool isAtOnce) {
+  if (isAtOnce) {
+    for (auto [first, count] : getPieces(pass))
+      forwardRun(pass, first, count, gates, output);
+    return;
+  }
   if (task.fusesSteps(kMostFusedProducts))
     return forwardFused(pass, gates, output);
   for (int64_t i = 0; i < seqs.getSteps(); ++i)
@@ -125,23 +130,32 @@ ApiResult RnnExecution::forward(const void *x, const void *w, void *y,
       seqs.isPacked ? getRows(x, net.input) : pack(x, space.input);
   const RnnMatrix last =
       seqs.isPacked ? getRows(y, net.getOutput()) : space.output;
+  const bool isAtOnce = canForwardAtOnce();
   for (int64_t layer = 0; layer < net.layers && launcher.isOk(); ++layer) {
     const RnnMatrix gates =
         isTraining ? reserve.layers[layer].gates : space.gates[0];
     const RnnMatrix output = getOutput(layer, last);
     const void *bias = getBias(net.getInputBias(layer));
-    if (task.fusesSteps(kMostFusedProducts)) {
+    if (isAtOnce || task.fusesSteps(kMostFusedProducts)) {
       addBiases(layer);
       bias = net.hasBias ? space.bias.data : nullptr;
     }
     forwardInput(layer, input, gates, bias);
     for (int64_t direction = 0; direction < net.directions; ++direction) {
-      Pass pass{layer, direction, {}, {}};
-      pass.hidden =
-          beginState(pass, initial.hidden, final.hidden, space.hidden);
-      if (net.isLstm())
-        pass.cell = beginState(pass, initial.cell, final.cell, space.cell);
-      forwardPass(pass, gates, output);
+      Pass pass{layer, direction, {}, {}, {}, {}};
+      if (isAtOnce) {
+        pass.hidden = placeState(pass, initial.hidden, final.hidden,
+                                 space.hidden, pass.firstHidden);
+        if (net.isLstm())
+          pass.cell = placeState(pass, initial.cell, final.cell, space.cell,
+                                 pass.firstCell);
+      } else {
+        pass.hidden =
+            beginState(pass, initial.hidden, final.hidden, space.hidden);
+        if (net.isLstm())
+          pass.cell = beginState(pass, initial.cell, final.cell, space.cell);
+      }
+      forwardPass(pass, gates, output, isAtOnce);
       endState(pass, pass.hidden, final.hidden);
       if (net.isLstm())
         endState(pass, pass.cell, final.cell);

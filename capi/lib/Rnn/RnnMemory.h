@@ -26,6 +26,10 @@ inline constexpr int64_t kMostFusedBytes = int64_t(16) << 20;
 inline constexpr int64_t kMostFusedProducts = int64_t(16) << 20;
 inline constexpr int64_t kMostFusedGradients = int64_t(2) << 20;
 
+/// All steps of one batch are one launch where a kernel can do that and so many
+/// steps have one batch on average: it loads the weights once.
+inline constexpr int64_t kFewestAtOnce = 4;
+
 /// The sizes that decide where things are. Plain data.
 struct RnnExtent {
   int64_t rows = 0;

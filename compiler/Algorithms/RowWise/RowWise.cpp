@@ -11,6 +11,7 @@
 #include "compiler/Algorithms/Registry.h"
 #include "compiler/Algorithms/RowWise/RowGroup.h"
 #include "compiler/Algorithms/RowWise/RowWiseModel.h"
+#include "runtime/Base/RowWiseKind.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -36,6 +37,8 @@ Status Rows::check(const Problem &problem, const GpuTarget &) const {
   const RowWiseProblem *rows = sample.getRows();
   if (!rows)
     return notSupported("solves row-wise operations only");
+  if (hasSteps(*rows))
+    return notSupported("makes one step of a recurrent network only");
   if (rows->getRowLength() == 1)
     return notSupported("solves operations whose rows have more than one "
                         "element");

@@ -10,6 +10,7 @@
 #include "compiler/Algorithms/Registry.h"
 #include "compiler/Algorithms/RowWise/RowWiseModel.h"
 #include "compiler/Algorithms/RowWise/RowWiseProgram.h"
+#include "runtime/Base/RowWiseKind.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -35,6 +36,8 @@ Status RowWiseMap::check(const Problem &problem, const GpuTarget &) const {
   const RowWiseProblem *rows = sample.getRows();
   if (!rows)
     return notSupported("solves row-wise operations only");
+  if (hasSteps(*rows))
+    return notSupported("makes one step of a recurrent network only");
   if (rows->getRowLength() > 1)
     return notSupported("solves operations whose rows have one element");
   return checkRowWiseReach(RowWiseGeometry(*rows));

@@ -12,6 +12,7 @@
 #include "compiler/Algorithms/RowWise/RowGroup.h"
 #include "compiler/Algorithms/RowWise/RowWiseModel.h"
 #include "compiler/Algorithms/RowWise/RowWiseWorkspace.h"
+#include "runtime/Base/RowWiseKind.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/MathExtras.h"
@@ -200,6 +201,8 @@ Status RowWiseSplit::check(const Problem &problem,
   const RowWiseProblem *rows = problem.getRows();
   if (!rows)
     return notSupported("solves row-wise operations only");
+  if (hasSteps(*rows))
+    return notSupported("makes one step of a recurrent network only");
   constexpr int64_t kShort = 4096;
   if (rows->getRowLength() < kShort)
     return notSupported("splits rows of at least 4096 elements");

@@ -1,6 +1,7 @@
 //===- RowWiseTile.cpp - Prints and parses tiles of row-wise operations ---===//
 
 #include "compiler/Algorithms/RowWise/RowWiseTile.h"
+#include "dialect/IR/Steps.h"
 
 #include "runtime/Base/TextScanner.h"
 #include "llvm/ADT/STLExtras.h"
@@ -106,6 +107,9 @@ FailureOr<RowWiseTile> tessera::readRowWiseTile(Operation *primitive,
   if (!op)
     return primitive->emitOpError("has no rows, but tile '")
            << config.toText() << "' is for them";
+  if (op->hasAttr(dnn::kStepsAttrName))
+    return op.emitOpError("has steps that wait for each other, but tile '")
+           << config.toText() << "' makes one step of a recurrent network only";
   ErrorOr<RowWiseTile> tile = parseRowWiseTile(config);
   if (!tile)
     return op.emitOpError() << tile.getStatus().getMessage();

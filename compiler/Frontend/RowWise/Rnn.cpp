@@ -58,6 +58,11 @@ static Values toTensors(RowRegion &r, int first, ArrayRef<Value> values) {
   return results;
 }
 
+/// The mode without what it says of a launch of all steps.
+static uint32_t getStepMode(const RowWiseProblem &p) {
+  return hasSteps(p) ? p.mode & ~(kAllSteps | kDescendingSteps) : p.mode;
+}
+
 /// Activation of a vanilla network: bit 0 of the mode.
 static Activation getVanillaActivation(const RowWiseProblem &p) {
   return p.mode & 1 ? Activation::Tanh : Activation::Relu;
@@ -164,14 +169,14 @@ static Values buildGruBackward(RowRegion &r) {
 
 static RegionFormula getVanillaStep(const RowWiseProblem &p) {
   return [activation = getVanillaActivation(p),
-          keeps = p.mode >= 2](RowRegion &r) -> Values {
+          keeps = getStepMode(p) >= 2](RowRegion &r) -> Values {
     Value h = activate(r, activation, r.add(r.get(2), r.result(0)));
     return toTensors(r, 3, keeps ? Values{h, h} : Values{h});
   };
 }
 
 static RegionFormula getVanillaStepBackward(const RowWiseProblem &p) {
-  return [isTanh = p.mode == 1](RowRegion &r) -> Values {
+  return [isTanh = getStepMode(p) == 1](RowRegion &r) -> Values {
     Value y = r.get(2), dh = r.add(r.get(3), r.result(0));
     return toTensors(r, 4,
                      {isTanh ? mulTanhSlope(r, dh, y)
@@ -180,7 +185,7 @@ static RegionFormula getVanillaStepBackward(const RowWiseProblem &p) {
 }
 
 static RegionFormula getLstmStep(const RowWiseProblem &p) {
-  return [keeps = p.mode == 1](RowRegion &r) -> Values {
+  return [keeps = getStepMode(p) == 1](RowRegion &r) -> Values {
     Values sums;
     for (int gate = 0; gate < 4; ++gate)
       sums.push_back(r.add(r.get(5 + gate), r.result(gate)));
@@ -196,7 +201,7 @@ static Values buildLstmStepBackward(RowRegion &r) {
 }
 
 static RegionFormula getGruStep(const RowWiseProblem &p) {
-  return [keeps = p.mode == 1](RowRegion &r) -> Values {
+  return [keeps = getStepMode(p) == 1](RowRegion &r) -> Values {
     Value product = r.add(r.result(2), r.get(7));
     const Values all =
         buildGru(r, 4, {r.result(0), r.result(1), product}, r.get(8));
@@ -225,16 +230,22 @@ static ErrorOr<RowWiseFormulas> make(const RowWiseProblem &p, uint32_t modes,
   return formulas;
 }
 
+using Carried = SmallVector<SmallVector<int64_t>>;
+
 /// The same for a whole step, which reduces the products of tensor 0 with each
-/// of the `count` next ones.
-static ErrorOr<RowWiseFormulas> makeStep(const RowWiseProblem &p,
-                                         uint32_t modes, int count,
-                                         std::string_view roles,
-                                         RegionFormula row) {
+/// of the `count` next ones, and for a launch of all steps, which hand on what
+/// `carried` says.
+static ErrorOr<RowWiseFormulas> makeStep(RowWiseProblem p, uint32_t modes,
+                                         int count, std::string_view roles,
+                                         RegionFormula row, Carried carried) {
+  const bool isAll = hasSteps(p);
+  p.mode = getStepMode(p);
   ErrorOr<RowWiseFormulas> formulas = make(p, modes, roles, nullptr);
   if (formulas) {
     formulas->reductions.push_back(reduceProducts(0, count));
     formulas->row = std::move(row);
+    if (isAll)
+      formulas->carried = std::move(carried);
   }
   return formulas;
 }
@@ -256,18 +267,25 @@ ErrorOr<RowWiseFormulas> tessera::getRnnFormulas(const RowWiseProblem &p) {
   case RowWiseKind::GruBackward:
     return make(p, 1, "iiiiiiiooooooo", buildGruBackward);
   case RowWiseKind::RnnStep:
-    return makeStep(p, 4, 1, p.mode < 2 ? "iiir" : "iiirr", getVanillaStep(p));
+    return makeStep(p, 4, 1, getStepMode(p) < 2 ? "iiir" : "iiirr",
+                    getVanillaStep(p), {{0, 0}});
   case RowWiseKind::RnnStepBackward:
-    return makeStep(p, 2, 1, "iiiir", getVanillaStepBackward(p));
+    return makeStep(p, 2, 1, "iiiir", getVanillaStepBackward(p), {{0, 0}});
   case RowWiseKind::LstmStep:
-    return makeStep(p, 2, 4, p.mode == 0 ? "iiiiiiiiiirr" : "iiiiiiiiiirrrrrr",
-                    getLstmStep(p));
+    return getStepMode(p) == 0 ? makeStep(p, 2, 4, "iiiiiiiiiirr",
+                                          getLstmStep(p), {{0, 1}, {9, 0}})
+                               : makeStep(p, 2, 4, "iiiiiiiiiirrrrrr",
+                                          getLstmStep(p), {{0, 5}, {9, 4}});
   case RowWiseKind::LstmStepBackward:
-    return makeStep(p, 1, 1, "iiiiiiiiirrrrr", buildLstmStepBackward);
+    return makeStep(p, 1, 1, "iiiiiiiiirrrrr", buildLstmStepBackward,
+                    {{0, 0, 1, 2, 3}, {8, 4}});
   case RowWiseKind::GruStep:
-    return makeStep(p, 2, 3, p.mode == 0 ? "iiiiiiiiir" : "iiiiiiiiirrrrr",
-                    getGruStep(p));
+    return getStepMode(p) == 0 ? makeStep(p, 2, 3, "iiiiiiiiir", getGruStep(p),
+                                          {{0, 0}, {8, 0}})
+                               : makeStep(p, 2, 3, "iiiiiiiiirrrrr",
+                                          getGruStep(p), {{0, 4}, {8, 4}});
   default:
-    return makeStep(p, 1, 1, "iiiiiiiiirrrrrrr", buildGruStepBackward);
+    return makeStep(p, 1, 1, "iiiiiiiiirrrrrrr", buildGruStepBackward,
+                    {{0, 3, 4, 5}, {8, 6}});
   }
 }

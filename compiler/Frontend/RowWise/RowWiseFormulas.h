@@ -78,6 +78,10 @@ struct RowWiseFormulas {
   llvm::SmallVector<RowReduction> reductions;
   RegionFormula row;
   RegionFormula map;
+  /// Of a launch that makes all steps of a recurrent network: what each hands
+  /// on, an input and the row outputs that take its place, by their numbers
+  /// among inputs and among row outputs.
+  llvm::SmallVector<llvm::SmallVector<int64_t>> carried;
 };
 
 /// Fails with InvalidArgument unless the roles of the problem's tensors are

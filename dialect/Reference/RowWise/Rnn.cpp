@@ -133,13 +133,38 @@ void tessera::reference::evaluateGruBackward(Row &row) {
 // Whole steps: tensor 0 is multiplied by the next ones, element by element
 //===----------------------------------------------------------------------===//
 
+/// The mode without what it says of a launch of all steps.
+static uint32_t getStepMode(const Row &row) { return row.getMode() & 7; }
+
+std::vector<CarriedTensors>
+tessera::reference::findCarried(std::string_view operation, uint32_t mode) {
+  const bool keeps = mode & 7;
+  if (!(mode & kAllStepsBit))
+    return {};
+  if (operation == "rnn_step")
+    return {{0, {3}}};
+  if (operation == "rnn_step_bwd")
+    return {{0, {4}}};
+  if (operation == "lstm_step")
+    return keeps ? std::vector<CarriedTensors>{{0, {15}}, {9, {14}}}
+                 : std::vector<CarriedTensors>{{0, {11}}, {9, {10}}};
+  if (operation == "lstm_step_bwd")
+    return {{0, {9, 10, 11, 12}}, {8, {13}}};
+  if (operation == "gru_step")
+    return keeps ? std::vector<CarriedTensors>{{0, {13}}, {8, {13}}}
+                 : std::vector<CarriedTensors>{{0, {9}}, {8, {9}}};
+  if (operation == "gru_step_bwd")
+    return {{0, {12, 13, 14}}, {8, {15}}};
+  return {};
+}
+
 /// The tensors are h, weights, the product with the input, the new h, and in
 /// modes 2 and 3 the same to keep.
 void tessera::reference::evaluateRnnStep(Row &row) {
   const Approx a = Approx(row.get(2)) + multiplyRows(row, 0, 1);
-  const Approx h = row.getMode() & 1 ? getTanh(a) : max(a, 0);
+  const Approx h = getStepMode(row) & 1 ? getTanh(a) : max(a, 0);
   row.set(3, h);
-  if (row.getMode() >= 2)
+  if (getStepMode(row) >= 2)
     row.set(4, h);
 }
 
@@ -148,8 +173,8 @@ void tessera::reference::evaluateRnnStep(Row &row) {
 void tessera::reference::evaluateRnnStepBackward(Row &row) {
   const Approx h = row.get(2);
   const Approx dh = Approx(row.get(3)) + multiplyRows(row, 0, 1);
-  row.set(4, row.getMode() == 1 ? dh * (Approx(1) - h * h)
-                                : selectPositive(h, dh, 0));
+  row.set(4, getStepMode(row) == 1 ? dh * (Approx(1) - h * h)
+                                   : selectPositive(h, dh, 0));
 }
 
 /// The inputs are h, the weights of i, f, o and g, their products with the
@@ -162,7 +187,7 @@ void tessera::reference::evaluateLstmStep(Row &row) {
   const Approx o = getLogistic(getSum(2)), g = getTanh(getSum(3));
   const Approx c = f * row.get(9) + i * g;
   const Approx h = o * getTanh(c);
-  if (row.getMode() == 1)
+  if (getStepMode(row) == 1)
     setRow(row, 10, {i, f, o, g, c, h});
   else
     setRow(row, 10, {c, h});
@@ -191,7 +216,7 @@ void tessera::reference::evaluateGruStep(Row &row) {
   const Approx r = getLogistic(multiplyRows(row, 0, 2) + row.get(5));
   const Approx n = getTanh(Approx(row.get(6)) + r * product);
   const Approx h = n + z * (Approx(row.get(8)) - n);
-  if (row.getMode() == 1)
+  if (getStepMode(row) == 1)
     setRow(row, 9, {z, r, n, product, h});
   else
     row.set(9, h);

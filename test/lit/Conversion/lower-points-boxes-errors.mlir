@@ -101,7 +101,7 @@ module attributes {dnn.target = "sm_90"} {
       %raw = memref.alloca() : !raw
       %isFirst = arith.cmpi eq, %i, %zero : index
       scf.if %isFirst {
-        // expected-error@+1 {{needs whole workgroups, and to be in no branch, nor in a loop whose bounds are not constant}}
+        // expected-error@+1 {{needs whole workgroups, and to be in no branch, nor in a loop whose bounds are not made of constants and of sizes}}
         dnn.box_store %raw to %x[%i, %i] box [8, 32] : !raw to memref<9x64xbf16>
       }
     }

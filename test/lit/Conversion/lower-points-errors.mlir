@@ -68,7 +68,7 @@ module attributes {dnn.target = "gfx942"} {
   func.func @partial() attributes {dnn.kernel} {
     dnn.for_each_point [65] threads 64 {
     ^bb0(%i: index):
-      // expected-error@+1 {{needs whole workgroups, and to be in no branch, nor in a loop whose bounds are not constant}}
+      // expected-error@+1 {{needs whole workgroups, and to be in no branch, nor in a loop whose bounds are not made of constants and of sizes}}
       gpu.barrier
     }
     return
@@ -85,7 +85,7 @@ module attributes {dnn.target = "gfx942"} {
       %one = arith.constant 1 : index
       %first = arith.cmpi ult, %i, %one : index
       scf.if %first {
-        // expected-error@+1 {{needs whole workgroups, and to be in no branch, nor in a loop whose bounds are not constant}}
+        // expected-error@+1 {{needs whole workgroups, and to be in no branch, nor in a loop whose bounds are not made of constants and of sizes}}
         gpu.barrier
       }
     }
@@ -103,7 +103,7 @@ module attributes {dnn.target = "gfx942"} {
       %zero = arith.constant 0 : index
       %one = arith.constant 1 : index
       scf.for %j = %zero to %i step %one {
-        // expected-error@+1 {{needs whole workgroups, and to be in no branch, nor in a loop whose bounds are not constant}}
+        // expected-error@+1 {{needs whole workgroups, and to be in no branch, nor in a loop whose bounds are not made of constants and of sizes}}
         gpu.barrier
       }
     }

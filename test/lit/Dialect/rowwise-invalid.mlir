@@ -562,3 +562,22 @@ func.func @rowwise_c18(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x7x
     }
   return
 }
+
+// -----
+
+// The state of the next step has another number of elements than the result.
+func.func @rowwise_c19(%h: memref<1x2x1x8xf16>, %w: memref<1x1x4x8xf16>, %y: memref<5x2x4x1xf16>) {
+  // expected-error @below {{'dnn.row_wise' op needs a space of steps, sequences, units and elements, of which the last are reduced, no map, and in 'dnn.steps' arrays of an input and of the row outputs that it is in the next step}}
+  dnn.row_wise [5, 2, 4, 8] reduced [3] ins(%h, %w : memref<1x2x1x8xf16>, memref<1x1x4x8xf16>) rowouts(%y : memref<5x2x4x1xf16>)
+    reduce sum {
+    ^bb0(%e: f32, %f: f32):
+      %p = arith.mulf %e, %f : f32
+      dnn.yield %p : f32
+    }
+    row {
+    ^bb0(%sum: f32):
+      dnn.yield %sum : f32
+    }
+    {dnn.steps = [array<i64: 0, 0>]}
+  return
+}

@@ -1,0 +1,123 @@
+//===- StepGeometry.cpp - Sizes of a launch of all steps ------------------===//
+
+#include "compiler/Algorithms/Recurrent/StepGeometry.h"
+#include "runtime/Base/TextScanner.h"
+
+#include <cmath>
+
+using namespace tessera;
+
+TileConfig StepTile::toConfig() const {
+  std::string text = "u" + std::to_string(units);
+  if (cluster > 1)
+    text += "c" + std::to_string(cluster);
+  return {"steps", text};
+}
+
+ErrorOr<StepTile> tessera::parseStepTile(const TileConfig &config) {
+  StepTile tile;
+  TextScanner scanner(config.parameters);
+  scanner.expect("u").number(tile.units);
+  if (scanner.consume("c"))
+    scanner.number(tile.cluster);
+  auto isPower = [](int number, int most) {
+    return number >= 1 && number <= most && (number & (number - 1)) == 0;
+  };
+  if (!scanner.isDone() || !isPower(tile.units, 32) ||
+      !isPower(tile.cluster, 8))
+    return invalidArgument("'" + config.toText() +
+                           "' is not a tile for steps, which looks like "
+                           "'steps-u2' or 'steps-u1c4'");
+  return tile;
+}
+
+/// Sequences begin so that the lanes of an access are in different banks.
+int64_t StepGeometry::getPitch() const {
+  constexpr int64_t kLine = 64; // Elements of all banks.
+  const int64_t wanted =
+      shape.isMma() ? 16 : std::min<int64_t>(8, shape.getKPerLane());
+  const int64_t pitch = getSegments() * getSegmentPitch();
+  return pitch + (wanted - pitch % kLine + kLine) % kLine;
+}
+
+/// Registers of a lane if a workgroup of `waves` is alone on its compute unit.
+static int64_t getMostRegisters(const GpuTarget &target, int64_t waves) {
+  if (target.vendor == Vendor::Nvidia)
+    return std::min<int64_t>(255, llvm::alignDown(65536 / (waves * 32), 8));
+  const int64_t perSimd = llvm::divideCeil(waves, target.simdsPerCu);
+  switch (target.matrixUnit) {
+  case MatrixUnit::MfmaCdna1: // Half of them are only for accumulators.
+    return std::min<int64_t>(256, 256 / perSimd);
+  case MatrixUnit::WmmaGfx11:
+  case MatrixUnit::WmmaGfx12:
+    return std::min<int64_t>(256, 1024 / perSimd);
+  default:
+    return std::min<int64_t>(512, 512 / perSimd);
+  }
+}
+
+/// So that LLVM spills none: addresses, and what the gates need, are more where
+/// a lane has eight accumulators of a gate.
+int64_t StepGeometry::countRegisters(int64_t others) const {
+  const int64_t own = shape.row.kind == MatrixKind::Wmma ? 72 : 40;
+  const int64_t accumulators = tile.units * shape.getLaneSequences();
+  const int64_t held = getBlocks() * (getInstructions() - inMemory) *
+                       shape.getHeldElements() / 2;
+  return held + accumulators * (gates + others) + own;
+}
+
+int64_t StepGeometry::countSharedBytes(const GpuTarget &target) const {
+  constexpr int64_t kBuffers = 2, kElementBytes = 2;
+  return kElementBytes * (kBuffers * shape.getSequences() * getPitch() +
+                          getWaves() * getMemoryElements(target.waveSize));
+}
+
+Status StepGeometry::fit(const GpuTarget &target, int64_t others) {
+  const int64_t rows = shape.getLaneRows();
+  if (shape.isMma() ? gates * tile.units % rows != 0 : tile.units % rows != 0)
+    return notSupported("a lane has no whole rows of instructions");
+  if (tile.cluster > 1 && !target.hasTma)
+    return notSupported("the chip has no clusters");
+  if (getGroupUnits() * (tile.cluster - 1) >= units)
+    return notSupported("a workgroup of a cluster has no units");
+  // So many workgroups one after the other are slower than steps whose products
+  // are large. Not every multiprocessor finds others for its cluster.
+  const int64_t most =
+      int64_t(target.computeUnits) * (tile.cluster == 1 ? 4 : 1);
+  if (getGroups() > (tile.cluster == 1 ? most : most * 7 / 8))
+    return notSupported("there are too many sequences");
+  if (getWaves() * target.waveSize > 1024)
+    return notSupported("a workgroup has too few threads for all units");
+  const int64_t registers = getMostRegisters(target, getWaves());
+  inMemory = 0;
+  while (countRegisters(others) > registers && inMemory < getInstructions())
+    ++inMemory;
+  if (countRegisters(others) > registers ||
+      countSharedBytes(target) > target.getMaxSharedBytes())
+    return notSupported("the weights of a layer and direction are too large "
+                        "for the registers and the memory of a workgroup");
+  return Status::ok();
+}
+
+/// Of an H100, on which small LSTMs were timed.
+double StepGeometry::estimate(const GpuTarget &target) const {
+  constexpr double kInstruction = 8; // Of a wave, with others behind it.
+  constexpr double kLatency = 33;    // Of an instruction that needs the last.
+  constexpr double kGates = 85;      // Of the gates of a lane's unit.
+  constexpr double kBarrier = 200, kClusterBarrier = 1500, kWorkgroup = 20;
+  constexpr double kMemoryBytes = 128; // Of shared memory, in a clock.
+  const auto waves = static_cast<double>(getWaves());
+  const double perSimd = std::ceil(waves / target.simdsPerCu);
+  const auto instructions = static_cast<double>(getInstructions());
+  const double products =
+      std::max(perSimd * getBlocks() * instructions * kInstruction,
+               instructions * kLatency);
+  const double gates = perSimd * tile.units * shape.getLaneSequences() * kGates;
+  const double memory =
+      2 * waves * getMemoryElements(target.waveSize) / kMemoryBytes;
+  const double passes = std::ceil(double(getGroups()) / target.computeUnits);
+  return passes * static_cast<double>(steps) *
+         (std::max(products, memory) + gates +
+          (tile.cluster > 1 ? kClusterBarrier + kWorkgroup * tile.cluster
+                            : kBarrier));
+}

@@ -1,0 +1,98 @@
+//===- WaveProduct.h - Weights times states by matrix units ----*- C++ -*--===//
+//
+// One wave multiplies the weights of some units by the states of some
+// sequences. The rows of a matrix instruction can be any gates of any units:
+// they are chosen so that a lane has the accumulators of all gates of its
+// units, and that these are neighbours, which it loads and stores at once. So
+// can the elements of the reduction, of which a lane takes neighbours of both
+// operands.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_COMPILER_ALGORITHMS_RECURRENT_WAVEPRODUCT_H
+#define TESSERA_COMPILER_ALGORITHMS_RECURRENT_WAVEPRODUCT_H
+
+#include "compiler/Algorithms/Common/PointBuilder.h"
+#include "compiler/Target/MatrixInstruction.h"
+
+namespace tessera {
+
+/// What the lanes of a wave hold of D[unit, sequence] += W[unit, k] * H[k,
+/// sequence]. Plain data.
+struct WaveShape {
+  MatrixInstruction row; ///< Of the table; `mma.sync` is a quarter of it.
+
+  bool isMma() const { return row.kind == MatrixKind::Mma; }
+  static constexpr int64_t kRows = 16; ///< Gates of units of an instruction.
+  /// Sequences of one instruction.
+  int64_t getSequences() const { return isMma() ? 8 : 16; }
+  int64_t getK() const { return row.k; }
+  /// Neighbours along the reduction that a lane has of one unit or sequence.
+  int64_t getKPerLane() const { return row.kPerLane; }
+  /// Rows of an instruction and sequences of which a lane has the accumulators.
+  int64_t getLaneRows() const { return isMma() ? 2 : row.accRegs; }
+  int64_t getLaneSequences() const { return isMma() ? 2 : 1; }
+  /// Lanes that have the accumulators of one sequence.
+  int64_t getLaneGroups() const { return kRows / getLaneRows(); }
+  /// Rows whose weights a lane holds.
+  int64_t getHeldRows() const { return isMma() ? 2 : 1; }
+  /// Elements of a lane's weights for one instruction.
+  int64_t getHeldElements() const { return getHeldRows() * getKPerLane(); }
+};
+
+/// The shape for elements of `type` on `target`; nothing without a matrix unit
+/// for it.
+std::optional<WaveShape> findWaveShape(const GpuTarget &target, DataType type);
+
+/// A unit and a gate whose weights a lane holds.
+struct HeldRow {
+  int64_t gate;
+  mlir::Value unit; ///< From the wave's first.
+};
+
+/// The segment of one lane: all gates of some neighbouring units. Its rows of
+/// all instructions are the first gate of these, then the second one.
+class WaveLane {
+public:
+  using Value = mlir::Value;
+  using Values = PointBuilder::Values;
+
+  WaveLane(PointBuilder &p, const WaveShape &shape, Value lane, int64_t gates,
+           int64_t units);
+
+  /// The number of its units, the first of them, and its first sequence, each
+  /// from the wave's first.
+  int64_t countUnits() const { return units; }
+  Value getFirstUnit() const { return firstUnit; }
+  Value getFirstSequence() const { return firstSequence; }
+
+  /// The instructions for one step along the reduction.
+  int64_t countBlocks() const { return gates * units / shape.getLaneRows(); }
+  /// The `i`th row of block `block` whose weights the lane holds.
+  HeldRow getHeldRow(int64_t block, int64_t i) const;
+  /// The sequence whose state it holds, and its first element of a reduction.
+  Value getHeldSequence() const { return heldSequence; }
+  Value getFirstK() const { return firstK; }
+
+  Value makeZero(mlir::Type f32) const;
+  /// `accumulators` plus the products of the weights of the held rows, blocks
+  /// of getKPerLane() elements, with a block of the state.
+  Value multiply(mlir::ArrayRef<Value> weights, Value state,
+                 Value accumulators) const;
+  /// The sum of a gate of a unit and a sequence, of the accumulators of all
+  /// blocks.
+  Value getSum(mlir::ArrayRef<Value> accumulators, int64_t gate, int64_t unit,
+               int64_t sequence) const;
+
+private:
+  PointBuilder &p;
+  WaveShape shape;
+  int64_t gates, units;
+  Value firstUnit, firstSequence, heldSequence, firstK;
+  /// The unit of its first held row, if that is of the first ones of a lane.
+  Value heldUnit;
+};
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_ALGORITHMS_RECURRENT_WAVEPRODUCT_H
