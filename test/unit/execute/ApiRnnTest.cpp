@@ -94,29 +94,6 @@ TEST_F(ApiRnn, TrainsLargerSizes) {
   }
 }
 
-// Steps of one batch are one launch where a matrix unit and the registers allow
-// it. These networks have two such pieces, in both directions.
-TEST_F(ApiRnn, MakesAllStepsAtOnce) {
-  for (miopenRNNMode_t mode : {miopenLSTM, miopenGRU, miopenRNNTANH}) {
-    SCOPED_TRACE(mode);
-    const bool isGru = mode == miopenGRU;
-    const RnnShape shape{.mode = mode,
-                         .type = isGru ? miopenBFloat16 : miopenHalf,
-                         .layers = mode == miopenLSTM ? 2 : 1,
-                         .isBidirectional = true,
-                         .input = 12,
-                         .hidden = isGru ? 32 : 20,
-                         .batches = {5, 5, 5, 5, 5, 5, 2, 2},
-                         .hasBias = mode != miopenRNNTANH};
-    Network net(handle, shape);
-    net.hasInitial = net.hasFinal = !isGru;
-    net.allocate();
-    ASSERT_OK(net.infer());
-    net.expectForward();
-    checkTraining(net, /*every=*/61);
-  }
-}
-
 // So many products that a forward step is one launch, whose rows share the
 // weights, and a backward step is not: they agree about what is kept.
 TEST_F(ApiRnn, FusesForwardStepsOnly) {
@@ -453,4 +430,27 @@ TEST_F(ApiRnn, RefusesPackedSequencesInAnotherOrder) {
             miopenStatusBadParm);
   EXPECT_NE(std::string(tesseraGetLastErrorMessage()).find("longest first"),
             std::string::npos);
+}
+
+// Steps of one batch are one launch where a matrix unit and the registers allow
+// it. These networks have two such pieces, in both directions.
+TEST_F(ApiRnn, MakesAllStepsAtOnce) {
+  for (miopenRNNMode_t mode : {miopenLSTM, miopenGRU, miopenRNNTANH}) {
+    SCOPED_TRACE(mode);
+    const bool isGru = mode == miopenGRU;
+    const RnnShape shape{.mode = mode,
+                         .type = isGru ? miopenBFloat16 : miopenHalf,
+                         .layers = mode == miopenLSTM ? 2 : 1,
+                         .isBidirectional = true,
+                         .input = 12,
+                         .hidden = isGru ? 32 : 20,
+                         .batches = {5, 5, 5, 5, 5, 5, 2, 2},
+                         .hasBias = mode != miopenRNNTANH};
+    Network net(handle, shape);
+    net.hasInitial = net.hasFinal = !isGru;
+    net.allocate();
+    ASSERT_OK(net.infer());
+    net.expectForward();
+    checkTraining(net, /*every=*/61);
+  }
 }
