@@ -200,7 +200,7 @@ static double estimateSum(const GemmChoice &choice, double bytesPerClock,
 
 double tessera::estimateClocks(const GemmChoice &choice,
                                const GpuTarget &target, const GemmRates &rates,
-                               double peak, double tensorBytes) {
+                               const GemmShapes &shapes, double tensorBytes) {
   const GemmSize &size = choice.size;
   double bytesPerClock = ::getMemoryBytesPerClock(target, rates);
   double waves = countWaves(choice, target);
@@ -209,12 +209,13 @@ double tessera::estimateClocks(const GemmChoice &choice,
                                 static_cast<double>(choice.getIterationSize()));
   double steps = iterations * static_cast<double>(choice.getIterationSize()) /
                  static_cast<double>(choice.getStep());
-  double loop = waves * steps * estimateStep(choice, target, peak, rates);
+  double loop =
+      waves * steps * estimateStep(choice, target, shapes.peak, rates);
   // The efficiency of a shape includes the time in which all units store after
   // the main loop; staged stores overlap the next tile.
   if (choice.isStaged)
     loop -= waves * choice.shape.m * choice.shape.n *
             static_cast<double>(choice.elementBytes) / rates.cache;
-  return std::max(loop, tensorBytes / bytesPerClock) +
+  return shapes.launch + std::max(loop, tensorBytes / bytesPerClock) +
          estimateSum(choice, bytesPerClock, rates.sum);
 }

@@ -58,10 +58,11 @@ double getMemoryBytesPerClock(const GpuTarget &target);
 /// The number of tiles of the result: the workgroups of one split.
 double countTiles(const GemmSize &size, const GemmShape &shape);
 
-/// Clocks of the whole chip for all launches. `peak` is that of GemmShapes,
-/// `tensorBytes` the size of x, w and y together.
+/// Clocks of the whole chip for all launches, with the peak of `shapes`;
+/// `tensorBytes` is the size of x, w and y together.
 double estimateClocks(const GemmChoice &choice, const GpuTarget &target,
-                      const GemmRates &rates, double peak, double tensorBytes);
+                      const GemmRates &rates, const GemmShapes &shapes,
+                      double tensorBytes);
 
 /// The tiles with per-thread copies to LDS that suit `problem`, in an order
 /// that does not depend on the rates.

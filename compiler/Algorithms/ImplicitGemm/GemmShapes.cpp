@@ -208,24 +208,23 @@ static double getMatrixPeak(const GpuTarget &target, DataType type) {
 
 /// A compute unit of AMD's chips has 64 lanes (those of gfx11 and gfx12 seldom
 /// issue two instructions at once), which multiply pairs of halves and four
-/// bytes (v_dot2, v_dot4); a multiprocessor of NVIDIA's has 128.
+/// bytes (v_dot2, v_dot4); a multiprocessor of NVIDIA's has 128, and these
+/// tiles compete with wgmma's there, whose launch TmaRates.def has.
 static GemmShapes getFmaShapes(const GpuTarget &target, DataType type) {
-  constexpr double kLanes = 64;
-  const double atOnce = target.vendor == Vendor::Nvidia ? 2
-                        : type == DataType::F16         ? 2
-                        : type == DataType::I8          ? 4
-                                                        : 1;
-  const double peak = kLanes * atOnce;
+  constexpr double kLanes = 64, kLaunch = 8143;
+  const bool isNvidia = target.vendor == Vendor::Nvidia;
+  const double atOnce = isNvidia                ? 2
+                        : type == DataType::F16 ? 2
+                        : type == DataType::I8  ? 4
+                                                : 1;
   const bool isWave64 = target.waveSize == 64;
+  std::span<const GemmShape> shapes = kFmaWave32;
   if (type == DataType::F64)
-    return {"fma",
-            isWave64 ? std::span<const GemmShape>(kFmaF64Wave64)
-                     : std::span<const GemmShape>(kFmaF64Wave32),
-            peak};
-  return {"fma",
-          isWave64 ? std::span<const GemmShape>(kFmaWave64)
-                   : std::span<const GemmShape>(kFmaWave32),
-          peak};
+    shapes = isWave64 ? std::span<const GemmShape>(kFmaF64Wave64)
+                      : std::span<const GemmShape>(kFmaF64Wave32);
+  else if (isWave64)
+    shapes = kFmaWave64;
+  return {"fma", shapes, kLanes * atOnce, isNvidia ? kLaunch : 0};
 }
 
 GemmShapes tessera::getGemmShapes(const GpuTarget &target,

@@ -44,6 +44,8 @@ struct GemmShapes {
   std::span<const GemmShape> shapes;
   /// Peak multiply-adds of a compute unit in a clock.
   double peak;
+  /// Clocks of a launch; 0 where all that a problem can choose has it alike.
+  double launch = 0;
 };
 
 GemmShapes getGemmShapes(const GpuTarget &target, const ConvProblem &problem);

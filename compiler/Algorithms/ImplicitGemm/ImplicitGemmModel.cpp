@@ -301,7 +301,7 @@ std::vector<Candidate> tessera::getGemmCandidates(const ConvProblem &conv,
       tile.splits = choice.splits = splits;
       candidates.push_back(
           {tile.toConfig(),
-           estimateClocks(choice, target, rates, shapes.peak, tensorBytes)});
+           estimateClocks(choice, target, rates, shapes, tensorBytes)});
     }
   }
   return candidates;
@@ -395,9 +395,9 @@ static std::vector<Candidate> getOpenCandidates(const ConvProblem &sample,
     for (int splits : getOpenSplits(sample, isSmall, choice, target)) {
       tile.splits = choice.splits = splits;
       candidates.push_back(
-          {tile.toConfig(), getDivisionShare(sample, shape) *
-                                estimateClocks(choice, target, rates,
-                                               shapes.peak, tensorBytes)});
+          {tile.toConfig(),
+           getDivisionShare(sample, shape) *
+               estimateClocks(choice, target, rates, shapes, tensorBytes)});
     }
   }
   return candidates;
