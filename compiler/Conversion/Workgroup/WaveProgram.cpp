@@ -465,7 +465,7 @@ void tessera::writeWaveProgram(TileProgram &program, const DeviceOps &device) {
   const Location loc = program.tiles.getLoc();
   const bool isOpen = program.hasUnknownSizes();
   const auto persistent = program.tiles.getPersistent();
-  // Those that take windows in turn are all there at once.
+  // Those that take windows one after another are all there at once.
   const int64_t perUnit =
       llvm::divideCeil(persistent.value_or(0), device.getTarget().computeUnits);
   auto frame = wg::ProgramOp::create(

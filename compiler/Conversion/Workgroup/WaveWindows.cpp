@@ -55,8 +55,8 @@ Value WaveWriter::multiplyWhole(Value sums, ArrayRef<Value> filter) {
   return step.getResult(0);
 }
 
-/// The tiles of a workgroup in turn, from `id` on. Behind the last one there
-/// are no images, and nothing is loaded.
+/// The tiles of a workgroup one after another, from `id` on. Behind the last
+/// one there are no images, and nothing is loaded.
 void WaveWriter::emitWindowTiles(Value id) {
   const Position first = locate(id);
   copyFilter(first);
