@@ -150,7 +150,7 @@ static constexpr GemmShape kFmaWave32[] = {
     {128, 64, 2, 2, 32, 2, false, 0.90, false, false},
     {64, 64, 2, 2, 32, 2, false, 0.86, false},
     {64, 32, 2, 2, 64, 2, false, 0.82, false},
-    {32, 32, 2, 2, 64, 2, false, 0.65, true},
+    {32, 32, 2, 2, 64, 2, false, 0.74, true},
 };
 
 // An accumulator of f64 is two registers.
@@ -160,7 +160,7 @@ static constexpr GemmShape kFmaF64Wave64[] = {
 static constexpr GemmShape kFmaF64Wave32[] = {
     {64, 64, 2, 2, 64, 2, false, 0.80, false, false},
     {64, 32, 2, 2, 64, 2, false, 0.73, false},
-    {32, 32, 2, 2, 64, 2, false, 0.60, true},
+    {32, 32, 2, 2, 64, 2, false, 0.63, true},
 };
 
 /// Peak multiply-adds of one compute unit in a clock: half the rates of
