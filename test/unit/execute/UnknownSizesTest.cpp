@@ -252,6 +252,23 @@ TEST_F(UnknownSizes, OneDepthwiseKernelServesAllSizes) {
     checkFamily(*engine, config, kProblems, "depthwise");
 }
 
+// Few input channels: the windows of a block of pixels, in lines of any length,
+// whose pieces are loaded as a whole where they divide it. Channels are planes
+// or neighbours, filters are wide, high or dilated, and results lines of either
+// layout.
+TEST_F(UnknownSizes, OneStemKernelServesAllSizes) {
+  constexpr int64_t kProblems = 24;
+  engine = makeGenericEngine(std::make_shared<NamedTileCompiler>("stem"));
+  for (const char *config :
+       {"conv-fwd-f16-nhwc,nhwc,nhwc-n1c3h8w8-k64y7x7-p3x3-s2x2-d1x1-g1",
+        "conv-fwd-f16-nchw,nchw,nchw-n1c3h8w8-k64y7x7-p3x3-s2x2-d1x1-g1",
+        "conv-fwd-bf16-nhwc,nhwc,nhwc-n1c4h8w8-k40y3x3-p1x1-s1x1-d1x1-g1-"
+        "ebias+relu",
+        "conv-fwd-f32-nchw,nchw,nhwc-n1c2h8w8-k33y3x5-p2x1-s1x2-d2x1-g1",
+        "conv-fwd-f32-nhwc,nhwc,nchw-n1c1h8w8-k64y1x9-p0x4-s1x1-d1x1-g1"})
+    checkFamily(*engine, config, kProblems, "stem");
+}
+
 // Their backward weights walk strips of images, whose number is unknown.
 TEST_F(UnknownSizes, OneDepthwiseKernelServesAllWeights) {
   constexpr int64_t kProblems = 16;
