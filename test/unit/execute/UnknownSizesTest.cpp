@@ -365,6 +365,31 @@ static PoolProblem makePool(Direction direction, PoolMode mode, Layout layout) {
   return p;
 }
 
+// A maximum's indices of pixels depend on the sizes of the image.
+TEST_F(UnknownSizes, OneKernelServesIndicesOfPixels) {
+  constexpr int64_t kProblems = 10;
+  uint64_t kernels = 0;
+  for (Direction direction : {Direction::Forward, Direction::BackwardData})
+    for (Layout layout : {Layout::NHWC, Layout::NCHW})
+      for (int64_t window : {2, 13}) {
+        PoolProblem p = makePool(direction, PoolMode::Max, layout);
+        p.indexMode = IndexMode::Image;
+        p.indexType = window == 2 ? IndexType::U64 : IndexType::U32;
+        p.window = {window + 1, window};
+        for (int64_t i = 0; i < kProblems; ++i) {
+          const Sizes sizes = drawSizes(i);
+          p.batch = sizes.batch;
+          p.in = {sizes.h + window, sizes.w + window};
+          const PoolOutcome outcome =
+              runPool(*engine, p, PoolData::Ties, getSeed());
+          EXPECT_TRUE(outcome.passed())
+              << p.toNetworkConfig() << ": " << outcome.toText();
+        }
+        EXPECT_EQ(countGeneric(), ++kernels * kProblems);
+        EXPECT_EQ(engine->getCounters().compiled, kernels);
+      }
+}
+
 // One kernel for each kind of pooling serves all sizes.
 TEST_F(UnknownSizes, OnePoolingKernelServesAllSizes) {
   constexpr int64_t kProblems = 24;
@@ -387,8 +412,7 @@ TEST_F(UnknownSizes, OnePoolingKernelServesAllSizes) {
       }
 }
 
-// Random poolings of every kind. Images with gaps and indices of pixels have
-// kernels of their own.
+// Random poolings of every kind. Images with gaps have kernels of their own.
 TEST_F(UnknownSizes, RandomPoolings) {
   for (int64_t i = 0; i < TESSERA_RANDOM_PROBLEMS; ++i) {
     const PoolProblem p = drawPool(getSeed(), i);
