@@ -24,7 +24,7 @@ LIBRARIES = ("libMIOpen.so.1", "libtessera-compiler.so", "libtessera-hip-on-cuda
 TOOLS = ("dnn-driver", "dnn-emu", "dnn-fit", "dnn-opt", "dnn-tune")
 # Second copies of LLVM, which deflate would leave too large; tessera.find_tool() unpacks them, into a folder of the
 # user's, so they must need no library of the wheel.
-PACKED_TOOLS = ("dnn-emu", "dnn-opt")
+PACKED_TOOLS = ("dnn-emu", "dnn-fit", "dnn-opt", "dnn-tune")
 PACKING = [{"id": lzma.FILTER_X86}, {"id": lzma.FILTER_LZMA2, "preset": 6}]
 LIMIT_MIB = 60
 
