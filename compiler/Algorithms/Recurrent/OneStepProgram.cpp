@@ -21,7 +21,7 @@ OneStepProgram::Value OneStepProgram::loadRow(Value memory, ArrayRef<Value> at,
   const int64_t merged = g.getMerged(), count = g.shape.getKPerLane() * merged;
   const int64_t width = getAccessWidth(type, kElement, count);
   Value begin = p.add(p.mul(lane->getFirstK(), merged),
-                      p.mul(part, g.getWaveInstructions() * g.shape.getK()));
+                      p.mul(split, g.getWaveInstructions() * g.shape.getK()));
   Values indices(at), elements;
   for (int64_t done = 0; done < count; done += width) {
     indices[kElement] = p.add(begin, first * g.shape.getK() + done);
@@ -93,9 +93,9 @@ std::vector<OneStepProgram::Values> OneStepProgram::multiplyTiles() {
         Values slices;
         for (Value row : ArrayRef<Value>(rows[i]).slice(block * held, held))
           slices.push_back(p.getSlice(row, each * count, count));
-        for (auto [state, sums] : llvm::zip_equal(states[i], tiles))
-          sums[block] = lane->multiply(
-              slices, p.getSlice(state, each * count, count), sums[block]);
+        for (auto [state, own] : llvm::zip_equal(states[i], tiles))
+          own[block] = lane->multiply(
+              slices, p.getSlice(state, each * count, count), own[block]);
       }
     loadUntil(rows, i + g.weightsAhead, i + g.weightsAhead + 1, ofWeights);
     loadUntil(states, i + g.stateAhead, i + g.stateAhead + 1, ofState);
@@ -107,7 +107,7 @@ std::vector<OneStepProgram::Values> OneStepProgram::multiplyTiles() {
 // Sums of all waves
 //===----------------------------------------------------------------------===//
 
-OneStepProgram::Values OneStepProgram::split(ArrayRef<Value> accumulators) {
+OneStepProgram::Values OneStepProgram::pack(ArrayRef<Value> accumulators) {
   Values numbers, chunks;
   for (Value block : accumulators)
     for (int64_t row = 0; row < g.shape.getLaneRows(); ++row)
@@ -120,7 +120,7 @@ OneStepProgram::Values OneStepProgram::split(ArrayRef<Value> accumulators) {
   return chunks;
 }
 
-OneStepProgram::Values OneStepProgram::join(ArrayRef<Value> chunks) {
+OneStepProgram::Values OneStepProgram::unpack(ArrayRef<Value> chunks) {
   Values accumulators;
   const int64_t perBlock =
       g.shape.getLaneRows() * g.shape.getLaneSequences() / kChunk;
@@ -139,40 +139,42 @@ OneStepProgram::Values OneStepProgram::join(ArrayRef<Value> chunks) {
   return accumulators;
 }
 
-OneStepProgram::Values OneStepProgram::addParts(ArrayRef<Values> tiles,
-                                                Value tile) {
-  if (g.tile.parts == 1)
+OneStepProgram::Values OneStepProgram::addSplits(ArrayRef<Values> tiles,
+                                                 Value tile) {
+  if (g.tile.splits == 1)
     return tiles.front();
   const int64_t chunks = g.getLaneSums() / g.tile.tiles / kChunk;
-  Value sums = p.makeShared(
-      p.b.getF32Type(), {g.tile.parts, g.tile.tiles, chunks, waveSize, kChunk});
+  Value partial = p.makeShared(p.b.getF32Type(), {g.tile.splits, g.tile.tiles,
+                                                  chunks, waveSize, kChunk});
   Value number = p.rem(thread, waveSize), zero = p.index(0);
   for (auto [i, accumulators] : llvm::enumerate(tiles))
-    for (auto [j, chunk] : llvm::enumerate(split(accumulators)))
-      p.storeShared(chunk, sums, {part, p.index(i), p.index(j), number, zero});
+    for (auto [j, chunk] : llvm::enumerate(pack(accumulators)))
+      p.storeShared(chunk, partial,
+                    {split, p.index(i), p.index(j), number, zero});
   p.barrier();
   Values all;
   for (int64_t chunk = 0; chunk < chunks; ++chunk)
-    for (int64_t other = 0; other < g.tile.parts; ++other) {
-      Value one = p.loadShared(
-          sums, kChunk, {p.index(other), tile, p.index(chunk), number, zero});
+    for (int64_t other = 0; other < g.tile.splits; ++other) {
+      Value one =
+          p.loadShared(partial, kChunk,
+                       {p.index(other), tile, p.index(chunk), number, zero});
       if (other == 0)
         all.push_back(one);
       else
         all.back() = p.addBlocks(all.back(), one);
     }
-  return join(all);
+  return unpack(all);
 }
 
 /// Each of the first waves makes the gates of one tile of sequences. The launch
-/// in front is another step, and a multiprocessor has room for both.
+/// in front is another step, and a multiprocessor can hold both.
 void OneStepProgram::build() {
   element = cast<MemRefType>(op.getInputs()[0].getType()).getElementType();
   enterLane();
   op->getParentOfType<func::FuncOp>()->setAttr(dnn::kBeginsEarlyAttrName,
                                                p.b.getUnitAttr());
-  part = p.div(thread, waveSize);
-  Value zero = p.index(0), tile = p.rem(part, g.tile.tiles);
+  split = p.div(thread, waveSize);
+  Value zero = p.index(0), tile = p.rem(split, g.tile.tiles);
   firstSequence = p.add(firstSequence, p.mul(tile, g.shape.getSequences()));
   std::vector<Values> own;
   for (auto [i, input] : llvm::enumerate(op.getInputs())) {
@@ -180,19 +182,19 @@ void OneStepProgram::build() {
     inputs.push_back(isOfUnits ? getAccess(input) : Access());
     own.push_back(isOfUnits ? load(inputs.back(), zero) : Values());
   }
-  const Values sums = addParts(multiplyTiles(), tile);
+  const Values all = addSplits(multiplyTiles(), tile);
   auto finish = [&]() -> Values {
-    const std::vector<Values> results = evaluate(own, sums);
-    for (auto [output, all] : llvm::zip_equal(op.getRowOutputs(), results)) {
+    const std::vector<Values> results = evaluate(own, all);
+    for (auto [output, each] : llvm::zip_equal(op.getRowOutputs(), results)) {
       const Access access = getAccess(output);
-      store(access, makeBlocks(access, all), zero);
+      store(access, makeBlocks(access, each), zero);
     }
     return {};
   };
-  if (g.tile.parts == g.tile.tiles)
+  if (g.tile.splits == g.tile.tiles)
     finish();
   else
-    p.branch(arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::ult, part,
+    p.branch(arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::ult, split,
                                    p.index(g.tile.tiles)),
              {}, finish);
 }

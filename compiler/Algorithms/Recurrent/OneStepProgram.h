@@ -14,7 +14,7 @@
 
 namespace tessera {
 
-/// Writes the program of a tile with parts. Borrows all arguments.
+/// Writes the program of a tile with splits. Borrows all arguments.
 class OneStepProgram : private StepProgram {
 public:
   using StepProgram::StepProgram;
@@ -33,11 +33,11 @@ private:
   /// The accumulators of all tiles, each with all blocks.
   std::vector<Values> multiplyTiles();
   /// Those of one tile, with the sums of all waves.
-  Values addParts(mlir::ArrayRef<Values> tiles, Value tile);
-  Values split(mlir::ArrayRef<Value> accumulators);
-  Values join(mlir::ArrayRef<Value> chunks);
+  Values addSplits(mlir::ArrayRef<Values> tiles, Value tile);
+  Values pack(mlir::ArrayRef<Value> accumulators);
+  Values unpack(mlir::ArrayRef<Value> chunks);
 
-  Value part;
+  Value split;
 };
 
 } // namespace tessera

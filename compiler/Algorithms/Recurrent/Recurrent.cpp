@@ -63,9 +63,9 @@ getFitting(const RowWiseProblem &rows, const GpuTarget &target, bool isKnown) {
   for (int units = 1; units <= 32; units *= 2) {
     for (int cluster = 1; cluster <= 8; cluster *= 2)
       add({.units = units, .cluster = cluster});
-    for (int parts = 1; isKnown && parts <= 16; parts *= 2)
+    for (int splits = 1; isKnown && splits <= 16; splits *= 2)
       for (int tiles = 1; tiles <= 8; tiles *= 2)
-        add({.units = units, .parts = parts, .tiles = tiles});
+        add({.units = units, .splits = splits, .tiles = tiles});
   }
   return fitting;
 }

@@ -12,7 +12,7 @@ TileConfig StepTile::toConfig() const {
   if (cluster > 1)
     text += "c" + std::to_string(cluster);
   if (isOneStep())
-    text += "k" + std::to_string(parts) + "s" + std::to_string(tiles);
+    text += "k" + std::to_string(splits) + "s" + std::to_string(tiles);
   return {"steps", text};
 }
 
@@ -24,13 +24,13 @@ ErrorOr<StepTile> tessera::parseStepTile(const TileConfig &config) {
     scanner.number(tile.cluster);
   const bool isOneStep = scanner.consume("k");
   if (isOneStep)
-    scanner.number(tile.parts).expect("s").number(tile.tiles);
+    scanner.number(tile.splits).expect("s").number(tile.tiles);
   auto isPower = [](int number, int most) {
     return number >= 1 && number <= most && (number & (number - 1)) == 0;
   };
   if (!scanner.isDone() || !isPower(tile.units, 32) ||
       !isPower(tile.cluster, 8) ||
-      (isOneStep && (!isPower(tile.parts, 16) || !isPower(tile.tiles, 8) ||
+      (isOneStep && (!isPower(tile.splits, 16) || !isPower(tile.tiles, 8) ||
                      tile.cluster > 1)))
     return invalidArgument("'" + config.toText() +
                            "' is not a tile for steps, which looks like "
@@ -113,9 +113,9 @@ Status StepGeometry::fitOneStep(const GpuTarget &target, int64_t others) {
   constexpr int64_t kMostState = 48, kMostPasses = 4;
   if (steps != 1)
     return notSupported("makes one step, but there may be more");
-  if (units % shape.getK() != 0 || getInstructions() % tile.parts != 0)
+  if (units % shape.getK() != 0 || getInstructions() % tile.splits != 0)
     return notSupported("the state is no whole instructions for each wave");
-  if (tile.tiles > tile.parts)
+  if (tile.tiles > tile.splits)
     return notSupported("there are fewer waves than tiles of sequences");
   if (tile.tiles > 1 && (tile.tiles / 2) * shape.getSequences() >= sequences)
     return notSupported("a wave has tiles without sequences");
@@ -137,8 +137,9 @@ Status StepGeometry::fitOneStep(const GpuTarget &target, int64_t others) {
   if (weightsAhead < std::min<int64_t>(most, 2))
     return notSupported("the registers hold too few weights");
   if (getPartialBytes(target.waveSize) > target.getMaxSharedBytes())
-    return notSupported("the sums of all parts are too large for the memory of "
-                        "a workgroup");
+    return notSupported(
+        "the sums of all splits are too large for the memory of "
+        "a workgroup");
   return Status::ok();
 }
 
@@ -156,7 +157,7 @@ double StepGeometry::estimateOneStep(const GpuTarget &target) const {
       static_cast<double>(getWaveInstructions() * getBlocks() * tile.tiles) *
       kInstruction;
   return kBegin + passes * bytes / std::min(kUnitBytes, kAllBytes / busy) +
-         products + kWave * tile.parts;
+         products + kWave * tile.splits;
 }
 
 /// Of an H100, on which small LSTMs were timed.

@@ -16,10 +16,10 @@ namespace tessera {
 struct StepTile {
   int units = 1;   ///< u: of a lane, all gates of each.
   int cluster = 1; ///< c: workgroups that share out the units.
-  int parts = 0;   ///< k: waves that share out the reduction of one step, or 0.
+  int splits = 0;  ///< k: waves that share out the reduction of one step, or 0.
   int tiles = 1;   ///< s: instructions that a wave has along the sequences.
 
-  bool isOneStep() const { return parts > 0; }
+  bool isOneStep() const { return splits > 0; }
 
   TileConfig toConfig() const;
 };
@@ -53,7 +53,7 @@ struct StepGeometry {
   }
   /// Those of one wave.
   int64_t getWaveInstructions() const {
-    return getInstructions() / std::max(tile.parts, 1);
+    return getInstructions() / std::max(tile.splits, 1);
   }
   /// Of them, those of one step whose elements a lane loads at once: both
   /// operands have the same elements in an instruction, which may be any, so
@@ -68,7 +68,7 @@ struct StepGeometry {
   int64_t getWaveUnits() const { return tile.units * shape.getLaneGroups(); }
   int64_t getWaves() const {
     return tile.isOneStep()
-               ? tile.parts
+               ? tile.splits
                : llvm::divideCeil(llvm::divideCeil(units, tile.cluster),
                                   getWaveUnits());
   }
@@ -108,7 +108,7 @@ struct StepGeometry {
            shape.getLaneSequences();
   }
   int64_t getPartialBytes(int64_t waveSize) const {
-    return tile.parts * waveSize * getLaneSums() * 4;
+    return tile.splits * waveSize * getLaneSums() * 4;
   }
 
   /// Sets `inMemory`, or what is ahead. NotSupported if the tile makes no sense
