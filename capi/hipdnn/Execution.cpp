@@ -100,6 +100,8 @@ static const void **find(tesseraProblemArguments &arguments, Slot slot) {
     return &arguments.bias;
   case Slot::Residual:
     return &arguments.residual;
+  case Slot::Indices:
+    return const_cast<const void **>(&arguments.indices);
   case Slot::FirstTensor:
     break;
   }

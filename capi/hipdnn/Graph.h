@@ -39,6 +39,7 @@ enum class NodeKind : uint16_t {
   RmsNormBackward = 17,
   Reduction = 18,
   ResampleForward = 19,
+  LayerNormBackward = 20,
   ResampleBackward = 21,
   Softmax = 256, ///< Not of the schema, whose numbers are bytes.
 };

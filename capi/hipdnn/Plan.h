@@ -23,7 +23,7 @@ namespace tessera::hipdnn {
 
 /// Where an address belongs in tesseraProblemArguments; FirstTensor + i is
 /// tensor i of a row-wise problem.
-enum class Slot : uint8_t { X, W, Y, Bias, Residual, FirstTensor };
+enum class Slot : uint8_t { X, W, Y, Bias, Residual, Indices, FirstTensor };
 
 /// One launch.
 struct Step {

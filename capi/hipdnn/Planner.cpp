@@ -43,6 +43,8 @@ static std::vector<ReadField> getReadFields(NodeKind kind) {
     return {{0}, {1}, {2}, {3}};
   case NodeKind::Reduction:
     return {{1}};
+  case NodeKind::LayerNormBackward:
+    return {{0}, {1}, {2}, {3, true}, {4, true}};
   case NodeKind::ResampleForward:
   case NodeKind::Softmax:
     return {{0}};
@@ -101,6 +103,16 @@ int Planner::addTemporary(int tensor) {
   tensors.push_back(std::move(temporary));
   plan.tensors.push_back({0, true});
   return static_cast<int>(tensors.size()) - 1;
+}
+
+int Planner::addTemporary(int tensor, const std::vector<int64_t> &lengths) {
+  const int temporary = addTemporary(tensor);
+  Tensor &made = tensors[temporary];
+  made.lengths = made.strides = lengths;
+  int64_t stride = 1;
+  for (size_t dim = lengths.size(); dim-- > 0; stride *= lengths[dim])
+    made.strides[dim] = stride;
+  return temporary;
 }
 
 //===----------------------------------------------------------------------===//
@@ -168,6 +180,7 @@ ErrorOr<size_t> Planner::serve(size_t first) {
   case NodeKind::RmsNorm:
   case NodeKind::RmsNormBackward:
   case NodeKind::LayerNorm:
+  case NodeKind::LayerNormBackward:
     return serveNorm(*this, first);
   case NodeKind::Pointwise:
     return servePointwise(*this, first);

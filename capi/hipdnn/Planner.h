@@ -48,6 +48,8 @@ public:
 
   /// A tensor of ours, like `tensor` and of f32.
   int addTemporary(int tensor);
+  /// The same, packed, with other lengths.
+  int addTemporary(int tensor, const std::vector<int64_t> &lengths);
 
   /// Adds a step, after its problem has been verified.
   Status add(Step step, const Problem &problem);

@@ -7,6 +7,7 @@
 
 #include "capi/hipdnn/Planner.h"
 
+#include <algorithm>
 #include <initializer_list>
 
 using namespace tessera;
@@ -299,6 +300,19 @@ static Status addNorm(Planner &planner, const Node &node, const NormCall &call,
       .finish();
 }
 
+/// The first dimension of a row of layer normalisation, of which a field says
+/// how many there are.
+static ErrorOr<int> findLayerBegin(const Planner &planner, const Node &node,
+                                   int field, int x) {
+  const int64_t rank = planner.getTensor(x).getRank();
+  const auto count = node.attributes.get<int64_t>(field);
+  if (count < 1 || count > rank)
+    return notSupported("its number of normalised dimensions is " +
+                        std::to_string(count) + ", and its input has " +
+                        std::to_string(rank));
+  return static_cast<int>(rank - count);
+}
+
 static Status serveLayer(Planner &planner, const Node &node) {
   int given[4], saved[2];
   Status status = findAll(planner, node, {0, 1, 2, 4}, given);
@@ -307,16 +321,83 @@ static Status serveLayer(Planner &planner, const Node &node) {
   if (!status.isOk())
     return status;
   const auto [x, scale, bias, y] = given;
-  const int64_t rank = planner.getTensor(x).getRank();
-  const auto count = node.attributes.get<int64_t>(5);
-  if (count < 1 || count > rank)
-    return notSupported("its number of normalised dimensions is " +
-                        std::to_string(count) + ", and its input has " +
-                        std::to_string(rank));
+  const ErrorOr<int> begin = findLayerBegin(planner, node, 5, x);
+  if (!begin)
+    return begin.getStatus();
   return addNorm(planner, node,
-                 {x, scale, bias, saved[0], saved[1], y,
-                  static_cast<int>(rank - count), 0},
-                 3);
+                 {x, scale, bias, saved[0], saved[1], y, *begin, 0}, 3);
+}
+
+/// Measures the mean and the inverse of each row of x again: a normalisation
+/// without weights, whose result nobody reads.
+static Status addStatistics(Planner &planner, const Node &node, int x,
+                            int begin, int (&statistics)[2]) {
+  const ErrorOr<double> epsilon = planner.findValue(node, 5);
+  if (!epsilon)
+    return epsilon.getStatus();
+  std::vector<int64_t> rows = planner.getTensor(x).lengths;
+  std::fill(rows.begin() + begin, rows.end(), 1);
+  const int y = planner.addTemporary(x);
+  for (int &statistic : statistics)
+    statistic = planner.addTemporary(x, rows);
+  RowStep step(planner, RowWiseKind::NormForward, kSavesMean | kSavesInverse,
+               x);
+  if (Status status = reduceFrom(planner, step, x, begin); !status.isOk())
+    return status;
+  return step.input(x)
+      .rowOutput(statistics[0])
+      .rowOutput(statistics[1])
+      .output(y)
+      .scalar(*epsilon)
+      .finish();
+}
+
+/// dx, then the gradients of scale and bias, whose rows are the other
+/// dimensions.
+static Status serveLayerGradient(Planner &planner, const Node &node) {
+  if (!node.attributes.has(9))
+    return notSupported("its table is that of a release without gradients of "
+                        "the scale");
+  int given[3], statistics[2], results[3];
+  Status status = findAll(planner, node, {0, 1, 2}, given);
+  if (status.isOk())
+    status = findAll(planner, node, {3, 4}, statistics, true);
+  if (status.isOk())
+    status = findAll(planner, node, {6, 7, 8}, results);
+  if (!status.isOk())
+    return status;
+  const auto [dy, x, scale] = given;
+  const auto [dx, dscale, dbias] = results;
+  const ErrorOr<int> begin = findLayerBegin(planner, node, 9, x);
+  if (!begin)
+    return begin.getStatus();
+  if ((statistics[0] < 0) != (statistics[1] < 0))
+    return notSupported("it has a mean without its inverse, or the other way");
+  if (statistics[0] < 0)
+    status = addStatistics(planner, node, x, *begin, statistics);
+  RowStep toInput(planner, RowWiseKind::NormBackward, 1, x);
+  RowStep toScale(planner, RowWiseKind::NormBackwardWeight, 0, x);
+  if (status.isOk())
+    status = reduceFrom(planner, toInput, x, *begin);
+  for (int dim = 0; dim < *begin && dim < toScale.getRank(); ++dim)
+    toScale.reduce(dim);
+  if (status.isOk())
+    status = toInput.input(x)
+                 .input(dy)
+                 .input(statistics[0])
+                 .input(statistics[1])
+                 .input(scale)
+                 .output(dx)
+                 .finish();
+  if (status.isOk())
+    status = toScale.input(x)
+                 .input(dy)
+                 .input(statistics[0])
+                 .input(statistics[1])
+                 .rowOutput(dscale)
+                 .rowOutput(dbias)
+                 .finish();
+  return status;
 }
 
 static Status serveRms(Planner &planner, const Node &node) {
@@ -372,6 +453,8 @@ static Status serveRmsGradient(Planner &planner, const Node &node) {
 ErrorOr<size_t> tessera::hipdnn::serveNorm(Planner &planner, size_t number) {
   const Node &node = planner.graph.getNodes()[number];
   Status status = node.kind == NodeKind::LayerNorm ? serveLayer(planner, node)
+                  : node.kind == NodeKind::LayerNormBackward
+                      ? serveLayerGradient(planner, node)
                   : node.kind == NodeKind::RmsNorm
                       ? serveRms(planner, node)
                       : serveRmsGradient(planner, node);

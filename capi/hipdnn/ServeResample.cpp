@@ -11,7 +11,8 @@ namespace {
 /// Where the fields of the window begin: before, after, strides, window, mode,
 /// padding mode.
 constexpr int kWindow = 3;
-constexpr int kGenerateIndex = 9;
+/// The tensor of the indices of maxima, and whether forward writes it.
+constexpr int kIndices = 2, kGenerateIndex = 9;
 /// What the schema calls the padding that is zeros.
 constexpr uint8_t kZeroPadding = 2;
 } // namespace
@@ -30,19 +31,63 @@ static std::optional<PoolMode> getMode(const Node &node) {
 }
 
 /// Refuses what the numbers of the window do not say.
-static Status checkMode(const Node &node, bool isForward) {
-  const std::optional<PoolMode> mode = getMode(node);
-  if (!mode)
-    return notSupported("it is neither a maximum nor an average");
-  if (*mode != PoolMode::Max)
+static Status checkMode(const Node &node, const PoolProblem &p) {
+  if (p.mode != PoolMode::Max ||
+      node.attributes.get<uint8_t>(kWindow + 5) != kZeroPadding)
     return Status::ok();
-  if (!isForward || node.attributes.get<uint8_t>(kGenerateIndex) ||
-      node.attributes.has(2))
-    return notSupported("it writes or reads the indices of maxima");
-  const bool hasPads =
-      node.attributes.get<uint8_t>(kWindow + 5) == kZeroPadding;
-  if (hasPads)
+  if (p.pad != Pads() || p.getPadAfter() != Pads())
     return notSupported("zeros take part in its maximum");
+  return Status::ok();
+}
+
+/// Whether a tensor has no gaps, with channels last or in the order of its
+/// lengths.
+static bool isPacked(const Tensor &tensor, bool isChannelsLast) {
+  const int rank = tensor.getRank();
+  int64_t stride = 1;
+  for (int number = 0; number < rank; ++number) {
+    const int dim = !isChannelsLast     ? rank - 1 - number
+                    : number == 0       ? 1
+                    : number < rank - 1 ? rank - number
+                                        : 0;
+    if (tensor.lengths[dim] != 1 && tensor.strides[dim] != stride)
+      return false;
+    stride *= tensor.lengths[dim];
+  }
+  return true;
+}
+
+/// The indices of maxima count the elements of an image. Kernels have them
+/// without gaps and in the order of y; in that of the lengths if y has any
+/// other.
+static Status addIndices(Planner &planner, const Node &node, int y,
+                         PoolProblem &p, Step &step) {
+  const bool isForward = p.direction == Direction::Forward;
+  const bool has = node.attributes.has(kIndices);
+  if (p.mode != PoolMode::Max || (isForward && !has)) {
+    if (has || node.attributes.get<uint8_t>(kGenerateIndex))
+      return notSupported("it has indices without a tensor or of no maximum");
+    return Status::ok();
+  }
+  const ErrorOr<int> found = planner.find(node, kIndices);
+  if (!found)
+    return found.getStatus();
+  const Tensor &indices = planner.getTensor(*found);
+  const Tensor &out = planner.getTensor(y);
+  if (indices.typeCode != kInt32Code || indices.lengths != out.lengths)
+    return notSupported("the indices of maxima are not i32, one for each");
+  if (isPacked(out, true) && !isPacked(out, false)) {
+    p.yLayout = Layout::NHWC;
+    p.yStrides = {};
+  }
+  if (!isPacked(indices, p.yLayout == Layout::NHWC))
+    return notSupported("the indices of maxima are not in the order of the "
+                        "maxima");
+  p.indexType = IndexType::U32;
+  p.indexMode = IndexMode::Image;
+  step.add(Slot::Indices, *found);
+  if (isForward)
+    step.written.push_back(*found);
   return Status::ok();
 }
 
@@ -68,8 +113,8 @@ ErrorOr<size_t> tessera::hipdnn::serveResample(Planner &planner,
   for (const ErrorOr<int> *tensor : {&x, &y})
     if (!*tensor)
       return tensor->getStatus();
-  if (Status status = checkMode(node, isForward); !status.isOk())
-    return status;
+  if (!getMode(node))
+    return notSupported("it is neither a maximum nor an average");
   PoolProblem p;
   p.direction = isForward ? Direction::Forward : Direction::BackwardData;
   p.mode = *getMode(node);
@@ -88,9 +133,15 @@ ErrorOr<size_t> tessera::hipdnn::serveResample(Planner &planner,
   p.xLayout = p.yLayout = Layout::Strided;
   p.xStrides = getStrides(in);
   p.yStrides = getStrides(out);
-  if (Status status = setWindow(p, node, in); !status.isOk())
-    return status;
-  if (Status status = p.verify(); !status.isOk())
+  Step step;
+  Status status = setWindow(p, node, in);
+  if (status.isOk())
+    status = checkMode(node, p);
+  if (status.isOk())
+    status = addIndices(planner, node, *y, p, step);
+  if (status.isOk())
+    status = p.verify();
+  if (!status.isOk())
     return status;
   Spatial lengths;
   setSpatial(lengths, getSpatial(out.lengths));
@@ -98,11 +149,10 @@ ErrorOr<size_t> tessera::hipdnn::serveResample(Planner &planner,
       lengths != p.getOutput())
     return invalidArgument("the lengths of " + out.describe() +
                            " are not those of its output");
-  Step step;
   step.add(Slot::X, *x);
   step.add(Slot::Y, *y);
-  step.written = {isForward ? *y : *x};
-  if (Status status = planner.add(std::move(step), p); !status.isOk())
+  step.written.push_back(isForward ? *y : *x);
+  if (status = planner.add(std::move(step), p); !status.isOk())
     return status;
   return size_t(1);
 }

@@ -100,6 +100,10 @@ public:
   /// step before has written, it is what that step's outputs hold, which are a
   /// kernel's results; NaN if they hold only the last step's.
   double get(int tensor, int64_t element = 0) const;
+  /// The same of an input with one element for each row. If only the last
+  /// step's is kept, the step before is computed again, and what it was rounded
+  /// to is off by that.
+  Approx getState(int tensor) const;
   /// Returns the number of an element in the space, with the last dimension
   /// fastest.
   int64_t getElementNumber(int64_t element) const;
@@ -108,6 +112,7 @@ public:
   void set(int tensor, Approx value) { set(tensor, 0, value); }
 
 private:
+  Approx getBefore(int output) const;
   double getCarried(const CarriedTensors &carried, RowDims at) const;
 
   friend std::vector<RowExpected> evaluateRows(const RowShape &,
@@ -128,7 +133,8 @@ std::vector<RowExpected> evaluateRows(const RowShape &shape,
                                       const std::vector<int64_t> &rows = {});
 
 /// Compares the operands' data, which are a kernel's results, with the results
-/// of evaluateRows() for the same rows. Returns an empty string if they are
+/// of evaluateRows() for the same rows. Of outputs that keep only the last
+/// step's, these are compared. Returns an empty string if they are
 /// right, otherwise a message.
 std::string compareRows(const RowShape &shape,
                         const std::vector<RowExpected> &expected,

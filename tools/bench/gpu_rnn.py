@@ -5,7 +5,10 @@
 weights, packed and padded sequences, given and final states), runs inference,
 training and both gradients, and compares with PyTorch in double. `time` puts
 an LSTM of one layer beside torch.nn.LSTM's cuDNN: inference, and training with
-all gradients, as plain calls and as a CUDA graph.
+all gradients, as plain calls and as a CUDA graph. `deepbench PROBLEMS` reads
+rnn_problems.h of DeepBench and runs its lists, as its programs do: networks
+without input weights and biases; those for training with their gradients.
+`--repeats 0 --share I/N` only makes the kernels of every Nth network.
 
 Needs PyTorch, and LIBRARY (libMIOpen.so.1). With TESSERA_DEVICE=nvidia it runs
 on the GPU. `check --emulator libtessera-emulator.so` runs on the emulated
@@ -16,7 +19,9 @@ import argparse
 import ctypes
 import math
 import random
+import re
 import statistics
+import time
 
 import torch
 
@@ -408,11 +413,12 @@ def check(net):
     return "; ".join(filter(None, wrong))
 
 
-def draw_network(rng, largest, only):
+def draw_network(rng, smallest, largest, modes, kinds):
     """Keyword arguments of a random network."""
-    mode = rng.choice(only or MODES)
-    hidden = rng.choice([rng.randint(1, largest),
-                         16 * rng.randint(1, max(1, largest // 16))])
+    mode = rng.choice(modes)
+    hidden = rng.choice([rng.randint(smallest, largest),
+                         16 * rng.randint(max(1, smallest // 16),
+                                          max(1, largest // 16))])
     skips = rng.random() < 0.2
     layout = rng.choice(["descriptors", *LAYOUTS])
     lengths = [rng.randint(1, 8) for _ in range(rng.randint(1, 9))]
@@ -420,7 +426,7 @@ def draw_network(rng, largest, only):
         lengths = [max(lengths)] * len(lengths)
     if layout in ("descriptors", "packed"):
         lengths.sort(reverse=True)
-    return {"mode": mode, "kind": rng.choice(list(TYPES)),
+    return {"mode": mode, "kind": rng.choice(kinds),
             "layers": rng.choice([1, 1, 2, 3]),
             "directions": rng.choice([1, 2]), "hidden": hidden,
             "input": hidden if skips else rng.randint(1, largest),
@@ -429,13 +435,26 @@ def draw_network(rng, largest, only):
             "initial": rng.random() < 0.7, "final": rng.random() < 0.7}
 
 
+def make_even(rng, drawn):
+    """The network with one layer, whose sequences have one length, and whole
+    matrix instructions: each of its steps may be a launch."""
+    batch, steps = rng.randint(2, 70), rng.randint(2, 6)
+    hidden = -(-drawn["hidden"] // 16) * 16
+    return drawn | {"layers": 1, "hidden": hidden, "layout": "descriptors",
+                    "input": hidden if drawn["skips"] else drawn["input"],
+                    "lengths": (steps,) * batch}
+
+
 def run_checks(library, memory, options):
     wrong = 0
     for number in range(options.first, options.first + options.count):
         rng = random.Random(f"{options.seed} {number}")
         torch.manual_seed(rng.getrandbits(32))
-        drawn = draw_network(rng, options.largest, options.modes.split(",")
-                             if options.modes else None)
+        drawn = draw_network(rng, options.smallest, options.largest,
+                             options.modes.split(","),
+                             options.types.split(","))
+        if options.even:
+            drawn = make_even(rng, drawn)
         net = Network(library, memory, **drawn)
         try:
             fault = check(net)
@@ -559,6 +578,62 @@ def run_times(library, memory, options):
     return 0
 
 
+# ------------------------------------------------------------------ DeepBench
+
+
+def read_problems(path):
+    """Lists of DeepBench by name: hidden units, batch, steps, mode."""
+    lists = {}
+    for line in open(path):
+        if name := re.search(r"> (\w+_set) =", line):
+            lists[name[1]] = found = []
+        if numbers := re.search(r'\((\d+), (\d+), (\d+), "(\w+)"\)', line):
+            hidden, batch, steps = map(int, numbers.groups()[:3])
+            mode = numbers[4].replace("vanilla", "relu")
+            found.append((hidden, batch, steps, mode))
+    return lists
+
+
+def run_problem(library, memory, options, problem, trains):
+    """Microseconds of a call of each pass, and whether results are numbers."""
+    hidden, batch, steps, mode = problem
+    net = Network(library, memory, mode, options.type, input=hidden,
+                  hidden=hidden, lengths=(steps,) * batch, bias=False,
+                  skips=True)
+    passes = [lambda: net.forward(trains)]
+    if trains:
+        passes += [net.backward_data, net.backward_weights]
+    for one in passes:
+        one()
+    results = [net.y, net.dx] if trains else [net.y]
+    isRight = all(bool(torch.isfinite(each).all()) for each in results)
+    times = [time_us([one], options.repeats)[0] if options.repeats else 0
+             for one in passes]
+    net.close()
+    return times, isRight
+
+
+def run_deepbench(library, memory, options):
+    print(f"{torch.cuda.get_device_name()}, {options.type}, microseconds of a "
+          "call: forward, gradients of data, of weights", flush=True)
+    wrong = 0
+    share, shares = map(int, options.share.split("/"))
+    for name, problems in read_problems(options.problems).items():
+        trains, problems = name == "training_set", problems[share::shares]
+        total, begin = [0] * (3 if trains else 1), time.time()
+        for problem in problems:
+            times, isRight = run_problem(library, memory, options, problem,
+                                         trains)
+            wrong += not isRight
+            total = [a + b for a, b in zip(total, times)]
+            print(*problem, *(f"{each:.0f}" for each in times),
+                  "" if isRight else "WRONG", flush=True)
+        print(f"{name}: {len(problems)} networks, total",
+              *(f"{each:.0f}" for each in total),
+              f"in {time.time() - begin:.0f} s", flush=True)
+    return 1 if wrong else 0
+
+
 def mean(values):
     return math.exp(statistics.mean(map(math.log, values)))
 
@@ -573,7 +648,10 @@ def main():
     checks.add_argument("--first", type=int, default=0)
     checks.add_argument("--seed", type=int, default=1)
     checks.add_argument("--largest", type=int, default=80)
-    checks.add_argument("--modes")
+    checks.add_argument("--smallest", type=int, default=1)
+    checks.add_argument("--even", action="store_true")
+    checks.add_argument("--modes", default=",".join(MODES))
+    checks.add_argument("--types", default=",".join(TYPES))
     checks.set_defaults(run=run_checks)
     times = commands.add_parser("time")
     times.add_argument("--types", default="f16,f32")
@@ -583,6 +661,12 @@ def main():
     times.add_argument("--repeats", type=int, default=9)
     times.add_argument("--tf32", action="store_true")
     times.set_defaults(run=run_times, emulator=None)
+    lists = commands.add_parser("deepbench")
+    lists.add_argument("problems")
+    lists.add_argument("--type", default="f32")
+    lists.add_argument("--repeats", type=int, default=3)
+    lists.add_argument("--share", default="0/1")
+    lists.set_defaults(run=run_deepbench, emulator=None)
     options = parser.parse_args()
     memory = Memory(options.emulator)
     library = c_api.Library(options.library)

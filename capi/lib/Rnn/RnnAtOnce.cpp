@@ -1,10 +1,11 @@
-//===- RnnAtOnce.cpp - All time steps in one launch -----------------------===//
+//===- RnnAtOnce.cpp - Time steps by the matrix unit ----------------------===//
 //
 // Where the hidden weights of a layer and direction fit the registers of a
 // workgroup, one launch makes all steps of one batch, those of a piece; a
 // packed batch has a piece for each of its sizes. In training, the last step of
 // an LSTM's piece is a launch of its own, because its cell state goes
-// elsewhere.
+// elsewhere. Where no workgroup holds the weights, the same problems of one
+// step each are launches of many workgroups, each with some units.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,6 +24,29 @@ using Strides4 = std::array<int64_t, 4>;
 bool RnnExecution::makesAtOnce() const {
   return seqs.getSteps() >=
          kFewestAtOnce * static_cast<int64_t>(getPieces(Pass{}).size());
+}
+
+/// One sequence has row-wise steps, which read the weights as fast. Kernels are
+/// made for a batch, of which packed sequences may have many.
+bool RnnExecution::makesEach() const {
+  return seqs.rows.front() > 1 && seqs.rows.back() == seqs.rows.front();
+}
+
+StepWay RnnExecution::findForwardWay() {
+  if (makesAtOnce() && canForward(/*isEach=*/false))
+    return StepWay::AtOnce;
+  return makesEach() && canForward(/*isEach=*/true) ? StepWay::Each
+                                                    : StepWay::Launches;
+}
+
+/// Backward needs the transposed weights, which only have memory up to a size.
+StepWay RnnExecution::findBackwardWay() {
+  if (makesAtOnce() && canBackward(/*isEach=*/false))
+    return StepWay::AtOnce;
+  return makesEach() && net.getHiddenBytes() <= kMostFusedBytes &&
+                 canBackward(/*isEach=*/true)
+             ? StepWay::Each
+             : StepWay::Launches;
 }
 
 std::vector<std::pair<int64_t, int64_t>>
@@ -161,9 +185,7 @@ static bool hasKernel(miopenHandle &handle, const RowWiseCall &call) {
   return problem && handle.engine.prepare(*problem);
 }
 
-bool RnnExecution::canForwardAtOnce() {
-  if (!makesAtOnce())
-    return false;
+bool RnnExecution::canForward(bool isEach) {
   const Pass pass{0, 0, space.hidden, space.cell, space.hidden, space.cell};
   const RnnMatrix gates = isTraining ? reserve.layers[0].gates : space.gates[0];
   const auto [first, count] = getPieces(pass).front();
@@ -171,13 +193,17 @@ bool RnnExecution::canForwardAtOnce() {
                     net.getOutput()};
   const bool isSplit = isTraining && net.isLstm() && count > 1;
   return hasKernel(launcher.getHandle(),
-                   forwardAtOnce(pass, first, isSplit ? count - 1 : count,
+                   forwardAtOnce(pass, first,
+                                 isEach    ? 1
+                                 : isSplit ? count - 1
+                                           : count,
                                  space.hidden.getRows(0, seqs.rows.front()),
                                  gates, y));
 }
 
 void RnnExecution::forwardRun(const Pass &pass, int64_t first, int64_t count,
-                              const RnnMatrix &gates, const RnnMatrix &output) {
+                              const RnnMatrix &gates, const RnnMatrix &output,
+                              StepWay way) {
   const int64_t rows = seqs.rows[getStepNumber(pass, first)];
   const RnnMatrix running = pass.hidden.getRows(0, rows);
   auto getPart = [&](const RnnMatrix &matrix, int64_t i) {
@@ -195,11 +221,11 @@ void RnnExecution::forwardRun(const Pass &pass, int64_t first, int64_t count,
                     getPart(kept.extra, first));
   }
   const bool isSplit = isTraining && net.isLstm() && count > 1;
-  launcher.run(forwardAtOnce(pass, first, isSplit ? count - 1 : count, state,
-                             gates, output));
-  if (isSplit)
-    launcher.run(
-        forwardAtOnce(pass, last, 1, getPart(output, last - 1), gates, output));
+  const int64_t most = way == StepWay::Each ? 1 : isSplit ? count - 1 : count;
+  for (int64_t i = first; i <= last; i += most)
+    launcher.run(forwardAtOnce(pass, i, std::min(most, last + 1 - i),
+                               i == first ? state : getPart(output, i - 1),
+                               gates, output));
   launcher.copy(getPart(output, last), running);
   if (!isTraining || count == 1)
     return;
@@ -264,26 +290,28 @@ RowWiseCall RnnExecution::backwardAtOnce(const Pass &pass, int64_t first,
   return call;
 }
 
-bool RnnExecution::canBackwardAtOnce() {
-  if (!makesAtOnce())
-    return false;
+bool RnnExecution::canBackward(bool isEach) {
   const Pass pass{0, 0, space.hidden, space.cell, space.hidden, space.cell};
   const auto [first, count] = getPieces(pass).front();
   const RnnMatrix dy{nullptr, net.type, seqs.totalRows, net.getOutput(),
                      net.getOutput()};
-  return count == 1 || hasKernel(launcher.getHandle(),
-                                 backwardAtOnce(pass, first, count - 1, dy));
+  return count == 1 ||
+         hasKernel(launcher.getHandle(),
+                   backwardAtOnce(pass, first, isEach ? 1 : count - 1, dy));
 }
 
 /// The last step of a piece has the running gradient of the state behind it
 /// instead of a product, and the product of the first one becomes that.
-void RnnExecution::backwardRuns(const Pass &pass, const RnnMatrix &dOutput) {
+void RnnExecution::backwardRuns(const Pass &pass, const RnnMatrix &dOutput,
+                                StepWay way) {
   auto pieces = getPieces(pass);
   transposeWeights(pass);
   for (auto [first, count] : std::views::reverse(pieces)) {
     backwardGates(pass, getStepNumber(pass, first + count - 1), dOutput);
-    if (count > 1)
-      launcher.run(backwardAtOnce(pass, first, count - 1, dOutput));
+    const int64_t size = way == StepWay::Each ? 1 : count - 1;
+    for (int64_t i = first + count - 1 - size; size > 0 && i >= first;
+         i -= size)
+      launcher.run(backwardAtOnce(pass, i, size, dOutput));
     multiplyGradients(pass, getStepNumber(pass, first));
   }
 }

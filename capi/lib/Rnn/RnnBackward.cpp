@@ -99,7 +99,7 @@ ApiResult RnnExecution::backwardData(const void *dy, const void *w, void *dx,
   RnnMatrix dOutput =
       seqs.isPacked ? getRows(dy, net.getOutput()) : pack(dy, space.output);
   const int64_t steps = seqs.getSteps();
-  const bool isAtOnce = canBackwardAtOnce();
+  const StepWay way = findBackwardWay();
   for (int64_t layer = net.layers; layer-- > 0 && launcher.isOk();) {
     for (int64_t direction = 0; direction < net.directions; ++direction) {
       Pass pass{layer, direction, {}, {}, {}, {}};
@@ -107,8 +107,8 @@ ApiResult RnnExecution::backwardData(const void *dy, const void *w, void *dx,
           beginState(pass, dFinal.hidden, dInitial.hidden, space.hidden);
       if (net.isLstm())
         pass.cell = beginState(pass, dFinal.cell, dInitial.cell, space.cell);
-      if (isAtOnce)
-        backwardRuns(pass, dOutput);
+      if (way != StepWay::Launches)
+        backwardRuns(pass, dOutput, way);
       else if (task.fusesSteps(kMostFusedGradients))
         backwardFused(pass, dOutput);
       else

@@ -42,6 +42,10 @@ struct RnnTask {
   }
 };
 
+/// How the steps of a pass are launched: each in a product and a second launch
+/// or in a row-wise one, or by the kernels of RnnAtOnce.cpp.
+enum class StepWay : uint8_t { Launches, Each, AtOnce };
+
 /// One call. Borrows all memory.
 class RnnExecution {
 public:
@@ -70,9 +74,9 @@ private:
                     const RnnMatrix &gates, const void *bias);
   void addInput(const RnnMatrix &input, const RnnMatrix &gates,
                 const void *bias);
-  /// All steps of a direction; in one launch if `isAtOnce`.
+  /// All steps of a direction.
   void forwardPass(const Pass &pass, const RnnMatrix &gates,
-                   const RnnMatrix &output, bool isAtOnce);
+                   const RnnMatrix &output, StepWay way);
   void forwardStep(const Pass &pass, int64_t step, const RnnMatrix &gates,
                    const RnnMatrix &output);
   void forwardGates(const Pass &pass, int64_t step, const RnnMatrix &sums,
@@ -84,18 +88,22 @@ private:
   void backwardInput(int64_t layer, const RnnMatrix &dInput);
   void weightGradients(int64_t layer, const RnnMatrix &input);
 
-  // All steps in one launch.
+  // All steps in one launch, or each in one that uses the matrix unit.
   bool makesAtOnce() const;
+  bool makesEach() const;
+  StepWay findForwardWay();
+  StepWay findBackwardWay();
   RowWiseCall forwardAtOnce(const Pass &pass, int64_t first, int64_t count,
                             const RnnMatrix &state, const RnnMatrix &gates,
                             const RnnMatrix &output);
   void forwardRun(const Pass &pass, int64_t first, int64_t count,
-                  const RnnMatrix &gates, const RnnMatrix &output);
-  bool canForwardAtOnce();
+                  const RnnMatrix &gates, const RnnMatrix &output, StepWay way);
+  /// Whether there are kernels for pieces, or for single steps.
+  bool canForward(bool isEach);
   RowWiseCall backwardAtOnce(const Pass &pass, int64_t first, int64_t count,
                              const RnnMatrix &dOutput);
-  void backwardRuns(const Pass &pass, const RnnMatrix &dOutput);
-  bool canBackwardAtOnce();
+  void backwardRuns(const Pass &pass, const RnnMatrix &dOutput, StepWay way);
+  bool canBackward(bool isEach);
   /// The steps of a pass in pieces of one batch: the first of each, in the
   /// order in which the pass comes to them, and their number.
   std::vector<std::pair<int64_t, int64_t>> getPieces(const Pass &pass) const;

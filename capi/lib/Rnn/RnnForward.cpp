@@ -110,10 +110,10 @@ void RnnExecution::forwardStep(const Pass &pass, int64_t step,
 }
 
 void RnnExecution::forwardPass(const Pass &pass, const RnnMatrix &gates,
-                               const RnnMatrix &output, bool isAtOnce) {
-  if (isAtOnce) {
+                               const RnnMatrix &output, StepWay way) {
+  if (way != StepWay::Launches) {
     for (auto [first, count] : getPieces(pass))
-      forwardRun(pass, first, count, gates, output);
+      forwardRun(pass, first, count, gates, output, way);
     return;
   }
   if (task.fusesSteps(kMostFusedProducts))
@@ -130,20 +130,22 @@ ApiResult RnnExecution::forward(const void *x, const void *w, void *y,
       seqs.isPacked ? getRows(x, net.input) : pack(x, space.input);
   const RnnMatrix last =
       seqs.isPacked ? getRows(y, net.getOutput()) : space.output;
-  const bool isAtOnce = canForwardAtOnce();
+  const StepWay way = findForwardWay();
+  const bool isFused =
+      way != StepWay::Launches || task.fusesSteps(kMostFusedProducts);
   for (int64_t layer = 0; layer < net.layers && launcher.isOk(); ++layer) {
     const RnnMatrix gates =
         isTraining ? reserve.layers[layer].gates : space.gates[0];
     const RnnMatrix output = getOutput(layer, last);
     const void *bias = getBias(net.getInputBias(layer));
-    if (isAtOnce || task.fusesSteps(kMostFusedProducts)) {
+    if (isFused) {
       addBiases(layer);
       bias = net.hasBias ? space.bias.data : nullptr;
     }
     forwardInput(layer, input, gates, bias);
     for (int64_t direction = 0; direction < net.directions; ++direction) {
       Pass pass{layer, direction, {}, {}, {}, {}};
-      if (isAtOnce) {
+      if (way != StepWay::Launches) {
         pass.hidden = placeState(pass, initial.hidden, final.hidden,
                                  space.hidden, pass.firstHidden);
         if (net.isLstm())
@@ -155,7 +157,7 @@ ApiResult RnnExecution::forward(const void *x, const void *w, void *y,
         if (net.isLstm())
           pass.cell = beginState(pass, initial.cell, final.cell, space.cell);
       }
-      forwardPass(pass, gates, output, isAtOnce);
+      forwardPass(pass, gates, output, way);
       endState(pass, pass.hidden, final.hidden);
       if (net.isLstm())
         endState(pass, pass.cell, final.cell);

@@ -1,7 +1,7 @@
 //===- Recurrent.cpp - All steps of a recurrent network in a launch -------===//
 
 #include "compiler/Algorithms/Algorithm.h"
-#include "compiler/Algorithms/Recurrent/StepProgram.h"
+#include "compiler/Algorithms/Recurrent/OneStepProgram.h"
 #include "compiler/Algorithms/Registry.h"
 #include "compiler/Frontend/RowWiseFrontend.h"
 #include "runtime/Base/RowWiseKind.h"
@@ -46,20 +46,27 @@ static int64_t countOthers(const StepGeometry &g, int64_t tensors) {
   return tensors - 1 - g.gates;
 }
 
-/// The tiles that fit, with their geometries.
-static std::vector<StepGeometry> getFitting(const RowWiseProblem &rows,
-                                            const GpuTarget &target) {
+/// The tiles that fit, with their geometries. Those of one step only where the
+/// problem's sizes are known.
+static std::vector<StepGeometry>
+getFitting(const RowWiseProblem &rows, const GpuTarget &target, bool isKnown) {
   std::vector<StepGeometry> fitting;
   ErrorOr<StepGeometry> g = getGeometry(rows, target);
   if (!g)
     return fitting;
   const int64_t others = countOthers(*g, rows.tensorCount);
-  for (int units = 1; units <= 32; units *= 2)
-    for (int cluster = 1; cluster <= 8; cluster *= 2) {
-      g->tile = {units, cluster};
-      if (g->fit(target, others).isOk())
-        fitting.push_back(*g);
-    }
+  auto add = [&](const StepTile &tile) {
+    g->tile = tile;
+    if (g->fit(target, others).isOk())
+      fitting.push_back(*g);
+  };
+  for (int units = 1; units <= 32; units *= 2) {
+    for (int cluster = 1; cluster <= 8; cluster *= 2)
+      add({.units = units, .cluster = cluster});
+    for (int splits = 1; isKnown && splits <= 16; splits *= 2)
+      for (int tiles = 1; tiles <= 8; tiles *= 2)
+        add({.units = units, .splits = splits, .tiles = tiles});
+  }
   return fitting;
 }
 
@@ -84,7 +91,7 @@ Status Recurrent::check(const Problem &problem, const GpuTarget &target) const {
   const ErrorOr<StepGeometry> g = getGeometry(*rows, target);
   if (!g)
     return g.getStatus();
-  if (getFitting(*rows, target).empty())
+  if (getFitting(*rows, target, !problem.hasUnknownSizes()).empty())
     return notSupported("the weights of a layer and direction are too large "
                         "for the registers and the memory of a workgroup, or "
                         "the sequences are too many");
@@ -95,7 +102,8 @@ std::vector<Candidate> Recurrent::getCandidates(const Problem &problem,
                                                 const GpuTarget &target) const {
   std::vector<Candidate> candidates;
   const Problem sample = problem.getSample();
-  for (const StepGeometry &g : getFitting(*sample.getRows(), target))
+  const bool isKnown = !problem.hasUnknownSizes();
+  for (const StepGeometry &g : getFitting(*sample.getRows(), target, isKnown))
     candidates.push_back({g.tile.toConfig(), g.estimate(target)});
   return candidates;
 }
@@ -135,7 +143,10 @@ LogicalResult Recurrent::build(Operation *primitive, const TileConfig &config,
   StepProgram program(p, op, g, target.waveSize);
   if (failed(program.check()))
     return failure();
-  program.build();
+  if (tile->isOneStep())
+    OneStepProgram(p, op, g, target.waveSize).build();
+  else
+    program.build();
   op.erase();
   return success();
 }

@@ -11,6 +11,8 @@ TileConfig StepTile::toConfig() const {
   std::string text = "u" + std::to_string(units);
   if (cluster > 1)
     text += "c" + std::to_string(cluster);
+  if (isOneStep())
+    text += "k" + std::to_string(splits) + "s" + std::to_string(tiles);
   return {"steps", text};
 }
 
@@ -20,14 +22,19 @@ ErrorOr<StepTile> tessera::parseStepTile(const TileConfig &config) {
   scanner.expect("u").number(tile.units);
   if (scanner.consume("c"))
     scanner.number(tile.cluster);
+  const bool isOneStep = scanner.consume("k");
+  if (isOneStep)
+    scanner.number(tile.splits).expect("s").number(tile.tiles);
   auto isPower = [](int number, int most) {
     return number >= 1 && number <= most && (number & (number - 1)) == 0;
   };
   if (!scanner.isDone() || !isPower(tile.units, 32) ||
-      !isPower(tile.cluster, 8))
+      !isPower(tile.cluster, 8) ||
+      (isOneStep && (!isPower(tile.splits, 16) || !isPower(tile.tiles, 8) ||
+                     tile.cluster > 1)))
     return invalidArgument("'" + config.toText() +
                            "' is not a tile for steps, which looks like "
-                           "'steps-u2' or 'steps-u1c4'");
+                           "'steps-u2', 'steps-u1c4' or 'steps-u1k8s2'");
   return tile;
 }
 
@@ -76,6 +83,8 @@ Status StepGeometry::fit(const GpuTarget &target, int64_t others) {
   const int64_t rows = shape.getLaneRows();
   if (shape.isMma() ? gates * tile.units % rows != 0 : tile.units % rows != 0)
     return notSupported("a lane has no whole rows of instructions");
+  if (tile.isOneStep())
+    return fitOneStep(target, others);
   if (tile.cluster > 1 && !target.hasTma)
     return notSupported("the chip has no clusters");
   if (getGroupUnits() * (tile.cluster - 1) >= units)
@@ -99,8 +108,63 @@ Status StepGeometry::fit(const GpuTarget &target, int64_t others) {
   return Status::ok();
 }
 
+/// Weights and state are on their way as far ahead as registers hold them.
+Status StepGeometry::fitOneStep(const GpuTarget &target, int64_t others) {
+  constexpr int64_t kMostState = 48, kMostPasses = 4;
+  if (steps != 1)
+    return notSupported("makes one step, but there may be more");
+  if (units % shape.getK() != 0 || getInstructions() % tile.splits != 0)
+    return notSupported("the state is no whole instructions for each wave");
+  if (tile.tiles > tile.splits)
+    return notSupported("there are fewer waves than tiles of sequences");
+  if (tile.tiles > 1 && (tile.tiles / 2) * shape.getSequences() >= sequences)
+    return notSupported("a wave has tiles without sequences");
+  if (getGroups() > kMostPasses * target.computeUnits)
+    return notSupported("there are too many sequences");
+  if (getWaves() * target.waveSize > 1024)
+    return notSupported("a workgroup has too many threads");
+  const int64_t accumulators =
+      tile.units * shape.getLaneSequences() * (gates * tile.tiles + others);
+  const int64_t own = shape.row.kind == MatrixKind::Wmma ? 72 : 40;
+  const int64_t free =
+      getMostRegisters(target, getWaves()) - accumulators - own;
+  const int64_t most = getWaveInstructions() / getMerged();
+  const int64_t ofState = tile.tiles * shape.getKPerLane() * getMerged() / 2;
+  const int64_t ofWeights =
+      getBlocks() * shape.getHeldElements() * getMerged() / 2;
+  stateAhead = std::min(most, std::max<int64_t>(kMostState / ofState, 1));
+  weightsAhead = std::min(most, (free - stateAhead * ofState) / ofWeights);
+  if (weightsAhead < std::min<int64_t>(most, 2))
+    return notSupported("the registers hold too few weights");
+  if (getPartialBytes(target.waveSize) > target.getMaxSharedBytes())
+    return notSupported(
+        "the sums of all splits are too large for the memory of "
+        "a workgroup");
+  return Status::ok();
+}
+
+/// What a workgroup loads comes from L2; the first of it takes a while.
+double StepGeometry::estimateOneStep(const GpuTarget &target) const {
+  constexpr double kUnitBytes = 50, kAllBytes = 3300; // In a clock.
+  constexpr double kBegin = 1500, kInstruction = 8, kWave = 20;
+  const double bytes =
+      2.0 * static_cast<double>(elements) *
+      static_cast<double>(getWaveUnits() * gates + getGroupSequences());
+  const auto groups = static_cast<double>(getGroups());
+  const auto busy = std::min(groups, double(target.computeUnits));
+  const double passes = std::ceil(groups / double(target.computeUnits));
+  const double products =
+      static_cast<double>(getWaveInstructions() * getBlocks() * tile.tiles) *
+      kInstruction;
+  return kBegin + passes * bytes / std::min(kUnitBytes, kAllBytes / busy) +
+         products + kWave * tile.splits;
+}
+
 /// Of an H100, on which small LSTMs were timed.
 double StepGeometry::estimate(const GpuTarget &target) const {
+  if (tile.isOneStep())
+    return estimateOneStep(target);
+  constexpr double kBytes = 25;      // Of the weights, once.
   constexpr double kInstruction = 8; // Of a wave, with others behind it.
   constexpr double kLatency = 33;    // Of an instruction that needs the last.
   constexpr double kGates = 85;      // Of the gates of a lane's unit.
@@ -116,8 +180,11 @@ double StepGeometry::estimate(const GpuTarget &target) const {
   const double memory =
       2 * waves * getMemoryElements(target.waveSize) / kMemoryBytes;
   const double passes = std::ceil(double(getGroups()) / target.computeUnits);
-  return passes * static_cast<double>(steps) *
-         (std::max(products, memory) + gates +
-          (tile.cluster > 1 ? kClusterBarrier + kWorkgroup * tile.cluster
-                            : kBarrier));
+  const double weights =
+      2.0 * static_cast<double>(elements * gates * getGroupUnits()) / kBytes;
+  return passes * weights +
+         passes * static_cast<double>(steps) *
+             (std::max(products, memory) + gates +
+              (tile.cluster > 1 ? kClusterBarrier + kWorkgroup * tile.cluster
+                                : kBarrier));
 }

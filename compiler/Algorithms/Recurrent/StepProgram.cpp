@@ -11,9 +11,6 @@
 using namespace mlir;
 using namespace tessera;
 
-/// Dimensions of the space.
-static constexpr int64_t kTime = 0, kSequence = 1, kUnit = 2, kElement = 3;
-
 LogicalResult StepProgram::check() {
   Block &body = op.getReduces()[0].front();
   for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands())) {
@@ -65,7 +62,7 @@ StepProgram::Values StepProgram::getIndices(const Access &access, int64_t block,
 DenseI64ArrayAttr StepProgram::getInside(const Access &access) {
   SmallVector<int64_t> inside{kTime};
   if (isBroadcast(access.type, kSequence) ||
-      g.sequences % g.shape.getSequences() == 0)
+      g.sequences % g.getGroupSequences() == 0)
     inside.push_back(kSequence);
   if (isBroadcast(access.type, kUnit) || g.getPaddedUnits() == g.units)
     inside.push_back(kUnit);
@@ -119,15 +116,19 @@ StepProgram::Values StepProgram::makeBlocks(const Access &access,
 
 void StepProgram::enterLane() {
   const int64_t threads = g.getWaves() * waveSize, cluster = g.tile.cluster;
+  const int64_t others = g.getUnitGroups();
   ValueRange point = p.forEachPoint({g.getGroups(), threads}, threads);
   if (cluster > 1)
     p.b.getInsertionBlock()->getParentOp()->setAttr(
         dnn::kClusterAttrName, p.b.getI64IntegerAttr(cluster));
   thread = point[1];
   lane.emplace(p, g.shape, p.rem(thread, waveSize), g.gates, g.tile.units);
-  groupUnit = p.mul(p.rem(point[0], cluster), g.getGroupUnits());
-  waveUnit = p.add(p.mul(p.div(thread, waveSize), g.getWaveUnits()), groupUnit);
-  groupSequence = p.mul(p.div(point[0], cluster), g.shape.getSequences());
+  groupUnit = p.mul(p.rem(point[0], others), g.getGroupUnits());
+  waveUnit =
+      g.tile.isOneStep()
+          ? groupUnit
+          : p.add(p.mul(p.div(thread, waveSize), g.getWaveUnits()), groupUnit);
+  groupSequence = p.mul(p.div(point[0], others), g.getGroupSequences());
   firstUnit = p.add(waveUnit, lane->getFirstUnit());
   firstSequence = p.add(groupSequence, lane->getFirstSequence());
 }

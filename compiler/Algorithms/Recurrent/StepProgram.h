@@ -34,9 +34,12 @@ public:
     size_t first, count;
   };
 
-private:
+protected:
   using Value = mlir::Value;
   using Values = PointBuilder::Values;
+
+  /// Dimensions of the space.
+  static constexpr int64_t kTime = 0, kSequence = 1, kUnit = 2, kElement = 3;
 
   /// The elements of a tensor that has one for each unit and sequence, or fewer
   /// where it is broadcast, as the lane loads and stores them: blocks of

@@ -185,7 +185,7 @@ void tessera::reference::evaluateLstmStep(Row &row) {
   };
   const Approx i = getLogistic(getSum(0)), f = getLogistic(getSum(1));
   const Approx o = getLogistic(getSum(2)), g = getTanh(getSum(3));
-  const Approx c = f * row.get(9) + i * g;
+  const Approx c = f * row.getState(9) + i * g;
   const Approx h = o * getTanh(c);
   if (getStepMode(row) == 1)
     setRow(row, 10, {i, f, o, g, c, h});
@@ -201,7 +201,7 @@ void tessera::reference::evaluateLstmStepBackward(Row &row) {
   const Approx old = row.get(6), one = 1;
   const Approx dh = multiplyRows(row, 0, 1) + row.get(7);
   const Approx tanhC = getTanh(f * old + i * g);
-  const Approx dc = Approx(row.get(8)) + dh * o * (one - tanhC * tanhC);
+  const Approx dc = row.getState(8) + dh * o * (one - tanhC * tanhC);
   setRow(row, 9,
          {dc * g * (i * (one - i)), dc * old * (f * (one - f)),
           dh * tanhC * (o * (one - o)), dc * i * (one - g * g), dc * f});
@@ -228,7 +228,7 @@ void tessera::reference::evaluateGruStep(Row &row) {
 /// evaluateGruBackward().
 void tessera::reference::evaluateGruStepBackward(Row &row) {
   const Approx z = row.get(2), r = row.get(3), n = row.get(4), one = 1;
-  const Approx dh = multiplyRows(row, 0, 1) + row.get(7) + row.get(8);
+  const Approx dh = multiplyRows(row, 0, 1) + row.get(7) + row.getState(8);
   const Approx dn = dh * (one - z) * (one - n * n);
   const Approx dz = dh * (Approx(row.get(6)) - n) * (z * (one - z));
   const Approx dr = dn * row.get(5) * (r * (one - r));

@@ -145,8 +145,7 @@ static void multiplyFloat(Wave &wave, const Instruction &in) {
   const uint32_t *c[kRegisters];
   uint32_t *d[kRegisters];
   getAccumulators(wave, in, c, d);
-  // D may overlap C only by being the same registers, and rows are read before
-  // they are written.
+  // Where D is C, rows are read before they are written.
   for (unsigned block = 0; block < S.blocks; ++block)
     for (unsigned i = 0; i < S.m; i += S.m == 4 ? 1 : 2)
       multiplyRows<S>(a, b, c, d, block, i);

@@ -13,6 +13,8 @@
 #include "runtime/Emulator/Exec/HalfFloat.h"
 #include "runtime/Emulator/Wave.h"
 
+#include <cstring>
+
 namespace tessera::emulator {
 
 /// The element types of A and B. Fp8 and Bf8 are the formats of gfx942, Fp8Ocp
@@ -93,15 +95,25 @@ constexpr unsigned getLaneOfRow(unsigned block, unsigned i) {
 }
 
 /// Sets pointers to the registers of C (or to the rows of a constant) and of D.
+/// A D of 128 bits may overlap C in any way, as the hardware has read all of C
+/// before it writes: then C is copied. Larger ones are C or have none of it.
 template <unsigned Registers>
 inline void getAccumulators(Wave &wave, const Instruction &in,
                             const uint32_t *(&c)[Registers],
                             uint32_t *(&d)[Registers]) {
   const Operand &source = in.op[3];
+  const unsigned first = in.op[0].reg;
+  const bool isVector = source.kind == OperandKind::Vector;
+  const bool isCopied = isVector && Registers <= 4 && source.reg != first &&
+                        source.reg < first + Registers &&
+                        first < source.reg + Registers;
   for (unsigned r = 0; r < Registers; ++r) {
-    c[r] = source.kind == OperandKind::Vector ? wave.vector[source.reg + r]
-                                              : source.rows[0];
-    d[r] = wave.vector[in.op[0].reg + r];
+    c[r] = isVector ? wave.vector[source.reg + r] : source.rows[0];
+    d[r] = wave.vector[first + r];
+    if (isCopied) {
+      std::memcpy(wave.operandScratch[r], c[r], sizeof(LaneRow));
+      c[r] = wave.operandScratch[r];
+    }
   }
 }
 

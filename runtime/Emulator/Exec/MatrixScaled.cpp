@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Emulator/Exec/Float8.h"
+#include "runtime/Emulator/Exec/MatrixLayout.h"
 #include "runtime/Emulator/Exec/OpcodeTable.h"
 #include "runtime/Emulator/Exec/SmallFloat.h"
 #include "runtime/Emulator/Wave.h"
@@ -112,19 +112,19 @@ static std::pair<unsigned, unsigned> findRow(unsigned i) {
 template <unsigned M, unsigned K>
 static void multiplyAdd(Wave &wave, const Instruction &in,
                         const double (&a)[K][M], const double (&b)[K][M]) {
-  const Operand &c = in.op[3];
+  constexpr unsigned kRegisters = M * M / 64;
+  const uint32_t *c[kRegisters];
+  uint32_t *d[kRegisters];
+  getAccumulators(wave, in, c, d);
   for (unsigned i = 0; i < M; ++i) {
     auto [reg, lane] = findRow<M>(i);
     double accumulators[M] = {};
     for (unsigned k = 0; k < K; ++k)
       for (unsigned j = 0; j < M; ++j)
         accumulators[j] += a[k][i] * b[k][j];
-    const uint32_t *addend =
-        c.kind == OperandKind::Vector ? wave.vector[c.reg + reg] : c.rows[0];
     for (unsigned j = 0; j < M; ++j)
-      wave.vector[in.op[0].reg + reg][lane + j] = std::bit_cast<uint32_t>(
-          static_cast<float>(accumulators[j] +
-                             double(std::bit_cast<float>(addend[lane + j]))));
+      d[reg][lane + j] = std::bit_cast<uint32_t>(static_cast<float>(
+          accumulators[j] + double(std::bit_cast<float>(c[reg][lane + j]))));
   }
 }
 

@@ -109,6 +109,24 @@ TEST_F(ApiRnn, FusesForwardStepsOnly) {
   }
 }
 
+// Weights that no workgroup holds, of several sequences: each step is a launch
+// that uses the matrix unit, forward and backward.
+TEST_F(ApiRnn, MakesEachStepByTheMatrixUnit) {
+  for (miopenRNNMode_t mode : {miopenLSTM, miopenGRU, miopenRNNTANH}) {
+    SCOPED_TRACE(mode);
+    const RnnShape shape{.mode = mode,
+                         .type = miopenHalf,
+                         .input = 4,
+                         .hidden = mode == miopenRNNTANH ? 400 : 240,
+                         .batches = {5, 5}};
+    Network net(handle, shape);
+    net.allocate();
+    ASSERT_OK(net.infer());
+    net.expectForward();
+    checkTraining(net, /*every=*/20011);
+  }
+}
+
 // With MIOPEN_DEBUG_COMPILE_ONLY all kernels of a network are compiled: that
 // copies the states, that adds the biases, the product with the input, and that
 // of the steps.

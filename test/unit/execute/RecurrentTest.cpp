@@ -21,6 +21,7 @@ struct Steps {
   int64_t steps, sequences, units;
   DataType type = DataType::F16;
   int64_t gap = 0;
+  bool keepsLast = false; ///< Of the cell state, or the gradient handed on.
 
   RowWiseProblem getProblem() const;
 
@@ -66,6 +67,8 @@ RowWiseProblem Steps::getProblem() const {
       repeat(gates, RowOutput, gate);
     const int64_t results = gates == 4 ? 2 : gates == 3 ? 1 + keeps : 1 + keeps;
     repeat(results, RowOutput, unit);
+    if (keepsLast)
+      p.tensors[p.tensorCount - 2].strides = first;
     return p;
   }
   if (gates > 1)
@@ -75,7 +78,7 @@ RowWiseProblem Steps::getProblem() const {
     add(p, Input, first);
   repeat(gates == 3 ? 6 : gates, RowOutput, gate);
   if (gates > 1)
-    add(p, RowOutput, unit);
+    add(p, RowOutput, keepsLast ? first : unit);
   return p;
 }
 
@@ -123,6 +126,32 @@ TEST(Recurrent, Backward) {
   check({"rnn_step_bwd", kAll, 3, 40, 16});
 }
 
+// As the C API has them: the cell state, and the gradients that a step hands
+// on, are kept of the last step alone. The reference computes those of the
+// others again.
+TEST(Recurrent, KeepsTheLastStep) {
+  check({"lstm_step", kAll, 5, 9, 32, DataType::F16, 0, true});
+  check({"lstm_step", kDown, 4, 16, 20, DataType::BF16, 3, true});
+  check({"lstm_step_bwd", kDown, 4, 9, 32, DataType::F16, 0, true});
+  check({"gru_step_bwd", kAll, 3, 16, 24, DataType::BF16, 0, true});
+}
+
+// A single step is made by many workgroups, each with some units; its waves
+// share out the reduction and have one or several tiles of sequences.
+TEST(Recurrent, OneStep) {
+  for (const Steps &steps :
+       {Steps{"lstm_step", kAll, 1, 16, 64},
+        Steps{"lstm_step", kAll | 1, 1, 37, 48, DataType::BF16, 8},
+        Steps{"lstm_step", kDown | 1, 1, 66, 32},
+        Steps{"gru_step", kDown | 1, 1, 9, 64},
+        Steps{"rnn_step", kAll | 3, 1, 40, 112, DataType::F16, 1},
+        Steps{"lstm_step_bwd", kDown, 1, 16, 32},
+        Steps{"lstm_step_bwd", kAll, 1, 34, 48, DataType::BF16, 4},
+        Steps{"gru_step_bwd", kDown, 1, 33, 32},
+        Steps{"rnn_step_bwd", kDown | 1, 1, 5, 80}})
+    check(steps);
+}
+
 // One kernel serves any number of steps.
 TEST(Recurrent, StepsMayBeUnknown) {
   if (getTarget().matrixUnit == MatrixUnit::None)
@@ -161,4 +190,10 @@ TEST(Recurrent, RefusesWhatDoesNotFit) {
   EXPECT_FALSE(refuses("sm_80", {"lstm_step", kAll, 3, 16, 128}));
   EXPECT_FALSE(refuses("sm_90", {"lstm_step", kAll, 3, 16, 512}));
   EXPECT_FALSE(refuses("gfx942", {"lstm_step", kAll, 3, 16, 128}));
+  // A step needs no workgroup that holds all weights, but whole instructions.
+  EXPECT_FALSE(refuses("sm_90", {"lstm_step", kAll, 1, 16, 1024}));
+  EXPECT_FALSE(refuses("sm_90", {"lstm_step_bwd", kAll, 1, 64, 1024}));
+  EXPECT_FALSE(refuses("gfx942", {"lstm_step", kAll, 1, 64, 2048}));
+  EXPECT_TRUE(refuses("sm_90", {"lstm_step", kAll, 1, 16, 1031}));
+  EXPECT_TRUE(refuses("sm_90", {"lstm_step", kAll, 1, 512, 1024}));
 }

@@ -37,10 +37,30 @@ inline Doubles readDevice(const ApiTensor &tensor) {
   return decode(tensor, tensor.read());
 }
 
+/// Roundings of f32 in the results of a layer, relative to the largest number.
+/// A sum of n products loses a random walk's share of its partial sums, so that
+/// longer ones lose with the root of n; the gates lose some more. A step hands
+/// its errors on multiplied by the hidden weights, whose root mean square is
+/// `kSpread`: with hidden units, by kSpread sqrt(hidden) or, where that
+/// is less than 1, by the cell. Saturated gates end that after some steps.
+inline double countRoundings(const RnnShape &shape) {
+  constexpr double kOfGates = 16, kDeviations = 4, kSpread = 0.6 / 1.732;
+  constexpr size_t kMostSteps = 3;
+  const int longest = std::max({shape.input + shape.hidden, shape.getRows(),
+                                shape.getGates() * shape.hidden});
+  const double gain = std::max(1.0, kSpread * std::sqrt(shape.hidden));
+  double all = 0, factor = 1;
+  for (size_t i = 0; i < std::min(kMostSteps, shape.batches.size()); ++i) {
+    all += factor;
+    factor *= gain;
+  }
+  return all * (kOfGates + kDeviations * std::sqrt(longest));
+}
+
 /// Expects every number to be as near as roundings of the type allow, relative
-/// to the largest expected one. An expected NaN stands for any number. Products
-/// are summed in f32, so that longer ones cost only f32 digits. Every layer
-/// multiplies the errors of those before it.
+/// to the largest expected one. An expected NaN stands for any number. Short
+/// types lose nearly all where states are rounded to them, not in sums, which
+/// are in f32. Every layer multiplies the errors of those before it.
 inline void expectNear(const char *name, const RnnShape &shape,
                        const Doubles &numbers, const Doubles &expected) {
   ASSERT_EQ(numbers.size(), expected.size()) << name;
@@ -48,9 +68,8 @@ inline void expectNear(const char *name, const RnnShape &shape,
   for (double number : expected)
     if (!std::isnan(number))
       largest = std::max(largest, std::abs(number));
-  const int longest = std::max({shape.input + shape.hidden, shape.getRows(),
-                                shape.getGates() * shape.hidden});
-  const double units = shape.type == miopenFloat  ? (16 + longest) * 0x1p-24
+  const double units = shape.type == miopenFloat
+                           ? countRoundings(shape) * 0x1p-24
                        : shape.type == miopenHalf ? 24 * 0x1p-11
                                                   : 24 * 0x1p-8;
   const double most = units * shape.layers * largest;

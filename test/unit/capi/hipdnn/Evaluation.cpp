@@ -3,6 +3,7 @@
 #include "test/unit/capi/hipdnn/TestGraph.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -17,12 +18,15 @@ public:
       : graph(graph), table(node.fields), values(values) {}
 
   void convolve(GraphNode kind);
+  int64_t findPixel(const Lengths &in, const Lengths &out,
+                    const Lengths &tap) const;
   void pointwise();
   void batchNormInference(bool hasVariance);
   void batchNormTraining();
   void batchNormBackward();
   void normalize(bool isRms);
   void rmsBackward();
+  void layerBackward();
   void reduce();
   void resample(bool isForward);
 
@@ -73,6 +77,21 @@ private:
   double constant = 0;
 };
 
+/// The element of an image that a tap reads for an output, all counted with the
+/// last dimension fastest; -1 in the padding.
+int64_t TestGraph::Evaluation::findPixel(const Lengths &in, const Lengths &out,
+                                         const Lengths &tap) const {
+  int64_t pixel = 0;
+  for (size_t dim = 0; dim < tap.size(); ++dim) {
+    const int64_t position =
+        out[dim] * list(5)[dim] - list(3)[dim] + tap[dim] * list(6)[dim];
+    if (position < 0 || position >= in[dim])
+      return -1;
+    pixel = pixel * in[dim] + position;
+  }
+  return pixel;
+}
+
 /// Adds up x * w for every pair of an output and a tap, and gives each of the
 /// three directions its own sum of the same products.
 void TestGraph::Evaluation::convolve(GraphNode kind) {
@@ -81,31 +100,42 @@ void TestGraph::Evaluation::convolve(GraphNode kind) {
   const int x = isForward || isWeights ? 0 : 2;
   const int w = isWeights ? 2 : 1;
   const int y = isForward ? 2 : isWeights ? 1 : 0;
-  const int result = 2;
-  const Lengths in = tensor(x).lengths, filter = tensor(w).lengths,
-                out = tensor(y).lengths;
-  values[uid(result)].assign(tensor(result).getElements(), 0);
-  const int64_t inGroup = filter[1], outGroup = out[1] / (in[1] / inGroup);
-  forEach(out, [&](const Lengths &o) {
-    Lengths taps(filter.begin() + 1, filter.end());
-    forEach(taps, [&](const Lengths &tap) {
-      Lengths i = {o[0], o[1] / outGroup * inGroup + tap[0]};
-      Lengths f = {o[1]};
-      f.insert(f.end(), tap.begin(), tap.end());
-      for (size_t dim = 0; dim + 1 < tap.size(); ++dim)
-        i.push_back(o[dim + 2] * list(5)[dim] - list(3)[dim] +
-                    tap[dim + 1] * list(6)[dim]);
-      for (size_t dim = 2; dim < i.size(); ++dim)
-        if (i[dim] < 0 || i[dim] >= in[dim])
-          return;
-      if (isForward)
-        at(y, o) += at(x, i) * at(w, f);
-      else if (isWeights)
-        at(w, f) += at(x, i) * at(y, o);
-      else
-        at(x, i) += at(y, o) * at(w, f);
-    });
-  });
+  const auto getSpatial = [&](int field) {
+    const Lengths &all = tensor(field).lengths;
+    return Lengths(all.begin() + 2, all.end());
+  };
+  const auto count = [](const Lengths &lengths) {
+    return std::accumulate(lengths.begin(), lengths.end(), int64_t(1),
+                           std::multiplies());
+  };
+  const Lengths in = getSpatial(x), taps = getSpatial(w), out = getSpatial(y);
+  const int64_t inputs = tensor(x).lengths[1], outputs = tensor(y).lengths[1];
+  const int64_t inGroup = tensor(w).lengths[1];
+  const int64_t outGroup = outputs / (inputs / inGroup);
+  const int64_t inSize = count(in), tapSize = count(taps), outSize = count(out);
+  Values &xs = values[uid(x)], &ws = values[uid(w)], &ys = values[uid(y)];
+  values[uid(2)].assign(tensor(2).getElements(), 0);
+  for (int64_t o = 0; o < outSize; ++o)
+    for (int64_t t = 0; t < tapSize; ++t) {
+      const int64_t i = findPixel(in, unravel(o, out), unravel(t, taps));
+      if (i < 0)
+        continue;
+      for (int64_t pair = 0; pair < tensor(y).lengths[0] * outputs; ++pair) {
+        const int64_t image = pair / outputs, k = pair % outputs;
+        const int64_t first = image * inputs + k / outGroup * inGroup;
+        double &to = ys[pair * outSize + o];
+        for (int64_t c = 0; c < inGroup; ++c) {
+          double &from = xs[(first + c) * inSize + i];
+          double &weight = ws[(k * inGroup + c) * tapSize + t];
+          if (isForward)
+            to += from * weight;
+          else if (isWeights)
+            weight += from * to;
+          else
+            from += to * weight;
+        }
+      }
+    }
 }
 
 static double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
@@ -296,6 +326,48 @@ void TestGraph::Evaluation::rmsBackward() {
   });
 }
 
+/// The derivatives of y = n scale + bias with n = (x - m) d, where m and d are
+/// given or measured.
+void TestGraph::Evaluation::layerBackward() {
+  const Lengths lengths = tensor(1).lengths;
+  const size_t begin = lengths.size() - getNumber<int64_t>(table, 9);
+  Lengths rows = lengths;
+  std::fill(rows.begin() + begin, rows.end(), 1);
+  int64_t rowCount = 1;
+  for (int64_t length : rows)
+    rowCount *= length;
+  const double row = static_cast<double>(tensor(1).getElements()) / rowCount;
+  std::map<Lengths, std::array<double, 4>> sums; // m, d, sum g, sum g n.
+  const auto getSums = [&](Lengths i) -> std::array<double, 4> & {
+    std::fill(i.begin() + begin, i.end(), 0);
+    return sums[i];
+  };
+  forEach(lengths, [&](const Lengths &i) { getSums(i)[0] += at(1, i) / row; });
+  forEach(lengths, [&](const Lengths &i) {
+    auto &[m, d, g, gn] = getSums(i);
+    d += (at(1, i) - m) * (at(1, i) - m) / row;
+  });
+  for (auto &[i, sum] : sums) {
+    sum[0] = has(3) ? at(3, i) : sum[0];
+    sum[1] = has(4) ? at(4, i) : 1 / std::sqrt(sum[1] + number(5));
+  }
+  values[uid(7)].assign(tensor(7).getElements(), 0);
+  values[uid(8)].assign(tensor(8).getElements(), 0);
+  forEach(lengths, [&](const Lengths &i) {
+    auto &[m, d, g, gn] = getSums(i);
+    const double n = (at(1, i) - m) * d, dy = at(0, i), scale = at(2, i);
+    g += dy * scale;
+    gn += dy * scale * n;
+    at(7, i) += dy * n;
+    at(8, i) += dy;
+  });
+  forEach(lengths, [&](const Lengths &i) {
+    const auto &[m, d, g, gn] = getSums(i);
+    const double n = (at(1, i) - m) * d, dy = at(0, i), scale = at(2, i);
+    at(6, i) = d * (dy * scale - g / row - n * gn / row);
+  });
+}
+
 void TestGraph::Evaluation::reduce() {
   const auto mode = getNumber<uint8_t>(table, 0);
   const Lengths lengths = tensor(1).lengths;
@@ -346,16 +418,28 @@ void TestGraph::Evaluation::resample(bool isForward) {
     const double count =
         mode == 3 ? positions : std::max<double>(inside.size(), 1);
     double sum = 0, largest = -std::numeric_limits<double>::infinity();
+    double winner = -1;
     for (const Lengths &i : inside) {
+      int64_t pixel = 0;
+      for (size_t dim = 2; dim < i.size(); ++dim)
+        pixel = pixel * in[dim] + i[dim];
       if (!isForward) {
-        at(x, i) += at(y, o) / count;
+        if (mode != 1)
+          at(x, i) += at(y, o) / count;
+        else if (at(2, o) == static_cast<double>(pixel))
+          at(x, i) += at(y, o);
         continue;
       }
       sum += at(x, i);
+      if (at(x, i) > largest)
+        winner = static_cast<double>(pixel);
       largest = std::max(largest, at(x, i));
     }
-    if (isForward)
-      at(y, o) = mode == 1 ? largest : sum / count;
+    if (!isForward)
+      return;
+    at(y, o) = mode == 1 ? largest : sum / count;
+    if (has(2))
+      at(2, o) = winner;
   });
 }
 
@@ -396,8 +480,12 @@ void TestGraph::compute(std::map<int64_t, Values> &values) const {
     case GraphNode::ResampleBackward:
       evaluation.resample(node.kind == GraphNode::ResampleForward);
       break;
-    case GraphNode::Matmul:
     case GraphNode::LayerNormBackward:
+      evaluation.layerBackward();
+      break;
+    case GraphNode::Matmul:
+    case GraphNode::Sdpa:
+    case GraphNode::BlockScaleDequantize:
       break; // Declined: there is nothing to compare.
     }
   }
@@ -434,7 +522,12 @@ std::set<int64_t> TestGraph::getResults() const {
     case GraphNode::RmsNormBackward:
       add(node, {4, 5, 6});
       break;
+    case GraphNode::LayerNormBackward:
+      add(node, {6, 7, 8});
+      break;
     case GraphNode::ResampleForward:
+      add(node, {1, 2});
+      break;
     case GraphNode::ResampleBackward:
       add(node, {1});
       break;

@@ -67,6 +67,18 @@ Applicable tessera::test::askPlugin(std::span<const uint8_t> graph) {
   return answer;
 }
 
+std::string tessera::test::getRefusal(const TestGraph &graph) {
+  static std::string logged;
+  logged.clear();
+  getPlugin().setLogging(
+      [](hipdnn::Severity, const char *text) { logged = text; });
+  const Applicable answer = askPlugin(graph.write());
+  getPlugin().setLogging(nullptr);
+  EXPECT_EQ(answer.status, PluginStatus::Success);
+  EXPECT_EQ(answer.count, 0u);
+  return logged;
+}
+
 std::vector<uint8_t> tessera::test::makeEngineConfig() {
   int64_t engine = 0;
   uint32_t count = 0;
@@ -160,12 +172,12 @@ private:
 Memory::Memory(const TestGraph &graph, const GpuApi &gpu)
     : graph(graph), gpu(gpu), tensors(gpu) {
   std::mt19937 random(static_cast<unsigned>(graph.getTensors().size()));
-  std::uniform_real_distribution<double> draw(-1, 1);
   const std::set<int64_t> results = graph.getResults();
   for (const auto &[uid, tensor] : graph.getTensors()) {
     if (tensor.isVirtual || tensor.value)
       continue;
     // Gaps and results are NaNs, or numbers that no test computes.
+    std::uniform_real_distribution<double> draw(tensor.least, 1);
     std::vector<char> &bytes = host[uid];
     bytes.assign(tensor.getSpan() * tensor.getElementBytes(), char(0xff));
     if (!results.contains(uid))
@@ -215,7 +227,8 @@ static uint64_t countLaunches() {
   return counters.launched;
 }
 
-uint64_t tessera::test::checkGraph(const TestGraph &graph) {
+uint64_t tessera::test::checkGraph(const TestGraph &graph,
+                                   size_t *workspaceBytes) {
   const ErrorOr<const GpuApi *> gpu = GpuApi::get();
   EXPECT_TRUE(gpu) << gpu.getStatus().getMessage();
   const PluginFunctions &plugin = getPlugin();
@@ -240,6 +253,8 @@ uint64_t tessera::test::checkGraph(const TestGraph &graph) {
   EXPECT_EQ(plugin.getContextWorkspaceSize(handle.get(), context, &contextSize),
             PluginStatus::Success);
   EXPECT_EQ(size, contextSize);
+  if (workspaceBytes)
+    *workspaceBytes = size;
   Memory memory(graph, **gpu);
   DeviceTensors workspace(**gpu);
   const std::vector<char> poison(size, char(0xff));

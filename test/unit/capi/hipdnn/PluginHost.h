@@ -41,8 +41,11 @@ std::vector<uint8_t> makeEngineConfig();
 
 /// Runs the graph on random inputs with poisoned results and compares all that
 /// a client can see with TestGraph::compute(). Returns how many kernels were
-/// launched.
-uint64_t checkGraph(const TestGraph &graph);
+/// launched, and through `workspaceBytes` the workspace that they needed.
+uint64_t checkGraph(const TestGraph &graph, size_t *workspaceBytes = nullptr);
+
+/// The plugin's sentence about a graph that it declines.
+std::string getRefusal(const TestGraph &graph);
 
 } // namespace tessera::test
 

@@ -11,20 +11,6 @@ using namespace tessera::test;
 using tessera::hipdnn::ConstData;
 using tessera::hipdnn::PluginStatus;
 
-static std::string loggedText;
-
-/// The plugin's sentence about a graph that it declines.
-static std::string getRefusal(const TestGraph &graph) {
-  loggedText.clear();
-  getPlugin().setLogging(
-      [](tessera::hipdnn::Severity, const char *text) { loggedText = text; });
-  const Applicable answer = askPlugin(graph.write());
-  getPlugin().setLogging(nullptr);
-  EXPECT_EQ(answer.status, PluginStatus::Success);
-  EXPECT_EQ(answer.count, 0u);
-  return loggedText;
-}
-
 static void expectRefusal(const TestGraph &graph, const std::string &reason) {
   const std::string text = getRefusal(graph);
   EXPECT_NE(text.find(reason), std::string::npos) << text;
@@ -164,7 +150,8 @@ TEST(HipdnnPlugin, DeclinesByName) {
 
   TestGraph layer;
   layer.node(GraphNode::LayerNormBackward, makeTable({}));
-  expectRefusal(layer, "layer normalisation backward (node)");
+  expectRefusal(layer, "layer normalisation backward (node): its table is that "
+                       "of a release without gradients of the scale");
 
   TestGraph exp;
   const int64_t x = exp.tensor(GraphType::F16, {8, 8});
@@ -199,21 +186,13 @@ TEST(HipdnnPlugin, SaysWhatIsWrong) {
   check("data type 9, which no kernel has",
         [](TestGraph &g) { g.get(0).type = GraphType{9}; }, {});
   check("are not those of its output",
-        [](TestGraph &g) {
-          g.get(2).lengths = {1, 4, 5, 6};
-        },
-        {});
+        [](TestGraph &g) { g.get(2).lengths = {1, 4, 5, 6}; }, {});
   check("do not divide those of its input",
-        [](TestGraph &g) {
-          g.get(1).lengths = {4, 3, 3, 3};
-        },
-        {});
+        [](TestGraph &g) { g.get(1).lengths = {4, 3, 3, 3}; }, {});
   check("has not one number for each spatial dimension", {},
         [](FlatFields &table) { table.set(5, Lengths{1}); });
   check("a list of its window has the number -9223372036854775807", {},
-        [](FlatFields &table) {
-          table.set(3, Lengths{-INT64_MAX, 1});
-        });
+        [](FlatFields &table) { table.set(3, Lengths{-INT64_MAX, 1}); });
   check("the graph has no tensor 77", {},
         [](FlatFields &table) { table.number(1, int64_t(77)); });
   check("its compute type is wider than its tensors", {}, {}, 4);
@@ -221,26 +200,31 @@ TEST(HipdnnPlugin, SaysWhatIsWrong) {
         [](TestGraph &g) { g.get(0).value = 1; }, {});
 }
 
-// Maxima whose indices are asked for, or that zeros could win.
-TEST(HipdnnPlugin, DeclinesIndicesOfMaxima) {
-  const auto make = [](uint8_t padding, bool hasIndex) {
+// Maxima that zeros could win, and indices that no kernel writes.
+TEST(HipdnnPlugin, DeclinesSomeMaxima) {
+  const auto make = [](uint8_t padding, int64_t pad, GraphType type,
+                       const Lengths &strides) {
     TestGraph g;
     const int64_t x = g.tensor(GraphType::F32, {1, 2, 4, 4});
-    const int64_t y = g.tensor(GraphType::F32, {1, 2, 2, 2});
-    FlatFields table = makeTable({x, y})
-                           .set(3, Lengths{0, 0})
-                           .set(4, Lengths{0, 0})
+    const int64_t y = g.tensor(GraphType::F32, {1, 2, 2 + pad, 2});
+    const int64_t index = g.tensor(type, {1, 2, 2 + pad, 2}, strides);
+    FlatFields table = makeTable({x, y, index})
+                           .set(3, Lengths{pad, 0})
+                           .set(4, Lengths{pad, 0})
                            .set(5, Lengths{2, 2})
                            .set(6, Lengths{2, 2})
                            .number(7, uint8_t(1))
-                           .number(8, padding);
-    if (hasIndex)
-      table.number(9, uint8_t(1));
+                           .number(8, padding)
+                           .number(9, uint8_t(1));
     g.node(GraphNode::ResampleForward, table);
     return g;
   };
-  expectRefusal(make(2, false), "zeros take part in its maximum");
-  expectRefusal(make(1, true), "the indices of maxima");
+  expectRefusal(make(2, 1, GraphType::I32, {}),
+                "zeros take part in its maximum");
+  expectRefusal(make(1, 0, GraphType::I8, {}),
+                "the indices of maxima are not i32, one for each");
+  expectRefusal(make(1, 0, GraphType::I32, {8, 1, 4, 2}),
+                "the indices of maxima are not in the order of the maxima");
 }
 
 // A virtual tensor that nobody writes has no memory to read.

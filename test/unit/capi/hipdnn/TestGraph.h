@@ -39,6 +39,8 @@ enum class GraphNode : uint8_t {
   Matmul = 9,
   RmsNorm = 10,
   LayerNorm = 11,
+  Sdpa = 12,
+  BlockScaleDequantize = 13,
   RmsNormBackward = 17,
   Reduction = 18,
   ResampleForward = 19,
@@ -57,6 +59,7 @@ struct GraphTensor {
   Lengths lengths, strides;
   bool isVirtual = false;
   std::optional<double> value = std::nullopt;
+  double least = -1; ///< Random inputs are between it and 1.
 
   int64_t getElements() const;
   /// Elements from the first to the last one in memory.

@@ -202,6 +202,37 @@ TEST(Matrix, AccumulationRegistersAndConstant) {
       ASSERT_EQ(std::bit_cast<float>(tester.a(r, lane)), 16.0f);
 }
 
+// A D of 128 bits may have some registers of C, which compilers make use of.
+TEST(Matrix, ResultOverlapsAccumulators) {
+  for (const char *name : {"v_mfma_f32_16x16x16_f16", "v_mfma_i32_16x16x32_i8",
+                           "v_mfma_f32_16x16x4_f32"})
+    for (int first : {18, 20, 22}) {
+      WaveTester tester("gfx942");
+      const bool isInteger = std::string(name).find("i32") != std::string::npos;
+      const unsigned perLane =
+          std::string(name).find("x4_f32") != std::string::npos ? 1 : 2;
+      for (unsigned lane = 0; lane < 64; ++lane) {
+        for (unsigned r = 0; r < 8; ++r)
+          tester.v(r, lane) = 0;
+        for (unsigned r = 20; r < 24; ++r)
+          tester.v(r, lane) =
+              isInteger ? 100 * r + lane
+                        : std::bit_cast<uint32_t>(float(100 * r + lane));
+      }
+      const std::string operand = perLane == 1 ? "v0, v4" : "v[0:1], v[4:5]";
+      tester.runWell(std::string(name) + " v[" + std::to_string(first) + ":" +
+                     std::to_string(first + 3) + "], " + operand +
+                     ", v[20:23]");
+      for (unsigned r = 0; r < 4; ++r)
+        for (unsigned lane = 0; lane < 64; ++lane) {
+          const uint32_t word = tester.v(first + r, lane);
+          ASSERT_EQ(isInteger ? float(word) : std::bit_cast<float>(word),
+                    float(100 * (20 + r) + lane))
+              << name << " " << first;
+        }
+    }
+}
+
 // gfx908 has two files of 256: a255 and v255 are different registers, and only
 // copies and products access the accumulation registers.
 TEST(Matrix, SeparateAccumulationFile) {
