@@ -487,11 +487,32 @@ DepthwiseTile tessera::chooseUnalignedTile(const ConvProblem &conv,
   return tile;
 }
 
+/// Channels first are loaded one by one, which squares of pixels share most: a
+/// thread has one channel, and a split one square of few pixels. Larger
+/// windows have too many accumulators.
+static void setSquare(DepthwiseTile &tile, const ConvProblem &sample) {
+  constexpr int64_t kSide = 4, kThreads = 64, kMostTaps = 25;
+  if (sample.xLayout != Layout::NCHW || sample.yLayout != Layout::NCHW ||
+      sample.inChannels != sample.groups ||
+      sample.outChannels != sample.groups ||
+      sample.filter.h * sample.filter.w > kMostTaps)
+    return;
+  const Spatial out = sample.getOutput();
+  tile.splits = std::clamp<int64_t>(
+      sample.batch * out.h * out.w / (kSide * kSide), 1,
+      std::max<int64_t>(1, tile.splits * tile.groups / kThreads * 2));
+  tile.groups = 1;
+  tile.rows = tile.columns = kSide;
+  tile.threads = kThreads;
+}
+
 DepthwiseTile tessera::chooseOpenWeightsTile(const ConvProblem &sample,
                                              const GpuTarget &target) {
   constexpr int64_t kMostSplits = 256;
   DepthwiseTile tile = chooseUnalignedTile(sample, target);
   tile.iterations = 1; // The sizes say how long strips are.
+  if (target.vendor == Vendor::Amd)
+    setSquare(tile, sample);
   tile.splits = std::clamp(2 * tile.splits, tile.splits,
                            std::max(tile.splits, kMostSplits));
   return tile;

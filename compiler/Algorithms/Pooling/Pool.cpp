@@ -100,8 +100,6 @@ Status Pool::check(const Problem &problem, const GpuTarget &) const {
   const PoolProblem *pool = sample.getPool();
   if (!pool)
     return notSupported("solves poolings only");
-  if (problem.hasUnknownSizes() && pool->indexMode == IndexMode::Image)
-    return notSupported("needs known sizes to count pixels of the image");
   return checkPoolReach(PoolGeometry(*pool));
 }
 

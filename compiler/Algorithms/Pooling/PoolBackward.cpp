@@ -192,9 +192,7 @@ Value BackwardProgram::getPixelIndex(Value firstPixel,
   if (g.indexMode == dnn::IndexMode::Mask)
     return p.splat(math.getIndexType(),
                    getLinearIndex(position, g.dims.window));
-  return math.broadcast(
-      p, p.add(firstPixel, p.splat(firstPixel.getType(),
-                                   getLinearIndex(pixel, g.dims.in))));
+  return math.broadcast(p, p.add(firstPixel, math.getDistance(p, pixel)));
 }
 
 void BackwardProgram::emitUnrolled() {

@@ -67,8 +67,7 @@ Value PoolFold::getIndex(PoolBuilder &p, Value origin,
   if (g.indexMode == dnn::IndexMode::Mask)
     return p.splat(math.getIndexType(),
                    getLinearIndex(position, g.dims.window));
-  Value distance = p.splat(origin.getType(), getLinearIndex(offset, g.dims.in));
-  return math.broadcast(p, p.add(origin, distance));
+  return math.broadcast(p, p.add(origin, math.getDistance(p, offset)));
 }
 
 /// The value of `output`. Its coordinates decide by how many pixels an average

@@ -367,9 +367,10 @@ Type PoolMath::getComputeType() const {
 }
 
 Type PoolMath::getIndexType() const {
+  // Images of unknown size have fewer than 2^31 (ProblemFamily.cpp).
   double pixels = 1;
   for (int64_t size : geometry.dims.in)
-    pixels *= static_cast<double>(size);
+    pixels *= ShapedType::isDynamic(size) ? 1 : static_cast<double>(size);
   bool isWide = geometry.indices.elementBytes == 8 &&
                 (!geometry.isForward ||
                  std::max(pixels, geometry.getWindowSize()) > 0x1p32);
@@ -459,9 +460,21 @@ Value PoolMath::getLinearIndex(PoolBuilder &p, const std::array<Value, 3> &at,
   };
   Value number = toNumber(at[0]);
   for (int dim = 1; dim < 3; ++dim) {
-    Value scaled =
-        arith::MulIOp::create(p.b, p.loc, number, p.splat(type, sizes[dim]));
+    Value size = ShapedType::isDynamic(sizes[dim])
+                     ? toNumber(p.getInputSize(dim, sizes[dim]))
+                     : p.splat(type, sizes[dim]);
+    Value scaled = arith::MulIOp::create(p.b, p.loc, number, size);
     number = arith::AddIOp::create(p.b, p.loc, scaled, toNumber(at[dim]));
   }
   return number;
+}
+
+Value PoolMath::getDistance(PoolBuilder &p,
+                            const std::array<int64_t, 3> &offset) const {
+  const std::array<int64_t, 3> &sizes = geometry.dims.in;
+  if (!ShapedType::isDynamicShape(sizes))
+    return p.splat(getElementTypeOrSelf(getIndexType()),
+                   tessera::getLinearIndex(offset, sizes));
+  return getLinearIndex(
+      p, {p.index(offset[0]), p.index(offset[1]), p.index(offset[2])}, sizes);
 }

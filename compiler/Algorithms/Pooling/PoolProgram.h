@@ -218,10 +218,13 @@ public:
   mlir::Value getReciprocal(PoolBuilder &p,
                             const std::array<mlir::Value, 3> &output) const;
   /// Returns (at[0] * sizes[1] + at[1]) * sizes[2] + at[2] in the scalar of
-  /// getIndexType().
+  /// getIndexType(). Sizes that are unknown are those of x.
   mlir::Value getLinearIndex(PoolBuilder &p,
                              const std::array<mlir::Value, 3> &at,
                              const std::array<int64_t, 3> &sizes) const;
+  /// The same from one pixel of x to another.
+  mlir::Value getDistance(PoolBuilder &p,
+                          const std::array<int64_t, 3> &offset) const;
 
   /// The same scalar for each channel.
   mlir::Value broadcast(PoolBuilder &p, mlir::Value scalar) const;

@@ -5,6 +5,7 @@
 #include "compiler/Algorithms/Common/ConvProgram.h"
 #include "compiler/Algorithms/ImplicitGemm/GemmCost.h"
 #include "compiler/Algorithms/ImplicitGemm/ImplicitGemm.h"
+#include "compiler/Algorithms/ImplicitGemm/OpenSamples.h"
 #include "compiler/Algorithms/Registry.h"
 #include "compiler/Target/ElementType.h"
 #include "compiler/Target/MatrixInstruction.h"
@@ -215,6 +216,7 @@ namespace {
 class Stem final : public Algorithm {
 public:
   std::string_view getName() const override { return "stem"; }
+  bool takesUnknownSizes() const override { return true; }
   bool needsWorkspace(const ConvProblem &, const TileConfig &) const override {
     return false;
   }
@@ -227,7 +229,8 @@ public:
 } // namespace
 
 Status Stem::check(const Problem &problem, const GpuTarget &) const {
-  const ConvProblem *conv = problem.getConv();
+  const Problem sample = problem.getSample();
+  const ConvProblem *conv = sample.getConv();
   if (!conv)
     return notSupported("solves convolutions");
   if (conv->direction != Direction::Forward)
@@ -262,7 +265,17 @@ Status Stem::check(const Problem &problem, const GpuTarget &) const {
 
 std::vector<Candidate> Stem::getCandidates(const Problem &problem,
                                            const GpuTarget &target) const {
-  return getStemCandidates(*problem.getConv(), target);
+  if (!problem.hasUnknownSizes())
+    return getStemCandidates(*problem.getConv(), target);
+  std::vector<Candidate> candidates =
+      rankAtSamples(getOpenSamples(problem), [&](const ConvProblem &sample) {
+        return getStemCandidates(sample, target);
+      });
+  // How many tiles a persistent workgroup has is not known.
+  std::erase_if(candidates, [](const Candidate &candidate) {
+    return parseStemTile(candidate.tile)->perUnit > 0;
+  });
+  return candidates;
 }
 
 std::vector<Candidate> tessera::getStemCandidates(const ConvProblem &conv,
@@ -287,7 +300,8 @@ std::vector<Candidate> tessera::getStemCandidates(const ConvProblem &conv,
 /// Whether `conv` meets the conditions that check() has for a problem.
 static bool isStem(dnn::ConvOp conv, const ConvGeometry &g) {
   auto isPacked = [](Value tensor) {
-    return hasPackedStrides(cast<MemRefType>(tensor.getType()));
+    auto type = cast<MemRefType>(tensor.getType());
+    return hasPackedStrides(type) || !type.hasStaticShape();
   };
   Type element = conv.getElementType();
   return conv.getDirection() == dnn::ConvDirection::Forward && g.groups == 1 &&
@@ -316,6 +330,9 @@ LogicalResult Stem::build(Operation *primitive, const TileConfig &config,
   if (!row)
     return conv.emitOpError() << "has tile '" << config.toText() << "', but "
                               << target.name << " has no such instruction";
+  if (tile->perUnit > 0 && ShapedType::isDynamic(geometry.batch))
+    return conv.emitOpError("has unknown sizes, for which each workgroup of a "
+                            "stem has one tile");
   OpBuilder b(conv);
   GemmViews views = viewStem(b, conv, geometry, *tile);
   int64_t total = std::accumulate(views.reduce.begin(), views.reduce.end(),

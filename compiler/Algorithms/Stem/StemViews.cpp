@@ -18,10 +18,11 @@ using namespace tessera;
 StemRun StemRun::make(int64_t taps, int64_t pad, int64_t line, int64_t chunk) {
   StemRun run{static_cast<int64_t>(llvm::alignTo(taps, chunk)), 0};
   // Padding and lead together are a multiple of the widest load for which the
-  // run gets no longer.
+  // run gets no longer. Lines of unknown length may be any multiple.
   for (int64_t width = chunk; width > 1; width /= 2) {
     int64_t lead = static_cast<int64_t>(llvm::alignTo(pad, width)) - pad;
-    if (line % width == 0 && taps + lead <= run.length) {
+    const bool isWhole = ShapedType::isDynamic(line) || line % width == 0;
+    if (isWhole && taps + lead <= run.length) {
       run.lead = lead;
       break;
     }
@@ -32,10 +33,10 @@ StemRun StemRun::make(int64_t taps, int64_t pad, int64_t line, int64_t chunk) {
 /// Merges the last two dimensions of `tensor`, a packed argument of the kernel
 /// function, into one.
 static Value mergeLastDims(Value tensor) {
-  SmallVector<int64_t> shape(cast<MemRefType>(tensor.getType()).getShape());
-  int64_t last = shape.pop_back_val();
-  shape.back() *= last;
-  return reshapeArgument(tensor, shape);
+  SmallVector<SizeExpr> shape = getArgumentSizes(tensor);
+  const SizeExpr last = shape.pop_back_val();
+  shape.back() = shape.back() * last;
+  return reshapeOpen(tensor, shape);
 }
 
 namespace {
@@ -53,9 +54,15 @@ public:
 private:
   /// The distance from one column of a line to the next, in elements.
   int64_t getColumnStep() const { return isLast ? g.inChannels : 1; }
-  ViewBuilder::Exprs getPixel(ArrayRef<AffineExpr> row) const {
-    return {row[0] * tile.height + row[2], row[1] * tile.width + row[3]};
+  /// Adds what all views have: images are groups, or, if their number is
+  /// unknown, rows, which workgroups number alone.
+  void addImages(ViewBuilder &view) const {
+    view.add(0, {isOpen ? 1 : g.batch});
   }
+  struct Pixel {
+    AffineExpr image, line, column;
+  };
+  Pixel addPixels(ViewBuilder &view, Value tensor);
   dnn::ViewOp create(const ViewBuilder &view, Value tensor, AffineExpr outer,
                      ArrayRef<AffineExpr> reduction, AffineExpr line,
                      AffineExpr element);
@@ -65,8 +72,9 @@ private:
   const ConvGeometry &g;
   const StemTile &tile;
   const bool isLast; ///< Channels are innermost, and so part of the line.
+  const bool isOpen; ///< The sizes of images and their number are unknown.
   StemRun run;
-  SmallVector<int64_t> pixels; ///< Blocks of pixels, and the pixels of a block.
+  SmallVector<Size> pixels;    ///< Blocks of pixels, and the pixels of a block.
   SmallVector<int64_t> reduce; ///< Channels that are planes, lines, the run.
 };
 } // namespace
@@ -74,18 +82,34 @@ private:
 StemViewer::StemViewer(OpBuilder &b, dnn::ConvOp conv, const ConvGeometry &g,
                        const StemTile &tile)
     : b(b), conv(conv), g(g), tile(tile),
-      isLast(isChannelsLast(conv.getXLayout())) {
+      isLast(isChannelsLast(conv.getXLayout())),
+      isOpen(ShapedType::isDynamic(g.batch)) {
   const ConvDim &rows = g.dims[0], &columns = g.dims[1];
   const int64_t bytes = conv.getElementType().getIntOrFloatBitWidth() / 8;
-  run = StemRun::make(columns.filter * getColumnStep(),
-                      columns.pad * getColumnStep(),
-                      columns.in * getColumnStep(), 16 / bytes);
-  pixels = {llvm::divideCeilSigned(rows.out, tile.height),
-            llvm::divideCeilSigned(columns.out, tile.width), tile.height,
-            tile.width};
+  run = StemRun::make(
+      columns.filter * getColumnStep(), columns.pad * getColumnStep(),
+      ShapedType::isDynamic(columns.in) ? columns.in
+                                        : columns.in * getColumnStep(),
+      16 / bytes);
+  PointBuilder p(b, conv.getLoc());
+  SmallVector<Size> out = getImageSizes(b, conv.getY(), conv.getYLayout());
+  pixels = {p.divideUp(out[1], tile.height), p.divideUp(out[2], tile.width),
+            tile.height, tile.width};
   if (!isLast)
     reduce.push_back(g.inChannels);
   reduce.append({rows.filter, run.length});
+}
+
+/// Adds the rows of a view of `tensor`, x or y.
+StemViewer::Pixel StemViewer::addPixels(ViewBuilder &view, Value tensor) {
+  SmallVector<Size> sizes = pixels;
+  if (isOpen)
+    sizes.insert(sizes.begin(),
+                 PointBuilder(b, conv.getLoc()).getSize(tensor, 0));
+  ViewBuilder::Exprs row = view.addOpen(1, sizes);
+  AffineExpr *at = row.end() - pixels.size();
+  return {isOpen ? row.front() : b.getAffineDimExpr(0),
+          at[0] * tile.height + at[2], at[1] * tile.width + at[3]};
 }
 
 /// Creates the view of x or w. `outer` is its first coordinate.
@@ -103,20 +127,20 @@ dnn::ViewOp StemViewer::create(const ViewBuilder &view, Value tensor,
 dnn::ViewOp StemViewer::viewInput() {
   const ConvDim &rows = g.dims[0], &columns = g.dims[1];
   ViewBuilder view(b);
-  AffineExpr image = view.add(0, {g.batch})[0];
-  ViewBuilder::Exprs pixel = getPixel(view.add(1, pixels));
+  addImages(view);
+  const Pixel pixel = addPixels(view, conv.getX());
   ViewBuilder::Exprs reduction = view.add(2, reduce);
   AffineExpr tap = reduction[reduction.size() - 2];
-  return create(view, conv.getX(), image, reduction,
-                pixel[0] * rows.stride + tap * rows.dilation - rows.pad,
-                pixel[1] * (columns.stride * getColumnStep()) +
+  return create(view, conv.getX(), pixel.image, reduction,
+                pixel.line * rows.stride + tap * rows.dilation - rows.pad,
+                pixel.column * (columns.stride * getColumnStep()) +
                     reduction.back() -
                     (columns.pad * getColumnStep() + run.lead));
 }
 
 dnn::ViewOp StemViewer::viewFilter() {
   ViewBuilder view(b);
-  view.add(0, {g.batch});
+  addImages(view);
   AffineExpr k = view.add(1, {g.outChannels})[0];
   ViewBuilder::Exprs reduction = view.add(2, reduce);
   return create(view, conv.getW(), k, reduction,
@@ -125,10 +149,10 @@ dnn::ViewOp StemViewer::viewFilter() {
 
 ResultCoordinates StemViewer::placeOutput() {
   ViewBuilder view(b);
-  AffineExpr image = view.add(0, {g.batch})[0];
-  ViewBuilder::Exprs pixel = getPixel(view.add(1, pixels));
+  addImages(view);
+  const Pixel pixel = addPixels(view, conv.getY());
   AffineExpr k = view.add(2, {g.outChannels})[0];
-  return {view, image, k, pixel};
+  return {view, pixel.image, k, {pixel.line, pixel.column}};
 }
 
 GemmViews tessera::viewStem(OpBuilder &b, dnn::ConvOp conv,

@@ -20,6 +20,37 @@ bool StoreView::isMoved(const StoreSide &side, unsigned form) const {
                       [](const OpenNumber &factor) { return !(factor == 0); });
 }
 
+std::optional<OpenNumber> StoreView::findOpenLine(int64_t width) const {
+  const AccessSpace space = access.getSpace(p.index);
+  if (width == 1 || space.sizes.empty() ||
+      space.sizes.back().getFactor() % width != 0 ||
+      space.coefs[0].back() != access.getElementBytes())
+    return std::nullopt;
+  // One check moves, and everything but the neighbours moves it by multiples
+  // of their number.
+  unsigned line = 0;
+  for (unsigned f = 1; f < access.getNumForms(); ++f)
+    if (space.coefs[f].back() != 0) {
+      if (line != 0 || space.coefs[f].back() != 1)
+        return std::nullopt;
+      line = f;
+    }
+  if (line == 0 || access.getBound(line).isKnown() ||
+      access.getConstant(line).getFactor() % width != 0)
+    return std::nullopt;
+  for (unsigned index = 0; index < 3; ++index) {
+    const AccessSpace other = access.getSpace(index);
+    ArrayRef<OpenNumber> factors = other.coefs[line];
+    if (index == p.index)
+      factors = factors.drop_back();
+    if (!llvm::all_of(factors, [&](const OpenNumber &factor) {
+          return factor.getFactor() % width == 0;
+        }))
+      return std::nullopt;
+  }
+  return access.getBound(line);
+}
+
 StorePlace StoreView::locate(const StoreSide &side, int64_t offset,
                              bool checksExtent) const {
   Value position = e.add(side.first, offset);

@@ -13,6 +13,8 @@
 
 #include "compiler/Conversion/Common/GlobalBuffer.h"
 
+#include <optional>
+
 namespace tessera {
 
 /// One side of the output, as a lane sees it; the same for all views.
@@ -45,6 +47,11 @@ public:
     limit = std::min(limit, kMaxBytes / access.getElementBytes());
     return access.getVectorWidth(p.index, limit);
   }
+
+  /// The length of the tensor's lines, of which it is unknown whether `width`
+  /// neighbours along P divide it: where they do, these lie side by side and
+  /// are valid together. Nothing if that is known or does not follow.
+  std::optional<OpenNumber> findOpenLine(int64_t width) const;
 
   /// The place of a position. That it is inside of the view's extent is not
   /// checked along a side that moves nothing if `isAnywhere`: for tensors that

@@ -4,6 +4,7 @@
 
 #include "compiler/Target/Saturate.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -100,6 +101,14 @@ static Value packForStore(Emitter &e, Value value, int64_t first,
   return words.getNumElements() > 1
              ? value
              : vector::ExtractOp::create(e.b, e.loc, value, 0).getResult();
+}
+
+/// Elements [first, first + count) of a vector.
+static Value getNeighbours(Emitter &e, Value vector, int64_t first,
+                           int64_t count) {
+  SmallVector<int64_t> mask(count);
+  std::iota(mask.begin(), mask.end(), first);
+  return vector::ShuffleOp::create(e.b, e.loc, vector, vector, mask);
 }
 
 static Value roundTo(Emitter &e, Type element, Value value) {
@@ -238,6 +247,21 @@ static Value getElement(Emitter &e, Value accumulator, int64_t i) {
   return vector::ExtractOp::create(e.b, e.loc, accumulator, i);
 }
 
+/// Stores an accumulator's neighbours along P, from position `first` on, one
+/// by one, or together where the tensor's lines, whose length is unknown, are
+/// whole numbers of them.
+static void storeOpenLine(Emitter &e, const StoreView &view, Value value,
+                          int64_t first, int64_t width, Value isWhole,
+                          const StorePlace &placeQ) {
+  auto choice = scf::IfOp::create(e.b, e.loc, isWhole, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPointToStart(&choice.getThenRegion().front());
+  view.store(packForStore(e, value, 0, width), view.locateP(first), placeQ);
+  e.b.setInsertionPointToStart(&choice.getElseRegion().front());
+  for (int64_t i = 0; i < width; ++i)
+    view.store(packForStore(e, value, i, 1), view.locateP(first + i), placeQ);
+}
+
 void tessera::emitEpilogue(Emitter &e, const StoredViews &stored,
                            const TileMma &mma, const EpilogueInputs &inputs) {
   const MatrixInstruction &row = mma.getInstruction();
@@ -254,10 +278,19 @@ void tessera::emitEpilogue(Emitter &e, const StoredViews &stored,
   SmallVector<StorePlace> placesQ;
   for (int64_t i = 0; i < mma.getPlacesOfQ(); ++i)
     placesQ.push_back(result.locateQ(mma.getPlaceOfQ(i)));
+  Value isWhole;
+  if (width == 1 && !stored.isAtomic)
+    if (auto line = result.findOpenLine(row.accVector)) {
+      width = row.accVector;
+      isWhole = arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq,
+                                      e.andi(e.constant(*line), width - 1),
+                                      e.constant(0));
+    }
   for (int64_t j = 0; j < mma.getP().count; ++j) {
     SmallVector<StorePlace> placesP;
     for (int64_t first = 0; first < row.getColumnRegs(); first += width)
-      placesP.push_back(result.locateP(mma.getPosition(j, first)));
+      placesP.push_back(isWhole ? StorePlace()
+                                : result.locateP(mma.getPosition(j, first)));
     for (int64_t i = 0; i < mma.getPlacesOfQ(); ++i) {
       Value sums = mma.takeSums(inputs.accumulators, j, i);
       if (!stored.epilogue.empty())
@@ -271,6 +304,10 @@ void tessera::emitEpilogue(Emitter &e, const StoredViews &stored,
         if (inputs.put)
           inputs.put(packForStore(e, value, n * width, width),
                      mma.getPosition(j, n * width), i);
+        else if (isWhole)
+          storeOpenLine(e, result, getNeighbours(e, value, n * width, width),
+                        mma.getPosition(j, n * width), width, isWhole,
+                        placesQ[i]);
         else if (stored.isAtomic)
           result.atomicAdd(getElement(e, value, n), place, placesQ[i]);
         else

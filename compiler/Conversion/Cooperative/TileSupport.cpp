@@ -63,11 +63,11 @@ LogicalResult tessera::checkUnknownSizes(TileProgram &program) {
         "clusters, statistics and splits of a known length");
   }
   if (pipeline.getCopy() != dnn::CopyKind::Registers ||
-      pipeline.getBuffers() != 2 || pipeline.getHalo() ||
+      pipeline.getBuffers() > 2 || pipeline.getHalo() ||
       program.tiles.getPersistent() || program.tiles.getRun())
     return pipeline.emitOpError(
-        "has tensors of unknown sizes, which needs two buffers, copies through "
-        "registers, no halo, and one tile a workgroup");
+        "has tensors of unknown sizes, which needs one or two buffers, copies "
+        "through registers, no halo, and one tile a workgroup");
   return success();
 }
 
@@ -516,11 +516,11 @@ static LogicalResult checkWholeStep(TileProgram &program) {
   ViewAccess access(program.viewM);
   Type element = access.getElementType();
   int64_t bytes = access.getElementBytes();
-  if (!isa<FloatType>(element) || bytes > 4 || access.isOpen() ||
+  if (!isa<FloatType>(element) || bytes > 4 ||
       ViewAccess(program.viewN).isOpen())
     return program.opLoop->emitOpError()
            << "loads its reduction as a whole, which needs elements of f16, "
-              "bf16 or f32 in tensors of known sizes, but has "
+              "bf16 or f32 and a filter of known sizes, but has "
            << element;
   const MatrixInstruction &row = program.instruction;
   int64_t chunk = kChunkBytes / bytes;
@@ -559,8 +559,10 @@ LogicalResult tessera::findWindows(TileProgram &program) {
   if (program.rowsN % (program.waves[0] * program.waves[1]) != 0)
     return program.opN->emitOpError()
            << "has " << program.rowsN << " rows, which the waves do not divide";
-  if (std::max<int64_t>(program.window.tensorBytes, filter.getTensorBytes()) >
-      kOutOfRange)
+  // Of unknown sizes the runtime knows (ProblemFamily.cpp).
+  const OpenNumber &image = program.window.tensorBytes;
+  if (std::max<int64_t>(image.isKnown() ? int64_t(image) : 0,
+                        filter.getTensorBytes()) > kOutOfRange)
     return program.opLoop->emitOpError(
         "loads its reduction as a whole, which needs tensors of at most 2 GiB");
   return success();

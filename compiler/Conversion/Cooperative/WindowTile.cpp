@@ -11,6 +11,8 @@
 using namespace mlir;
 using namespace tessera;
 
+static constexpr int64_t kWordBytes = 4;
+
 //===----------------------------------------------------------------------===//
 // What a view says
 //===----------------------------------------------------------------------===//
@@ -20,8 +22,7 @@ namespace {
 struct Coordinates {
   explicit Coordinates(dnn::ViewOp view)
       : type(cast<MemRefType>(view.getSource().getType())),
-        sizes(view.getCoords().getSizes()) {
-    (void)type.getStridesAndOffset(strides, offset);
+        sizes(view.getCoords().getSizes()), of(view) {
     dnn::CoordsAttr coords = view.getCoords();
     for (AffineExpr expr : coords.getMap().getResults())
       exprs.push_back(getLinearExpr(expr, sizes.size()));
@@ -36,9 +37,8 @@ struct Coordinates {
   }
 
   MemRefType type;
-  ArrayRef<int64_t> sizes;
-  SmallVector<int64_t> strides;
-  int64_t offset = 0;
+  ArrayRef<int64_t> sizes; ///< Of the block and of the columns they are known.
+  ViewSizes of;
   SmallVector<LinearExpr> exprs;
   unsigned firstRow = 0, firstColumn = 0;
 };
@@ -49,7 +49,7 @@ struct Coordinates {
 static bool isWindow(const Coordinates &c, int64_t rows) {
   unsigned dims = c.sizes.size();
   if (c.exprs.size() < 3 || c.firstColumn < c.firstRow + 2 ||
-      c.firstColumn == dims || c.strides.back() != 1)
+      c.firstColumn == dims || c.of.strides.back() != 1)
     return false;
   unsigned height = c.firstColumn - 2, width = height + 1, run = dims - 1;
   if (c.sizes[height] * c.sizes[width] != rows)
@@ -84,7 +84,7 @@ static bool addReduction(const Coordinates &c, WindowTile &window) {
         return false;
       planeDim = d;
       window.planes = c.sizes[d];
-      window.planeBytes = c.strides[i] * window.elementBytes;
+      window.planeBytes = c.of.strides[i] * window.elementBytes;
     }
   }
   window.lines += (window.height - 1) * window.lineStep + 1;
@@ -92,17 +92,27 @@ static bool addReduction(const Coordinates &c, WindowTile &window) {
 }
 
 /// The widest loads that are in a line or out of it as a whole, and the pitch
-/// that fits them and the fragments' reads.
+/// that fits them and the fragments' reads. Where the length of lines is
+/// unknown, lines say which pieces are loaded as a whole.
 static void choosePitch(const Coordinates &c, WindowTile &window) {
-  int64_t piece =
-      getPowerOfTwoIn(window.numElements, window.getChunkElements());
+  int64_t piece = window.getChunkElements();
   auto align = [&](int64_t value) { piece = getPowerOfTwoIn(value, piece); };
   align(c.getElement().constant);
   for (unsigned d = 0; d < c.firstColumn - 2; ++d)
     align(c.getElement().factors[d]);
-  for (int64_t stride : ArrayRef(c.strides).drop_back())
-    align(stride);
+  int64_t least = piece;
+  auto alignLines = [&](const OpenNumber &value) {
+    least = getPowerOfTwoIn(value.getFactor(), least);
+  };
+  alignLines(window.numElements);
+  for (const OpenNumber &stride : ArrayRef(c.of.strides).drop_back())
+    alignLines(stride);
+  if (window.numElements.isKnown())
+    piece = least;
   window.pieceElements = piece;
+  window.leastElements =
+      least == piece ? piece
+                     : std::min(least, kWordBytes / window.elementBytes);
   int64_t read = getPowerOfTwoIn(window.elementStep, window.getChunkElements());
   int64_t line = (window.width - 1) * window.elementStep + window.getRun();
   window.pitch = llvm::alignTo(line, std::max(piece, read));
@@ -119,11 +129,11 @@ static AccessSpace makeSpace(const Coordinates &c, unsigned first,
   AccessSpace space;
   space.coefs.resize(3);
   for (unsigned d = first; d < last; ++d) {
-    int64_t bytes = 0;
-    for (auto [expr, stride] : llvm::zip(c.exprs, c.strides))
-      bytes += expr.factors[d] * stride;
-    space.sizes.push_back(c.sizes[d]);
-    space.coefs[0].push_back(bytes * c.type.getElementTypeBitWidth() / 8);
+    OpenNumber elements = 0;
+    for (auto [expr, stride] : llvm::zip(c.exprs, c.of.strides))
+      elements += expr.factors[d] * stride;
+    space.sizes.push_back(c.of.iteration[d]);
+    space.coefs[0].push_back(elements * (c.type.getElementTypeBitWidth() / 8));
     space.coefs[1].push_back(c.getLine().factors[d]);
     space.coefs[2].push_back(c.getElement().factors[d]);
   }
@@ -160,10 +170,10 @@ LogicalResult tessera::matchWindow(Operation *op, dnn::ViewOp view,
   window.lineStep = c.getLine().factors[height];
   window.elementStep = c.getElement().factors[width];
   window.elementBytes = c.type.getElementTypeBitWidth() / 8;
-  ArrayRef<int64_t> shape = c.type.getShape();
+  ArrayRef<OpenNumber> shape = c.of.shape;
   window.numLines = shape[shape.size() - 2];
   window.numElements = shape.back();
-  window.lineBytes = c.strides[shape.size() - 2] * window.elementBytes;
+  window.lineBytes = c.of.strides[shape.size() - 2] * window.elementBytes;
   window.tensorBytes = ViewAccess(view).getTensorBytes();
   if (!addReduction(c, window))
     return op->emitOpError("is loaded as a whole, which needs columns of "
@@ -183,8 +193,8 @@ LogicalResult tessera::matchWindow(Operation *op, dnn::ViewOp view,
   choosePitch(c, window);
   window.groupSpace = makeSpace(c, 0, c.firstRow);
   window.rowSpace = makeSpace(c, c.firstRow, height);
-  window.constants[0] = c.offset * window.elementBytes;
-  for (auto [expr, stride] : llvm::zip(c.exprs, c.strides))
+  window.constants[0] = c.of.offset * window.elementBytes;
+  for (auto [expr, stride] : llvm::zip(c.exprs, c.of.strides))
     window.constants[0] += expr.constant * stride * window.elementBytes;
   window.constants[1] = c.getLine().constant;
   window.constants[2] = c.getElement().constant;
@@ -220,23 +230,30 @@ WindowCopy::WindowCopy(Emitter &e, const ViewAccess &access,
     : TileCopy(e, access, lds, walk, GlobalBuffer()), window(window),
       threads(threads), thread(thread) {
   passes = llvm::divideCeil(countPieces(), threads);
-  Value size = e.constant(e.b.getI64IntegerAttr(window.tensorBytes));
+  Value size = e.wideConstant(window.tensorBytes);
   memory = e.device.makeMemory(e, place.pointer, size);
   base = window.groupSpace.evaluate(e, place.group);
   Value block = e.divu(place.row0, window.height * window.width);
   for (auto [form, other, constant] :
        llvm::zip(base, window.rowSpace.evaluate(e, block), window.constants))
     form = e.add(e.add(form, other), constant);
+  if (!window.hasWholePieces()) {
+    Value rest =
+        e.andi(e.constant(window.numElements), window.pieceElements - 1);
+    hasWholePieces = arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq,
+                                           rest, e.constant(0));
+  }
 }
 
-/// The byte offset of piece `index` of the windows, out of range where there is
-/// none. `isLast`: in the last pass, which has fewer pieces than threads.
-Value WindowCopy::locatePiece(Value index, bool isLast) {
+/// The byte offset of piece `index` of the windows, or `ahead` elements behind
+/// its begin, out of range where there is none. `isLast`: in the last pass,
+/// which has fewer pieces than threads.
+Value WindowCopy::locatePiece(Value index, int64_t ahead, bool isLast) {
   const WindowTile &w = window;
   int64_t perLine = w.pitch / w.pieceElements;
   Value rest = e.divu(index, perLine);
   Value line = w.planes > 1 ? e.remu(rest, w.lines) : rest;
-  Value element = e.mul(e.remu(index, perLine), w.pieceElements);
+  Value element = e.add(e.mul(e.remu(index, perLine), w.pieceElements), ahead);
   Value valid = e.both(e.ult(e.add(base[1], line), w.numLines),
                        e.ult(e.add(base[2], element), w.numElements));
   Value offset = e.add(e.add(base[0], e.mul(line, w.lineBytes)),
@@ -248,13 +265,49 @@ Value WindowCopy::locatePiece(Value index, bool isLast) {
   return e.select(valid, offset, e.constant(kOutOfRange));
 }
 
+/// `count` elements that are in a line or out of it together.
+Value WindowCopy::loadElements(Value index, int64_t ahead, int64_t count,
+                               bool isLast) {
+  return e.device.load(e, memory, getIntegerType(count),
+                       locatePiece(index, ahead, isLast), e.constant(0),
+                       /*alignment=*/4);
+}
+
+/// A piece of a line whose end, or that of one before, is within a piece.
+Value WindowCopy::joinPiece(Value index, bool isLast) {
+  SmallVector<Value> parts;
+  for (int64_t n = 0; n < window.pieceElements; n += window.leastElements)
+    parts.push_back(loadElements(index, n, window.leastElements, isLast));
+  auto type = VectorType::get(std::ssize(parts), parts.front().getType());
+  Value joined = vector::FromElementsOp::create(e.b, e.loc, type, parts);
+  const int64_t words = window.pieceElements * window.elementBytes / kWordBytes;
+  auto wordsType = VectorType::get(words, e.b.getI32Type());
+  if (type != wordsType)
+    joined = vector::BitCastOp::create(e.b, e.loc, wordsType, joined);
+  return words > 1 ? joined : vector::ExtractOp::create(e.b, e.loc, joined, 0);
+}
+
 /// The tensor's bounds say what is there, not a position in the walk.
 void WindowCopy::load(unsigned pass, unsigned, Value, Value,
                       SmallVectorImpl<Value> &pieces) {
-  Value offset = locatePiece(e.add(thread, pass * threads), isShort(pass));
-  pieces.push_back(e.device.load(e, memory,
-                                 getIntegerType(window.pieceElements), offset,
-                                 e.constant(0), /*alignment=*/4));
+  Value index = e.add(thread, pass * threads);
+  const bool isLast = isShort(pass);
+  if (window.hasWholePieces()) {
+    pieces.push_back(loadElements(index, 0, window.pieceElements, isLast));
+    return;
+  }
+  auto choice = scf::IfOp::create(
+      e.b, e.loc, getIntegerType(window.pieceElements), hasWholePieces,
+      /*withElseRegion=*/true);
+  auto fill = [&](Region &region, llvm::function_ref<Value()> make) {
+    OpBuilder::InsertionGuard guard(e.b);
+    e.b.setInsertionPointToStart(&region.front());
+    scf::YieldOp::create(e.b, e.loc, make());
+  };
+  fill(choice.getThenRegion(),
+       [&] { return loadElements(index, 0, window.pieceElements, isLast); });
+  fill(choice.getElseRegion(), [&] { return joinPiece(index, isLast); });
+  pieces.push_back(choice.getResult(0));
 }
 
 void WindowCopy::write(unsigned pass, unsigned, ArrayRef<Value> pieces,

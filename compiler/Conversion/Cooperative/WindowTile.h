@@ -35,18 +35,21 @@ struct WindowTile {
   /// What LDS holds: planes of lines, `pitch` elements apart.
   int64_t planes = 1, lines = 0, pitch = 0;
   int64_t pieceElements = 1; ///< Of one load.
+  /// Of a load where lines, whose length is unknown, are no whole pieces.
+  int64_t leastElements = 1;
   int64_t elementBytes = 0;
-  int64_t planeBytes = 0, lineBytes = 0, tensorBytes = 0;
-  int64_t numLines = 0, numElements = 0; ///< Of the tensor.
+  OpenNumber planeBytes = 0, lineBytes = 0, tensorBytes = 0;
+  OpenNumber numLines = 0, numElements = 0; ///< Of the tensor.
   /// For groups and rows: offset in bytes, line and element.
   AccessSpace groupSpace, rowSpace;
-  int64_t constants[3] = {0, 0, 0};
+  OpenNumber constants[3] = {0, 0, 0};
   /// The part of a run that belongs to the window.
   int64_t runBegin = 0, runEnd = 0;
 
   int64_t getChunkElements() const { return kChunkBytes / elementBytes; }
   int64_t getElements() const { return planes * lines * pitch; }
   int64_t getRun() const { return reduce.back(); }
+  bool hasWholePieces() const { return leastElements == pieceElements; }
   /// Where the window's chunk `chunk` lies, relative to its first element.
   int64_t getPlace(int64_t chunk) const;
   /// Whether element `element` of chunk `chunk` belongs to the window.
@@ -84,13 +87,17 @@ private:
   bool isShort(int64_t pass) const {
     return (pass + 1) * threads > countPieces();
   }
-  mlir::Value locatePiece(mlir::Value index, bool isLast);
+  mlir::Value locatePiece(mlir::Value index, int64_t ahead, bool isLast);
+  mlir::Value loadElements(mlir::Value index, int64_t ahead, int64_t count,
+                           bool isLast);
+  mlir::Value joinPiece(mlir::Value index, bool isLast);
 
   const WindowTile &window;
   int64_t threads;
   mlir::Value thread;
   CheckedMemory memory;
   llvm::SmallVector<mlir::Value> base;
+  mlir::Value hasWholePieces; ///< Null if the window says so.
 };
 
 /// Reads fragments from there.

@@ -44,3 +44,22 @@ func.func @nchw(%x: memref<2x3x224x224xf16>, %w: memref<64x3x7x7xf16>,
       : memref<2x3x224x224xf16>, memref<64x3x7x7xf16>, memref<2x64x112x112xf16>
   return
 }
+
+// -----
+
+// Of unknown sizes images are rows like the blocks of their pixels, since workgroups
+// number rows alone.
+// CHECK-LABEL: func.func @open
+// CHECK-SAME:    %[[X:.*]]: memref<?x?x?xf16> {dnn.arg = "x", dnn.sizes = ["xd0", "xd1", "xd2.3.*"]}
+// CHECK-DAG:  %[[H:.*]] = arith.ceildivui %{{.*}}, %{{.*}} : index
+// CHECK:      dnn.view %[[X]] <[1], [?, ?, ?, 16, 16], [7, 24] : (d0, d1, d2, d3, d4, d5, d6, d7) -> (d1, (d2 * 16 + d4) * 2 + d6 - 3, (d3 * 16 + d5) * 6 + d7 - 12)>
+// CHECK:      dnn.view %{{.*}} <[1], [64], [7, 24]
+// CHECK:      dnn.view %{{.*}} <[1], [?, ?, ?, 16, 16], [64] : (d0, d1, d2, d3, d4, d5, d6) -> (d1, d2 * 16 + d4, d3 * 16 + d5, d6)>
+// CHECK:      dnn.for_each_tile [1, ?, 1] of [256, 64]
+func.func @open(%x: memref<?x?x?x3xf16> {dnn.arg = "x"}, %w: memref<64x7x7x3xf16> {dnn.arg = "w"},
+                %y: memref<?x?x?x64xf16> {dnn.arg = "y"}) attributes {dnn.kernel} {
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [3, 3] strides [2, 2] dilations [1, 1] groups 1
+      : memref<?x?x?x3xf16>, memref<64x7x7x3xf16>, memref<?x?x?x64xf16>
+  return
+}

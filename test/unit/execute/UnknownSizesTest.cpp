@@ -252,6 +252,23 @@ TEST_F(UnknownSizes, OneDepthwiseKernelServesAllSizes) {
     checkFamily(*engine, config, kProblems, "depthwise");
 }
 
+// Few input channels: the windows of a block of pixels, in lines of any length,
+// whose pieces are loaded as a whole where they divide it. Channels are planes
+// or neighbours, filters are wide, high or dilated, and results lines of either
+// layout.
+TEST_F(UnknownSizes, OneStemKernelServesAllSizes) {
+  constexpr int64_t kProblems = 24;
+  engine = makeGenericEngine(std::make_shared<NamedTileCompiler>("stem"));
+  for (const char *config :
+       {"conv-fwd-f16-nhwc,nhwc,nhwc-n1c3h8w8-k64y7x7-p3x3-s2x2-d1x1-g1",
+        "conv-fwd-f16-nchw,nchw,nchw-n1c3h8w8-k64y7x7-p3x3-s2x2-d1x1-g1",
+        "conv-fwd-bf16-nhwc,nhwc,nhwc-n1c4h8w8-k40y3x3-p1x1-s1x1-d1x1-g1-"
+        "ebias+relu",
+        "conv-fwd-f32-nchw,nchw,nhwc-n1c2h8w8-k33y3x5-p2x1-s1x2-d2x1-g1",
+        "conv-fwd-f32-nhwc,nhwc,nchw-n1c1h8w8-k64y1x9-p0x4-s1x1-d1x1-g1"})
+    checkFamily(*engine, config, kProblems, "stem");
+}
+
 // Their backward weights walk strips of images, whose number is unknown.
 TEST_F(UnknownSizes, OneDepthwiseKernelServesAllWeights) {
   constexpr int64_t kProblems = 16;
@@ -348,6 +365,31 @@ static PoolProblem makePool(Direction direction, PoolMode mode, Layout layout) {
   return p;
 }
 
+// A maximum's indices of pixels depend on the sizes of the image.
+TEST_F(UnknownSizes, OneKernelServesIndicesOfPixels) {
+  constexpr int64_t kProblems = 10;
+  uint64_t kernels = 0;
+  for (Direction direction : {Direction::Forward, Direction::BackwardData})
+    for (Layout layout : {Layout::NHWC, Layout::NCHW})
+      for (int64_t window : {2, 13}) {
+        PoolProblem p = makePool(direction, PoolMode::Max, layout);
+        p.indexMode = IndexMode::Image;
+        p.indexType = window == 2 ? IndexType::U64 : IndexType::U32;
+        p.window = {window + 1, window};
+        for (int64_t i = 0; i < kProblems; ++i) {
+          const Sizes sizes = drawSizes(i);
+          p.batch = sizes.batch;
+          p.in = {sizes.h + window, sizes.w + window};
+          const PoolOutcome outcome =
+              runPool(*engine, p, PoolData::Ties, getSeed());
+          EXPECT_TRUE(outcome.passed())
+              << p.toNetworkConfig() << ": " << outcome.toText();
+        }
+        EXPECT_EQ(countGeneric(), ++kernels * kProblems);
+        EXPECT_EQ(engine->getCounters().compiled, kernels);
+      }
+}
+
 // One kernel for each kind of pooling serves all sizes.
 TEST_F(UnknownSizes, OnePoolingKernelServesAllSizes) {
   constexpr int64_t kProblems = 24;
@@ -370,8 +412,7 @@ TEST_F(UnknownSizes, OnePoolingKernelServesAllSizes) {
       }
 }
 
-// Random poolings of every kind. Images with gaps and indices of pixels have
-// kernels of their own.
+// Random poolings of every kind. Images with gaps have kernels of their own.
 TEST_F(UnknownSizes, RandomPoolings) {
   for (int64_t i = 0; i < TESSERA_RANDOM_PROBLEMS; ++i) {
     const PoolProblem p = drawPool(getSeed(), i);
