@@ -113,7 +113,7 @@ TEST(ChannelsLastTiles, AreExactOnIntegers) {
     for (DataType type : {DataType::F16, DataType::F32})
       for (int64_t size : {8, 9, 14})
         for (int64_t channels : {72, 75})
-          if (isTurn(number++ / 2 + channels))
+          if (runsHere(number++ / 2 + channels))
             checkTransposed(makeProblem(direction, type, channels, size),
                             reference::DataKind::Integer);
 }
@@ -156,7 +156,7 @@ TEST(ChannelsLastTiles, PutOutputsLastForBackwardData) {
     for (int64_t outputs : {48, 36, 38})
       for (int64_t groups : {1, 2})
         for (bool isDeep : {false, true}) {
-          if (!isTurn(number++ / 2 + isDeep))
+          if (!runsHere(number++ / 2 + isDeep))
             continue;
           ConvProblem p = makeProblem(Direction::BackwardData, type, 20, 9);
           p.batch = 1;

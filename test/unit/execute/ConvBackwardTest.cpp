@@ -102,7 +102,7 @@ TEST_F(ConvBackward, WalksImagesExactly) {
   for (DataType type : {DataType::F16, DataType::BF16, DataType::F32})
     for (int64_t batch : {64, 48, 32})
       for (int64_t stride : {1, 2}) {
-        if (!isTurn(number++ / 2 + stride))
+        if (!runsHere(number++ / 2 + stride))
           continue;
         ConvProblem p = makeSmall(Direction::BackwardWeights, type);
         p.batch = batch;
@@ -184,7 +184,7 @@ TEST_F(ConvBackward, IsRightWithEveryTile) {
         for (Layout layout : {Layout::NHWC, Layout::NCHW})
           for (int64_t reduction : {64, 32, 3}) {
             bool isData = direction == Direction::BackwardData;
-            if (!isTurn(isData + (layout == Layout::NHWC) + reduction / 32))
+            if (!runsHere(isData + (layout == Layout::NHWC) + reduction / 32))
               continue;
             ConvProblem p = makeSmall(direction, type);
             p.xLayout = p.wLayout = p.yLayout = layout;

@@ -15,7 +15,7 @@ uint64_t test::getSeed() {
   return seed;
 }
 
-bool test::isTurn(int64_t number) {
+bool test::runsHere(int64_t number) {
   static const bool runsAll = getEnvInt("TESSERA_TEST_ALL").value_or(0) != 0;
   static const bool isOdd =
       getTarget().name == "gfx942" || getTarget().name == "gfx1100";

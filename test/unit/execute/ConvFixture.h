@@ -56,7 +56,7 @@ inline const GpuTarget &getTarget() {
 /// device runs half of them: gfx942 and gfx1100 those with odd numbers, the
 /// others the even ones, so that chips of either wave size run all between
 /// them. With TESSERA_TEST_ALL=1 each device runs all.
-bool isTurn(int64_t number);
+bool runsHere(int64_t number);
 
 /// Returns an engine that uses `compiler` and no database.
 std::unique_ptr<Engine> makeEngine(std::shared_ptr<KernelCompiler> compiler);

@@ -164,7 +164,7 @@ TEST_P(ConvTile, IsRight) {
     ASSERT_NE(fixed, nullptr);
     for (Layout layout : {Layout::NHWC, Layout::NCHW})
       for (int64_t channels : {128, 67}) {
-        if (!isTurn((layout == Layout::NHWC) + (channels == 128)))
+        if (!runsHere((layout == Layout::NHWC) + (channels == 128)))
           continue;
         ConvProblem p;
         p.dataType = GetParam();

@@ -35,7 +35,7 @@ TEST(NormGradient, EveryAlgorithm) {
   for (DataType type : {DataType::F16, DataType::BF16, DataType::F32})
     for (Layout layout : {Layout::NHWC, Layout::NCHW})
       for (NormGradient kind : kKinds)
-        if (isTurn(number++))
+        if (runsHere(number++))
           EXPECT_GE(checkAll(makeProblem(type, layout, kind)), 2u);
 }
 
@@ -80,9 +80,9 @@ TEST(NormGradient, OtherProblems) {
     ConvProblem gaps = makeProblem(DataType::BF16, Layout::NHWC, kind);
     gaps.xLayout = Layout::Strided;
     gaps.xStrides = {7800, 1, 7800, 600, 48};
-    int64_t turn = static_cast<int64_t>(kind);
+    int64_t number = static_cast<int64_t>(kind);
     for (const ConvProblem &problem : {strided, deep, grouped, gaps})
-      if (isTurn(turn++))
+      if (runsHere(number++))
         checkAll(problem);
   }
 }

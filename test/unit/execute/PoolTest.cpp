@@ -152,11 +152,11 @@ TEST(Pool, UnequalPads) {
     ASSERT_TRUE(problem.canonicalize().hasUnequalPads());
     for (const char *tile :
          {"", "pool-c1h1w1", "pool-c1h2w4", "poolsplit-c1h1w16"})
-      if (isTurn(number++))
+      if (runsHere(number++))
         checkModes(problem, tile);
     problem.xLayout = problem.yLayout = Layout::NHWC;
     for (const char *tile : {"", "pool-c8h2w2", "poolsplit-c4h5w2"})
-      if (isTurn(number++))
+      if (runsHere(number++))
         checkModes(problem, tile);
     problem.in.d = 5;
     problem.window.d = 3;
@@ -173,7 +173,7 @@ TEST(Pool, SplitWindows) {
   for (const char *tile : {"poolsplit-c1h4w1", "poolsplit-c1h1w16",
                            "poolsplit-c4h5w2", "poolsplit-c8h16w8"})
     for (Layout layout : {Layout::NCHW, Layout::NHWC}) {
-      if (!isTurn(number++ / 2 + (layout == Layout::NHWC)))
+      if (!runsHere(number++ / 2 + (layout == Layout::NHWC)))
         continue;
       PoolProblem problem = getSmall(layout, DataType::F16, 8);
       problem.in = {20, 23};

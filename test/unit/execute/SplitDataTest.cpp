@@ -103,7 +103,7 @@ TEST(SplitData, IsExactOnIntegers) {
       for (Layout layout : {Layout::NHWC, Layout::NCHW})
         for (int64_t channels : {256, 96, 15})
           for (int64_t stride : {1, 2}) {
-            if (!isTurn(number++ / 2 + stride))
+            if (!runsHere(number++ / 2 + stride))
               continue;
             ConvProblem p = makeOdd(direction, type, channels);
             p.xLayout = p.wLayout = p.yLayout = layout;
@@ -152,7 +152,7 @@ TEST(SplitData, AppliesEveryEpilogue) {
     for (DataType type : {DataType::F16, DataType::BF16, DataType::F32}) {
       const GemmTile tile = getTile(type, 2);
       for (int terms = 1; terms < 16; ++terms) {
-        if (!isTurn(terms))
+        if (!runsHere(terms))
           continue;
         ConvProblem p = makeOdd(direction, type, 64);
         p.batch = 1;
