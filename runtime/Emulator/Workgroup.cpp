@@ -9,6 +9,9 @@ using namespace tessera::emulator;
 /// Instructions until another wave of the group is run: a wave that spins on
 /// what another one writes must not spin for ever.
 static constexpr uint64_t kSlice = 1 << 18;
+/// The same while observers watch, which say between slices that they have seen
+/// enough.
+static constexpr uint64_t kObservedSlice = 1 << 14;
 
 unsigned tessera::emulator::getWavesPerGroup(const Launch &launch) {
   uint64_t items =
@@ -130,8 +133,9 @@ void WorkgroupRunner::runSlice(Wave &wave) {
   const ObserverList *const watching = context.observers;
   if (watching && isSeenEnough(*watching, wave))
     context.observers = nullptr;
-  uint64_t limit =
-      std::min(kSlice, settings.maxInstructions - wave.instructionCount);
+  const uint64_t limit =
+      std::min(context.observers ? kObservedSlice : kSlice,
+               settings.maxInstructions - wave.instructionCount);
   auto run =
       context.observers
           ? (context.stats ? execute<true, true> : execute<false, true>)
@@ -144,6 +148,14 @@ void WorkgroupRunner::runSlice(Wave &wave) {
     wave.stop = StopReason::None;
   if (wave.stop == StopReason::None)
     checkWatchdog(wave);
+}
+
+/// Whether no observer wants to see the rest of the group.
+bool WorkgroupRunner::isGroupSeenEnough() const {
+  return !observers.everything.empty() &&
+         std::ranges::none_of(observers.everything, [&](const auto &observer) {
+           return observer->wantsGroup(getRunning());
+         });
 }
 
 /// Called when every live wave has signalled: releases those that wait.
@@ -185,7 +197,7 @@ void WorkgroupRunner::run(const std::array<uint32_t, 3> &group) {
       ended += wave.stop == StopReason::End;
       waiting += wave.stop == StopReason::Barrier;
     }
-    if (ended == waveCount)
+    if (ended == waveCount || isGroupSeenEnough())
       break;
     // Waves that have ended do not count at a barrier.
     context.liveWaves = waveCount - ended;

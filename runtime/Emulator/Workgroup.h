@@ -30,6 +30,7 @@ private:
   void start(const std::array<uint32_t, 3> &group);
   void completeBarrier();
   void failWaiting();
+  bool isGroupSeenEnough() const;
   template <typename Function>
   void tellAll(Function function) const;
   void checkWatchdog(Wave &wave);

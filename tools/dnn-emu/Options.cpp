@@ -23,6 +23,7 @@ what to run
   --block X[,Y[,Z]]     work-items of a workgroup (what the kernel was
                         made for, or 64,1,1)
   --lds BYTES           dynamic LDS (0)
+  --groups N            execute only N workgroups, spread over the grid (all)
   --arg SPEC            the kernel's next argument, one of
       buffer:BYTES[=FILL]   device memory; FILL is zeros, ones[:TYPE],
                             iota[:TYPE], random:SEED[:TYPE] or file:PATH;
@@ -244,6 +245,8 @@ const Parser::ValuedOption *Parser::findValued(std::string_view name) {
        [](Parser &p) {
          return p.readNumber(1u << 30, p.options.dynamicLdsBytes);
        }},
+      {"--groups",
+       [](Parser &p) { return p.readNumber(~uint64_t(0), p.options.groups); }},
       {"--arg",
        [](Parser &p) {
          return p.store(parseArgument(*p.value), p.options.arguments);

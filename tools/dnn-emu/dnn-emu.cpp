@@ -186,6 +186,7 @@ static Settings makeSettings(const EmuOptions &options) {
   Settings settings;
   settings.checks = options.checks;
   settings.maxInstructions = options.maxInstructions;
+  settings.maxGroups = options.groups;
   settings.threads =
       options.threads ? options.threads : std::thread::hardware_concurrency();
   // With several threads the lines would be interleaved.

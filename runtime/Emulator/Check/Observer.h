@@ -60,6 +60,10 @@ public:
   /// of every instruction have, the rest of the wave runs unobserved; barriers
   /// and the end of the group are still told. Asked now and then.
   virtual bool wantsMore(const Wave &) const { return true; }
+  /// False when nothing of the rest of the group matters to the observer. Where
+  /// all observers of every instruction say so, the group ends there, with
+  /// onGroupEnd and without what it would still have done. Asked now and then.
+  virtual bool wantsGroup(std::span<Wave *const>) const { return true; }
 };
 
 using ObserverList = std::vector<std::unique_ptr<Observer>>;

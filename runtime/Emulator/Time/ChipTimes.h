@@ -19,7 +19,7 @@ const ChipTimes *findChipTimes(std::string_view chip);
 /// Sets one parameter by name, for studies of the model; false if there is none
 /// of this name.
 bool setChipTime(ChipTimes &times, std::string_view name, double value);
-/// "gfx90a, gfx942"
+/// "gfx90a, gfx942, gfx1030"
 std::string getTimedChips();
 
 } // namespace tessera::emulator

@@ -33,6 +33,9 @@ struct WaveTrace {
 struct GroupTrace {
   uint64_t group = 0; ///< x first
   std::vector<WaveTrace> waves;
+  /// Whether it was ended when enough of it was recorded: what was executed is
+  /// not all that the launch would execute.
+  bool isCut = false;
 
   uint64_t getSteps() const {
     uint64_t sum = 0;

@@ -49,18 +49,23 @@ static double share(const MemorySystem &system, double gigabytes) {
   return gigabytes / system.clockGhz / system.units;
 }
 
+MemoryModel::Rates MemoryModel::getRates(const MemorySystem &system, double l2,
+                                         double memory) {
+  const double most = system.times.unitL2Bytes;
+  return {std::min(most, share(system, l2)),
+          std::min(most, share(system, system.times.farRate)),
+          std::min(most, share(system, memory))};
+}
+
 MemoryModel::MemoryModel(const MemorySystem &system,
                          const SharingTable &sharing)
     : system(system), sharing(sharing),
       l1(system.times.l1Bytes, system.lineBytes,
          static_cast<size_t>(system.times.l1Ways)),
       scalar(system.times.scalarBytes, system.lineBytes, kScalarWays),
-      l2Bytes(std::min(system.times.unitL2Bytes,
-                       share(system, system.times.l2Rate))),
-      farBytes(std::min(system.times.unitL2Bytes,
-                        share(system, system.times.farRate))),
-      memoryBytes(std::min(system.times.unitL2Bytes,
-                           share(system, system.times.memoryRate))) {
+      reads(getRates(system, system.times.l2Rate, system.times.memoryRate)),
+      writes(getRates(system, system.times.l2WriteRate,
+                      system.times.memoryWriteRate)) {
   const ChipTimes &times = system.times;
   l2.capacity = times.l2Bytes / system.lineBytes;
   l2.isWarm = times.l2KeepsLines != 0 && system.footprintBytes <= times.l2Bytes;
@@ -82,7 +87,8 @@ uint64_t MemoryModel::getKey(uint32_t line, unsigned copy) const {
   return line | uint64_t(copy / 2) << 32;
 }
 
-double MemoryModel::requestFar(double now, uint32_t line, uint64_t key) {
+double MemoryModel::requestFar(double now, uint32_t line, uint64_t key,
+                               const Rates &rates) {
   const uint8_t shared = getSharing(line);
   // A line that units share comes from memory once for all of them.
   const double unitsOfDie = shared & kSameDie ? system.unitsOfDie : 1;
@@ -90,12 +96,12 @@ double MemoryModel::requestFar(double now, uint32_t line, uint64_t key) {
                            ? system.units / system.unitsOfDie * unitsOfDie
                            : unitsOfDie;
   const double bytes = system.lineBytes;
-  farFree = std::max(farFree, now) + bytes / unitsOfDie / farBytes;
+  farFree = std::max(farFree, now) + bytes / unitsOfDie / rates.far;
   traffic.far += bytes / unitsOfDie * system.units;
   const ChipTimes &times = system.times;
   if (far.use(key, system.units / units))
     return farFree + times.farLatency;
-  const double clocks = bytes / units / memoryBytes;
+  const double clocks = bytes / units / rates.memory;
   memoryFree = std::max(memoryFree, now) + clocks;
   memoryClocks += clocks;
   traffic.memory += bytes / units * system.units;
@@ -103,16 +109,17 @@ double MemoryModel::requestFar(double now, uint32_t line, uint64_t key) {
          (times.farBytes > 0 ? times.memoryLatency : times.farLatency);
 }
 
-double MemoryModel::request(double now, uint32_t line, unsigned copy) {
+double MemoryModel::request(double now, uint32_t line, unsigned copy,
+                            const Rates &rates) {
   const uint64_t key = getKey(line, copy);
-  const double clocks = system.lineBytes / l2Bytes;
+  const double clocks = system.lineBytes / rates.l2;
   l2Free = std::max(l2Free, now) + clocks;
   l2Clocks += clocks;
   traffic.l2 += system.lineBytes * system.units;
   const double weight =
       getSharing(line) & kSameDie ? 1 : std::max(1.0, system.unitsOfDie);
   const double base =
-      l2.use(key, weight) ? l2Free : requestFar(l2Free, line, key);
+      l2.use(key, weight) ? l2Free : requestFar(l2Free, line, key, rates);
   return base + system.times.l2Latency;
 }
 
@@ -125,7 +132,7 @@ double MemoryModel::load(double now, std::span<const uint32_t> lines,
     Way &way = l1.find(key);
     if (way.line != key) {
       way.line = key;
-      way.ready = request(start, line, copy);
+      way.ready = request(start, line, copy, reads);
     }
     ready = std::max({ready, way.ready, start + system.times.l1Latency});
     start += system.times.lineClocks;
@@ -143,7 +150,7 @@ double MemoryModel::loadScalar(double now, std::span<const uint32_t> lines,
     if (way.line != key) {
       way.line = key;
       const double extra =
-          request(now, line, copy) - now - system.times.l2Latency;
+          request(now, line, copy, reads) - now - system.times.l2Latency;
       way.ready = now + system.times.scalarLatency +
                   system.times.scalarMissLatency + extra;
     }
@@ -156,11 +163,11 @@ double MemoryModel::store(double now, std::span<const uint32_t> lines,
                           unsigned copy, bool isAtomic) {
   double ready = now;
   for (uint32_t line : lines)
-    ready = std::max(ready, request(now, line, copy));
+    ready = std::max(ready, request(now, line, copy, writes));
   // Atomics of a chip with several dies are done beyond their caches.
   if (isAtomic && system.times.dies > 1) {
     memoryFree = std::max(memoryFree, now) +
-                 double(lines.size()) * system.lineBytes / memoryBytes;
+                 double(lines.size()) * system.lineBytes / writes.memory;
     ready = std::max(ready, memoryFree + system.times.memoryLatency);
   }
   traffic.l1 += double(lines.size()) * system.lineBytes * system.units;

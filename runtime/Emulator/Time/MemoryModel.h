@@ -101,16 +101,21 @@ private:
 
   uint64_t getKey(uint32_t line, unsigned copy) const;
   uint8_t getSharing(uint32_t line) const;
+  /// Bytes a clock of this unit from or to each level.
+  struct Rates {
+    double l2, far, memory;
+  };
+  static Rates getRates(const MemorySystem &system, double l2, double memory);
   /// Returns when a line arrives that was asked for at `now`.
-  double request(double now, uint32_t line, unsigned copy);
-  double requestFar(double now, uint32_t line, uint64_t key);
+  double request(double now, uint32_t line, unsigned copy, const Rates &rates);
+  double requestFar(double now, uint32_t line, uint64_t key,
+                    const Rates &rates);
 
   const MemorySystem system;
   const SharingTable &sharing;
   Cache l1, scalar;
   Level l2, far;
-  /// Bytes a clock of this unit.
-  double l2Bytes, farBytes, memoryBytes;
+  const Rates reads, writes;
   double l2Free = 0, farFree = 0, memoryFree = 0;
   double l2Clocks = 0, memoryClocks = 0;
   Traffic traffic;

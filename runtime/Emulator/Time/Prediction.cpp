@@ -20,6 +20,8 @@ static constexpr double kBusy = 0.6;
 /// With more rounds of resident groups than these, a last round that is not
 /// full is no different from the others.
 static constexpr uint64_t kManyRounds = 8;
+/// Recorded of a wave at least.
+static constexpr uint64_t kLeastRecorded = 1 << 14;
 
 std::string_view tessera::emulator::getName(TimeBound bound) {
   return kBoundNames[static_cast<unsigned>(bound)];
@@ -53,28 +55,60 @@ struct Sample {
 };
 } // namespace
 
+/// Units of the chip that share LDS.
+static uint64_t getUnits(const Launch &launch, const ChipTimes &times) {
+  const auto computeUnits = times.computeUnits > 0
+                                ? static_cast<uint64_t>(times.computeUnits)
+                                : launch.chip.computeUnits;
+  return std::max<uint64_t>(
+      1, computeUnits / getChipCosts(launch.chip.name).getComputeUnits());
+}
+
+/// Waves that a SIMD has registers for.
+static uint32_t getWavesOfSimd(const Launch &launch) {
+  const ChipCosts &costs = getChipCosts(launch.chip.name);
+  KernelResources ofWave = makeSummary(launch, 0).resources;
+  ofWave.ldsBytes = 0;
+  ofWave.wavesPerGroup = 1;
+  return getOccupancy(costs, ofWave).groupsPerUnit / costs.simds;
+}
+
+/// How many instructions of each wave are worth recording: twice what the
+/// replay gets to, since waves of a group can differ in length.
+static uint64_t getRecordLimit(const Launch &launch, const TimeOptions &options,
+                               const Spread &spread) {
+  const uint64_t slots =
+      uint64_t(getWavesOfSimd(launch)) * getChipCosts(launch.chip.name).simds;
+  const uint64_t waves = std::clamp<uint64_t>(
+      spread.getGroupsOfUnit() * makeSummary(launch, 0).resources.wavesPerGroup,
+      1, std::max<uint64_t>(slots, 1));
+  return std::clamp<uint64_t>(options.replayLimit * 2 / waves, kLeastRecorded,
+                              options.recordLimit);
+}
+
 static ErrorOr<Sample> execute(const Launch &launch, MemoryMap &memory,
                                const Settings &settings,
                                const TimeOptions &options,
                                const Spread &spread) {
+  const std::array<uint64_t, 4> wanted = spread.getSample();
   std::vector<uint64_t> groups;
-  for (uint64_t group : spread.getSample())
+  for (uint64_t group : wanted)
     if (group < spread.groups && !std::ranges::count(groups, group))
       groups.push_back(group);
   std::ranges::sort(groups);
+  const uint64_t limit = getRecordLimit(launch, options, spread);
   TraceStore store(getChipCosts(launch.chip.name).segmentBytes);
   LaunchWatch watch;
   watch.groups = groups;
   watch.makeObserver = [&] {
     return std::make_unique<TraceRecorder>(launch.chip, launch.getGroups(),
-                                           options.recordLimit, store);
+                                           limit, wanted[0], store);
   };
   const LaunchOutcome outcome = run(launch, memory, settings, watch);
   if (outcome.fault != FaultKind::None)
     return invalidArgument("the kernel failed: " + outcome.message);
   Sample sample;
   sample.traces = store.takeTraces();
-  const std::array<uint64_t, 4> wanted = spread.getSample();
   for (unsigned i = 0; i < wanted.size(); ++i)
     for (const GroupTrace &trace : sample.traces)
       if (trace.group == wanted[i])
@@ -114,7 +148,7 @@ public:
   TimePrediction run();
 
 private:
-  uint32_t getMaxWaves() const;
+  uint32_t getMaxWaves() const { return getWavesOfSimd(launch); }
   uint32_t getMaxGroups() const;
   uint64_t findResident() const;
   ReplayResult replay(uint64_t groups, double share);
@@ -135,6 +169,14 @@ private:
 };
 } // namespace
 
+/// What the launch executes of a group; of one that was cut, as much as the
+/// whole one has beyond what was recorded.
+static double getExecuted(const GroupTrace &group, const GroupTrace &whole) {
+  return group.isCut ? double(group.getSteps()) * double(whole.getExecuted()) /
+                           double(std::max<uint64_t>(1, whole.getSteps()))
+                     : double(group.getExecuted());
+}
+
 Extrapolation::Extrapolation(const Launch &launch, const TimeOptions &options,
                              const Spread &spread, const Sample &sample)
     : launch(launch), options(options), costs(getChipCosts(launch.chip.name)),
@@ -146,9 +188,11 @@ Extrapolation::Extrapolation(const Launch &launch, const TimeOptions &options,
       traces.push_back(sample.role[i]);
   for (const GroupTrace *trace : traces) {
     recorded += double(trace->getSteps()) / double(traces.size());
-    executed += double(trace->getExecuted()) / double(traces.size());
+    executed += getExecuted(*trace, *traces[0]) / double(traces.size());
   }
   for (const GroupTrace &trace : sample.traces) {
+    if (trace.isCut)
+      continue;
     least = std::min(least, std::max<uint64_t>(1, trace.getExecuted()));
     most = std::max(most, trace.getExecuted());
   }
@@ -157,14 +201,6 @@ Extrapolation::Extrapolation(const Launch &launch, const TimeOptions &options,
   prediction.groupsOfUnit = spread.getGroupsOfUnit();
   prediction.residentGroups = findResident();
   prediction.groupsExecuted = sample.traces.size();
-}
-
-/// Waves of a SIMD, by registers alone.
-uint32_t Extrapolation::getMaxWaves() const {
-  KernelResources ofWave = makeSummary(launch, 0).resources;
-  ofWave.ldsBytes = 0;
-  ofWave.wavesPerGroup = 1;
-  return getOccupancy(costs, ofWave).groupsPerUnit / costs.simds;
 }
 
 /// Groups of a compute unit, by LDS and barriers.
@@ -292,7 +328,7 @@ tessera::emulator::predictTime(const Launch &launch, MemoryMap &memory,
                         getTimedChips());
   const std::array<uint32_t, 3> grid = launch.getGroups();
   const Spread spread{uint64_t(grid[0]) * grid[1] * grid[2],
-                      launch.chip.computeUnits,
+                      getUnits(launch, options.times),
                       static_cast<uint64_t>(options.times.dies)};
   ErrorOr<Sample> sample = execute(launch, memory, settings, options, spread);
   if (!sample)

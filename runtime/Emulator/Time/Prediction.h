@@ -20,9 +20,10 @@ struct TimeOptions {
   ChipTimes times; ///< findChipTimes(), or with other numbers for a study.
   /// Bytes of all buffers, see MemorySystem.
   double footprintBytes = 0;
-  /// Recorded of a wave, and replayed in all: what bounds the host's time.
+  /// Recorded of a wave at most, and replayed in all: what bounds the host's
+  /// time.
   uint64_t recordLimit = uint64_t(1) << 18;
-  uint64_t replayLimit = 4'000'000;
+  uint64_t replayLimit = 1'000'000;
   /// If not null, gets the first instructions of the replay.
   Timeline *timeline = nullptr;
 };

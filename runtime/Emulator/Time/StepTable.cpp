@@ -54,6 +54,9 @@ StepInfo StepTable::make(const Instruction &instruction) {
   info.kind = cost.kind;
   info.port = getPort(cost.kind);
   info.issueClocks = cost.issueClocks;
+  if (info.port == IssuePort::Valu)
+    info.issueClocks =
+        std::max(info.issueClocks, static_cast<uint32_t>(times.vectorClocks));
   info.valuClocks = isProduct(text) ? static_cast<uint32_t>(times.productClocks)
                     : isWideConversion(text)
                         ? static_cast<uint32_t>(times.convertClocks)

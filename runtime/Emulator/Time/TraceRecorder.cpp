@@ -7,6 +7,7 @@
 #include "runtime/Emulator/Wave.h"
 
 #include <algorithm>
+#include <bit>
 
 using namespace tessera::emulator;
 
@@ -32,8 +33,10 @@ std::vector<GroupTrace> TraceStore::takeTraces() {
 
 TraceRecorder::TraceRecorder(const Chip &chip,
                              const std::array<uint32_t, 3> &groups,
-                             uint64_t stepLimit, TraceStore &store)
-    : groups(groups), stepLimit(stepLimit), lineBytes(store.getLineBytes()),
+                             uint64_t stepLimit, uint64_t wholeGroup,
+                             TraceStore &store)
+    : groups(groups), stepLimit(stepLimit), wholeGroup(wholeGroup),
+      lineShift(static_cast<uint32_t>(std::countr_zero(store.getLineBytes()))),
       memoryClockBytes(getChipCosts(chip.name).memoryClockBytes),
       ldsClockBytes(getChipCosts(chip.name).ldsClockBytes),
       banks(chip.getTarget().ldsBanks), store(store),
@@ -58,8 +61,8 @@ static void addLine(WaveTrace &trace, MemoryStep &step, uint32_t line) {
 }
 
 void TraceRecorder::addGlobal(WaveTrace &trace, const MemoryAccess &access) {
-  const uint64_t last = (access.address + access.bytes - 1) / lineBytes;
-  for (uint64_t line = access.address / lineBytes; line <= last; ++line) {
+  const uint64_t last = (access.address + access.bytes - 1) >> lineShift;
+  for (uint64_t line = access.address >> lineShift; line <= last; ++line) {
     const uint64_t region = line >> kRegionBits;
     if (region != lastRegion) {
       lastRegion = region;
@@ -134,9 +137,18 @@ bool TraceRecorder::wantsMore(const Wave &wave) const {
   return !isFull(current.waves[wave.indexInGroup]);
 }
 
+bool TraceRecorder::wantsGroup(std::span<Wave *const> waves) const {
+  return current.group == wholeGroup ||
+         std::ranges::any_of(waves, [&](const Wave *wave) {
+           return wave->stop != StopReason::End && wantsMore(*wave);
+         });
+}
+
 void TraceRecorder::onGroupEnd(GroupContext &, std::span<Wave *const> waves) {
-  for (const Wave *wave : waves)
+  for (const Wave *wave : waves) {
     current.waves[wave->indexInGroup].executed = wave->instructionCount;
+    current.isCut |= wave->stop != StopReason::End;
+  }
   store.add(std::move(current));
   current = {};
 }

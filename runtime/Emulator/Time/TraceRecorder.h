@@ -41,15 +41,16 @@ private:
 class TraceRecorder : public Observer {
 public:
   /// At most `stepLimit` instructions of each wave are recorded; those after
-  /// them run unobserved.
+  /// them run unobserved, and in groups other than `wholeGroup` not at all.
   TraceRecorder(const Chip &chip, const std::array<uint32_t, 3> &groups,
-                uint64_t stepLimit, TraceStore &store);
+                uint64_t stepLimit, uint64_t wholeGroup, TraceStore &store);
   void onGroupStart(GroupContext &group, std::span<Wave *const> waves) override;
   void onAccesses(Wave &wave, const Instruction &instruction,
                   std::span<const MemoryAccess> accesses) override;
   void afterInstruction(Wave &wave, const Instruction &instruction) override;
   void onGroupEnd(GroupContext &group, std::span<Wave *const> waves) override;
   bool wantsMore(const Wave &wave) const override;
+  bool wantsGroup(std::span<Wave *const> waves) const override;
 
 private:
   bool isFull(const WaveTrace &trace) const;
@@ -58,8 +59,8 @@ private:
   void finishLds();
 
   const std::array<uint32_t, 3> groups;
-  const uint64_t stepLimit;
-  const uint32_t lineBytes, memoryClockBytes, ldsClockBytes, banks;
+  const uint64_t stepLimit, wholeGroup;
+  const uint32_t lineShift, memoryClockBytes, ldsClockBytes, banks;
   TraceStore &store;
   GroupTrace current;
   // Of the instruction that is being executed:

@@ -178,8 +178,9 @@ void UnitReplay::issueMemory(ReplayWave &wave, const StepInfo &step,
   double done = now + costs.issueClocks;
   if (step.port == IssuePort::Vmem) {
     const double clocks =
-        std::max({double(access.addressClocks), double(access.dataClocks),
-                  times.lineClocks * access.lines, double(costs.issueClocks)});
+        std::max({double(access.addressClocks) / costs.getComputeUnits(),
+                  double(access.dataClocks), times.lineClocks * access.lines,
+                  double(costs.issueClocks)});
     const double start = std::max(addressFree, now);
     addressFree = start + clocks;
     result.address += clocks;

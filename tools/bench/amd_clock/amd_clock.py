@@ -95,14 +95,16 @@ def decade_of(ms):
 
 
 def draw(kept, half, each):
-    """At most `each` records of a solver and decade, from 0.1 us on."""
-    kept = [row for row in kept if row[0].is_fit == (half == "fit")]
-    drawn = collections.Counter()
+    """At most `each` records of a solver and decade, from 0.1 us on: one of each
+    after the other, so that a run which is ended early has as many of each."""
+    cells = collections.defaultdict(list)
     for row in sorted(kept, key=lambda row: row[0].order):
-        cell = row[0].solver, decade_of(row[0].ms)
-        drawn[cell] += 1
-        if drawn[cell] <= each:
-            yield row
+        if row[0].is_fit == (half == "fit"):
+            cells[row[0].solver, decade_of(row[0].ms)].append(row)
+    for rank in range(each):
+        for cell in sorted(cells):
+            if rank < len(cells[cell]):
+                yield cells[cell][rank]
 
 
 def find_kernels(emulator, folder, chip):
@@ -117,8 +119,10 @@ def find_kernels(emulator, folder, chip):
     return found
 
 
-def predict(emulator, path, launch, extra):
+def predict(emulator, path, launch, chip, extra):
     """One prediction of dnn-emu."""
+    if chip.compute_units:
+        extra = ["--time-with", f"computeUnits={chip.compute_units}", *extra]
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "time.json")
         command = [emulator, path, f"--time={out}", "--threads", "1",
@@ -136,9 +140,9 @@ def run_record(emulator, paths, row, extra):
               "half": "fit" if record.is_fit else "judge", "ms": record.ms}
     if launch.kernel not in paths:
         return result | {"error": f"no code object has {launch.kernel}"}
-    got = predict(emulator, paths[launch.kernel], launch, extra)
+    chip = launches.CHIPS[record.chip]
+    got = predict(emulator, paths[launch.kernel], launch, chip, extra)
     if "error" not in got:
-        chip = launches.CHIPS[record.chip]
         side = launch.side_bytes / chip.side_rate * 1e3 + \
             launch.side_launches * chip.side_launch_ms
         if "Naive" in record.solver:

@@ -233,12 +233,15 @@ class Chip:
     side_rate: float
     side_launch_ms: float
     naive_extra_ms: float
+    compute_units: int = 0  # of the product that was measured, if another
 
 
 CHIPS = {"gfx942": Chip("gfx942130.HIP.fdb.txt.bz2", "gfx942130.db.bz2", True, 3,
                         0.7 * 3.962e12, 0.005, 0.035),
          "gfx90a": Chip("gfx90a68.HIP.fdb.txt.bz2", "gfx90a68.db.bz2", False, 2,
-                        0.7 * 1.165e12, 0.004, 0.0)}
+                        0.7 * 1.165e12, 0.004, 0.0),
+         "gfx1030": Chip("gfx1030_36.HIP.fdb.txt.bz2", "gfx1030_36.db.bz2", False, 0,
+                         0.7 * 0.512e12, 0.004, 0.0, compute_units=72)}
 SOLVERS = ("ConvDirectNaiveConvFwd", "ConvDirectNaiveConvBwd",
            "ConvDirectNaiveConvWrw", GTC_FORWARD)
 
@@ -250,6 +253,6 @@ def make_launch(problem: Problem, solver, chip, tunings):
         return naive_launch(problem, facts.has_strides)
     if solver != GTC_FORWARD:
         raise Refused("another solver")
-    if tunings is None:
+    if tunings is None or not facts.generation:
         raise Refused("no perf database for the chip")
     return gtc_launch(problem, find_tuning(tunings, problem), facts.generation)

@@ -126,5 +126,9 @@ def read_find_db(path, chip):
             continue
         for entry in solvers.split(";"):
             solver, colon, values = entry.partition(":")
-            if colon:
-                yield Record(chip, key, solver, float(values.split(",")[0]))
+            if not colon:
+                continue
+            words = values.split(",")
+            if "Algo" in solver:  # an older form: ALGORITHM:SOLVER,MS,...
+                solver, words = words[0], words[1:]
+            yield Record(chip, key, solver, float(words[0]))

@@ -235,6 +235,7 @@ TEST(Time, ExtrapolatesLongWaves) {
   const std::string body =
       loop(20000, "v_add_u32 v2, v2, v2\nv_add_u32 v3, v3, v3\n");
   TimeTester whole("gfx942", body, 4096), cut("gfx942", body, 4096);
+  whole.options.replayLimit = 4'000'000;
   cut.options.replayLimit = 20000;
   cut.options.recordLimit = 10000;
   const TimePrediction a = whole.predict(304 * 3, 256);
@@ -244,14 +245,45 @@ TEST(Time, ExtrapolatesLongWaves) {
   EXPECT_NEAR(b.clocks, a.clocks, 0.03 * a.clocks);
 }
 
-// There are no numbers for RDNA.
+// Groups that are cut when enough of them was recorded count as long as the one
+// that was executed to its end.
+TEST(Time, CutsGroupsThatAreSeenEnough) {
+  const std::string body =
+      loop(30000, "v_add_u32 v2, v2, v2\nv_add_u32 v3, v3, v3\n");
+  TimeTester tester("gfx942", body, 4096);
+  tester.options.recordLimit = uint64_t(1) << 16;
+  const TimePrediction some = tester.predict(304 * 2, 256);
+  tester.options.recordLimit = uint64_t(1) << 20;
+  tester.options.replayLimit = uint64_t(1) << 23;
+  const TimePrediction whole = tester.predict(304 * 2, 256);
+  EXPECT_LT(some.replayedShare, 0.6);
+  EXPECT_EQ(some.groupSpread, 1.0);
+  EXPECT_NEAR(some.clocks, whole.clocks, 0.03 * whole.clocks);
+}
+
+// A SIMD of RDNA issues an instruction of 32 lanes a clock, and a wave waits
+// five clocks for each result: the oldest five of eight waves go first, then
+// the rest.
+TEST(Time, RateOfRdna) {
+  std::string adds;
+  for (unsigned i = 0; i < 16; ++i)
+    adds += "v_add_nc_u32 v2, v2, v2\n";
+  TimeTester tester("gfx1030", loop(500, adds), 4096);
+  const double alone = tester.predict(40, 32).clocks;
+  EXPECT_NEAR(alone, 500 * (5 * 16 + 18), 0.05 * 500 * (5 * 16 + 18));
+  const double together = tester.predict(40, 1024).clocks;
+  EXPECT_GT(together, 8 * 16 * 500);
+  EXPECT_LT(together, 2 * alone);
+}
+
+// There are no numbers for RDNA 3.
 TEST(Time, RefusesOtherChips) {
   auto result = TimeTester("gfx1100", "s_nop 0\n", 4096).tryPredict(1, 32);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.getStatus().getCode(), tessera::StatusCode::NotSupported);
   EXPECT_EQ(result.getStatus().getMessage(),
             "the times of gfx1100 cannot be predicted; there are numbers for "
-            "gfx90a, gfx942");
+            "gfx90a, gfx942, gfx1030");
 }
 
 // A kernel that faults has no time.
