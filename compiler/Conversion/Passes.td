@@ -5,29 +5,6 @@
 
 include "mlir/Pass/PassBase.td"
 
-def LowerTiles : Pass<"dnn-lower-tiles", "::mlir::ModuleOp"> {
-  let summary = "Lower tile programs to GPU functions";
-  let description = [{
-    Replaces each `dnn.kernel` function by a `gpu.func` kernel of the same name
-    in a `gpu.module` named `kernels`, with lanes, addresses, shared memory, matrix
-    instructions and the software pipeline. The launch of the kernel is described by its
-    attributes `known_block_size` and `known_grid_size`. This is for pipelines with `copy
-    cp_async` (docs/design/0010-groups.md), for NVIDIA's chips.
-
-    Pre-condition:  the module names a known chip in `dnn.target`; every
-                    `dnn.kernel` function is a tile program that
-                    `dnn-expand-pipeline` leaves as it is.
-    Post-condition: no dnn op is left.
-
-    See test/lit/Conversion/lower-ampere.test for an example.
-  }];
-  let dependentDialects = [
-    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
-    "::mlir::LLVM::LLVMDialect", "::mlir::scf::SCFDialect",
-    "::mlir::vector::VectorDialect", "::mlir::memref::MemRefDialect",
-    "::mlir::math::MathDialect"];
-}
-
 def ExpandPipeline : Pass<"dnn-expand-pipeline", "::mlir::ModuleOp"> {
   let summary = "Turn pipelines into programs of a workgroup";
   let description = [{
@@ -36,10 +13,11 @@ def ExpandPipeline : Pass<"dnn-expand-pipeline", "::mlir::ModuleOp"> {
     there are empty ones; the consumers multiply, release stages and store. With
     `copy registers` or `copy direct_to_lds` what all waves do: copies that run ahead,
     steps, and barriers between them; with one buffer, which has the whole reduction, one
-    step with all products. Pipelines with `copy cp_async` stay, for `dnn-lower-tiles`.
+    step with all products. With `copy cp_async` waves share loops over pixels of narrow
+    groups.
 
     Pre-condition:  the module names a known chip in `dnn.target`.
-    Post-condition: such a tile program is a `wg.program`; others are unchanged.
+    Post-condition: each tile program is a `wg.program`.
 
     See test/lit/Conversion/expand-pipeline.mlir for an example of roles. Of waves:
     ```mlir
@@ -181,7 +159,7 @@ def LowerPoints : Pass<"dnn-lower-points", "::mlir::ModuleOp"> {
   let description = [{
     Replaces each `dnn.kernel` function that has a `dnn.for_each_point` by a
     `gpu.func` kernel of the same name in the `gpu.module` named `kernels`, and
-    moves the other kernel functions there, for `dnn-lower-tiles`. A thread
+    moves the other kernel functions there. A thread
     computes its point from its index. Loads and stores become accesses of a
     buffer descriptor with 32-bit offsets, or, for tensors of more than 2 GiB,
     accesses with 64-bit addresses. If the space has more than 2^31 points, each

@@ -140,7 +140,6 @@ Status Compilation::lowerToGpu() {
   mlir::PassManager passes(&context.getMlir());
   passes.addPass(createLowerPoints());
   passes.addPass(createLowerWorkgroup());
-  passes.addPass(createLowerTiles());
   passes.addPass(createLowerMath());
   passes.addPass(createChainLaunches());
   passes.addPass(createVerifyStage({std::string(getName(Stage::Gpu))}));

@@ -14,7 +14,8 @@
 namespace tessera::wg {
 
 /// The first two are those of TMA and wgmma; the number behind a name is that
-/// of the bytes of a swizzle, of banks, of rows, of lines, or of elements.
+/// of the bytes of a swizzle, of banks, of rows, of lines, of pixels, of
+/// channels, or of elements.
 enum class Layout {
   RowMajor,
   ColumnMajor,
@@ -22,6 +23,9 @@ enum class Layout {
   Blocks,
   Halo,
   Planes,
+  Pixels,
+  Circular,
+  Diagonal,
   Windows,
   Pairs,
   Matrices,

@@ -2,6 +2,7 @@
 
 #include "dialect/Workgroup/Workgroup.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
 
@@ -65,7 +66,7 @@ LogicalResult TileOp::verify() {
                          << columns << " that the reduction has";
   if (buffer.isShared() && (taps == 0 || getPixels()))
     return emitOpError("is for rows that taps share, and so needs taps");
-  if (buffer.isWhole() && getTaps())
+  if ((buffer.isWhole() || buffer.isOfCells()) && getTaps())
     return emitOpError("is for a whole reduction, and so needs no taps");
   if (getPixels() && getTaps() != 1)
     return emitOpError("has planes of pixels, which are what is walked of one "
@@ -111,6 +112,8 @@ LogicalResult FetchOp::verify() {
   if (!fits(getType(), buffer))
     return emitOpError() << "loads " << getType() << " of " << tile.getType();
   const bool hasOthers = getPart() && (*getPart())[0] > 0;
+  if (getExists() && !buffer.isOfCells())
+    return emitOpError("has a condition, and so needs a tile of pixels");
   if ((getPart() && !isPart(*getPart(), buffer)) ||
       hasOthers != static_cast<bool>(getBefore()))
     return emitOpError("needs [i, n] for a part of rows that taps share or of "
@@ -139,6 +142,11 @@ LogicalResult FillOp::verify() {
     return emitOpError() << "copies " << getBox().getType() << " to slot "
                          << getSlot() << " of " << buffer
                          << ", for which it has not been located";
+  const auto lines = static_cast<int64_t>(getLines().value_or(0));
+  if ((buffer.getLayout() == Layout::Circular) != getLines().has_value() ||
+      (getLines() && (lines < 1 || lines > buffer.getSlots())))
+    return emitOpError() << "needs lines of a circular buffer, at most "
+                         << buffer.getSlots();
   return success();
 }
 
@@ -146,6 +154,10 @@ LogicalResult LoadOp::verifyOfWaves() {
   BufferType from = getBuffer().getType();
   FragmentType to = getType();
   ArrayRef<int64_t> at = *getAt();
+  if (from.isOfCells())
+    return verifyOfCells();
+  if (getPixel() || getImage())
+    return emitOpError("has a pixel, and so needs a buffer of pixels");
   if (at.size() != 2 || !isSlotOf(getBuffer(), at[0], getBehind()) ||
       at[1] < 0 || at[1] % to.getColumns() != 0 ||
       at[1] + to.getColumns() > from.getColumns())
@@ -166,6 +178,15 @@ LogicalResult LoadOp::verifyOfWaves() {
   return success();
 }
 
+/// Whether `op` is in a loop whose iterations waves share out.
+static bool isInSharedLoop(Operation *op) {
+  for (auto loop = op->getParentOfType<scf::ForOp>(); loop;
+       loop = loop->getParentOfType<scf::ForOp>())
+    if (loop.getLowerBound().getDefiningOp<WaveOp>())
+      return true;
+  return false;
+}
+
 LogicalResult MmaOp::verifyOfWaves() {
   auto a = dyn_cast<FragmentType>(getA().getType());
   auto b = dyn_cast<FragmentType>(getB().getType());
@@ -177,8 +198,12 @@ LogicalResult MmaOp::verifyOfWaves() {
     return emitOpError("needs accumulators of its own type to add to");
   auto program = (*this)->getParentOfType<ProgramOp>();
   auto waves = program ? program.getWaves() : std::nullopt;
-  if (!waves || acc.getRows() != a.getRows() * (*waves)[0] ||
-      acc.getColumns() != b.getRows() * (*waves)[1])
+  // Waves that share a loop have the rows of an iteration for themselves.
+  auto areOf = [&](int64_t all, FragmentType own, int64_t index) {
+    return all == own.getRows() * (*waves)[index] ||
+           (isInSharedLoop(*this) && all == own.getRows());
+  };
+  if (!waves || !areOf(acc.getRows(), a, 0) || !areOf(acc.getColumns(), b, 1))
     return emitOpError() << "has accumulators of " << acc
                          << ", but waves with fragments of " << a.getRows()
                          << " and " << b.getRows() << " rows each";

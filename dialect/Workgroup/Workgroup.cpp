@@ -76,6 +76,44 @@ static void printFurtherBuffer(OpAsmPrinter &printer, Operation * /*op*/,
   printer.printStrippedAttrOrType(cast<BufferType>(type));
 }
 
+/// Types of buffers.
+static ParseResult parseBuffers(OpAsmParser &parser,
+                                SmallVectorImpl<Type> &types) {
+  return parser.parseCommaSeparatedList([&] {
+    BufferType buffer;
+    if (failed(parser.parseCustomTypeWithFallback(buffer)))
+      return failure();
+    types.push_back(buffer);
+    return success();
+  });
+}
+
+static void printBuffers(OpAsmPrinter &printer, Operation * /*op*/,
+                         TypeRange types) {
+  llvm::interleaveComma(types, printer, [&](Type type) {
+    printer.printStrippedAttrOrType(cast<BufferType>(type));
+  });
+}
+
+/// `m` or `n`.
+static ParseResult parseDim(OpAsmParser &parser,
+                            tessera::dnn::TileDimAttr &dim) {
+  StringRef word;
+  llvm::SMLoc loc = parser.getCurrentLocation();
+  if (failed(parser.parseKeyword(&word)))
+    return failure();
+  auto found = tessera::dnn::symbolizeTileDim(word);
+  if (!found)
+    return parser.emitError(loc) << "needs m or n";
+  dim = tessera::dnn::TileDimAttr::get(parser.getContext(), *found);
+  return success();
+}
+
+static void printDim(OpAsmPrinter &printer, Operation * /*op*/,
+                     tessera::dnn::TileDimAttr dim) {
+  printer << tessera::dnn::stringifyTileDim(dim.getValue());
+}
+
 LogicalResult ProgramOp::verify() {
   const bool areAsTiles = getWorkgroups() == 0 && getTiles() && getWaves();
   if ((getWorkgroups() < 1 && !areAsTiles) || getResident().value_or(1) < 1 ||

@@ -9,6 +9,7 @@
 #ifndef TESSERA_DIALECT_WORKGROUP_WORKGROUP_TD
 #define TESSERA_DIALECT_WORKGROUP_WORKGROUP_TD
 
+include "dialect/Workgroup/WorkgroupCells.td"
 include "dialect/Workgroup/WorkgroupProducts.td"
 include "dialect/Workgroup/WorkgroupResults.td"
 include "dialect/Workgroup/WorkgroupStages.td"
@@ -78,13 +79,25 @@ def SizeOp : Wg_Op<"size", [Pure]> {
 def AllocOp : Wg_Op<"alloc", [HasParent<"ProgramOp">]> {
   let summary = "Shared memory of the workgroup";
   let description = [{
+    In a program of narrow groups it may begin where a slot of another buffer does, `over
+    %sx[1]`: over that slot and all memory behind it.
+
     Example:
     ```mlir
     %sa = wg.alloc : <4x192x64xbf16, row_major 128>
     ```
   }];
+  let arguments = (ins Optional<Wg_BufferType>:$base, OptionalAttr<I64Attr>:$slot);
   let results = (outs Wg_BufferType:$result);
-  let assemblyFormat = "attr-dict `:` type($result)";
+  let assemblyFormat = [{
+    (`over` $base^ `[` $slot `]`)? attr-dict `:` type($result) ``
+    custom<FurtherBuffer>(type($base))
+  }];
+  let builders = [
+    OpBuilder<(ins "::mlir::Type":$result), [{
+      build($_builder, $_state, result, ::mlir::Value(), ::mlir::IntegerAttr());
+    }]>];
+  let hasVerifier = 1;
 }
 
 def AllocSumsOp : Wg_Op<"alloc_sums", [HasParent<"ProgramOp">]> {

@@ -90,7 +90,7 @@ LogicalResult PrepareOp::verify() {
 LogicalResult LoadOp::verify() {
   if (getAt())
     return verifyOfWaves();
-  if (getBehind() || getBox())
+  if (getBehind() || getBox() || getPixel() || getImage())
     return emitOpError("has a slot, or a tap, and so needs to say which");
   constexpr int64_t kColumns = 32, kSwizzle = 128;
   BufferType from = getBuffer().getType();

@@ -19,7 +19,8 @@ def ResultOp : Wg_Op<"result", [AttrSizedOperandSegments]> {
     needs of `ins` (see dnn.tile_store) is under way from here.
 
     Waves store from their registers; with `atomic` they add to what is in memory. Or
-    `via` a buffer of mixed chunks, from where `wg.flush` stores.
+    `via` a buffer of mixed chunks, from where `wg.flush` stores. In a loop that waves
+    share, each stores the rows `from` so many of the tile on.
 
     Example, of waves:
     ```mlir
@@ -34,11 +35,12 @@ def ResultOp : Wg_Op<"result", [AttrSizedOperandSegments]> {
   let arguments = (ins Dnn_ViewType:$view, I32:$group, I32:$row, I32:$column,
                        Optional<Wg_BufferType>:$staging,
                        OptionalAttr<I64Attr>:$staged, UnitAttr:$byRows,
-                       UnitAttr:$atomic, Variadic<Dnn_ViewType>:$extras);
+                       UnitAttr:$atomic, Variadic<Dnn_ViewType>:$extras,
+                       Optional<I32>:$from);
   let results = (outs Wg_ResultType:$result);
   let assemblyFormat = [{
     $view `[` $group `,` $row `,` $column `]` (`via` $staging^ (`staged` $staged^)?)?
-    (`by_rows` $byRows^)? (`atomic` $atomic^)?
+    (`by_rows` $byRows^)? (`atomic` $atomic^)? (`from` $from^)?
     (`ins` `(` $extras^ `:` type($extras) `)`)?
     attr-dict `:` type($view) `` custom<FurtherBuffer>(type($staging))
   }];
@@ -51,7 +53,8 @@ def StoreOp : Wg_Op<"store", [AttrSizedOperandSegments]> {
     The epilogue is that of `dnn.tile_store`, and so are `statistics` and `norm`, of
     which each warp writes parts: one for each tile, if they have as many parts as
     tiles have warps, else one for all of its tiles, whose columns are then those
-    of its workgroup's number among the tiles of a row.
+    of its workgroup's number among the tiles of a row. Rows may lie `behind` those of the
+    result by so many.
 
     Example:
     ```mlir
@@ -66,10 +69,11 @@ def StoreOp : Wg_Op<"store", [AttrSizedOperandSegments]> {
   let arguments = (ins Wg_AccType:$acc, Wg_ResultType:$result,
                        Optional<AnyStaticShapeMemRef>:$statistics,
                        Variadic<Dnn_ViewType>:$normTensors,
-                       Variadic<AnyStaticShapeMemRef>:$normNumbers);
+                       Variadic<AnyStaticShapeMemRef>:$normNumbers,
+                       OptionalAttr<I64Attr>:$behind);
   let regions = (region AnyRegion:$epilogue);
   let assemblyFormat = [{
-    $acc `to` $result (`statistics` `(` $statistics^ `:` type($statistics) `)`)?
+    $acc `to` $result (`behind` $behind^)? (`statistics` `(` $statistics^ `:` type($statistics) `)`)?
     (`norm` `(` $normTensors^ `:` type($normTensors) `by` $normNumbers `:` type($normNumbers) `)`)?
     (`epilogue` $epilogue^)? attr-dict `:` type($acc)
   }];

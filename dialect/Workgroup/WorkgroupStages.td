@@ -196,6 +196,8 @@ def ArriveOp : Wg_Op<"arrive"> {
 def LoadOp : Wg_Op<"load", [
     AttrSizedOperandSegments,
     OptionalTypesMatchWith<"box is of a tile like a slot", "buffer", "box",
+                           "::llvm::cast<BufferType>($_self).getTile()">,
+    OptionalTypesMatchWith<"image is of a tile like a slot", "buffer", "image",
                            "::llvm::cast<BufferType>($_self).getTile()">]> {
   let summary = "Load rows of the stage to the registers of the warpgroup";
   let description = [{
@@ -204,9 +206,16 @@ def LoadOp : Wg_Op<"load", [
 
     In a program of waves each has its share of the rows, `at` = [slot, first column].
     Of rows that taps share they are those of the tile as the `tap` sees them, in the slot
-    `behind` so many bytes (`wg.fill`).
+    `behind` so many bytes (`wg.fill`). Of pixels with 64 channels of narrow groups the
+    fragment is what taps see of those from `pixel` of the block on, whatever row or column
+    of the tile that is; `at` a line of a circular buffer, in one line of taps. `within` a
+    block of a tile, what is outside of its image is zero.
 
-    Example, of rows that taps share:
+    Example, of lines of pixels:
+    ```mlir
+    %l2 = wg.load %sx at [2, 0] pixel %p : <8x32x576xf16, circular 18> -> <16x192xf16>
+    ```
+    Of rows that taps share:
     ```mlir
     %fa = wg.load %sx at [0, 0] behind %slot of %tx tap 0
         : <2x128x32xf16, halo 192> -> <64x16xf16>
@@ -222,19 +231,26 @@ def LoadOp : Wg_Op<"load", [
   }];
   let arguments = (ins Wg_BufferType:$buffer,
                        OptionalAttr<DenseI64ArrayAttr>:$at, Optional<I32>:$behind,
-                       Optional<Wg_BoxType>:$box, OptionalAttr<I64Attr>:$tap);
+                       Optional<Wg_BoxType>:$box, OptionalAttr<I64Attr>:$tap,
+                       Optional<I32>:$pixel, Optional<Wg_BoxType>:$image,
+                       Optional<I32>:$block);
   let results = (outs Wg_FragmentType:$result);
   let assemblyFormat = [{
-    $buffer (`at` $at^)? (`behind` $behind^)? (`of` $box^ `tap` $tap)? attr-dict
+    $buffer (`at` $at^)? (`behind` $behind^)? (`of` $box^ `tap` $tap)?
+    (`pixel` $pixel^)? (`within` $image^ `[` $block `]`)? attr-dict
     `:` type($buffer) `->` type($result)
   }];
   let builders = [
     OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$buffer), [{
       build($_builder, $_state, result, buffer, ::mlir::DenseI64ArrayAttr(),
-            ::mlir::Value(), ::mlir::Value(), ::mlir::IntegerAttr());
+            ::mlir::Value(), ::mlir::Value(), ::mlir::IntegerAttr(), ::mlir::Value(),
+            ::mlir::Value(), ::mlir::Value());
     }]>];
   let hasVerifier = 1;
-  let extraClassDeclaration = "::llvm::LogicalResult verifyOfWaves();";
+  let extraClassDeclaration = [{
+    ::llvm::LogicalResult verifyOfWaves();
+    ::llvm::LogicalResult verifyOfCells();
+  }];
 }
 
 #endif // TESSERA_DIALECT_WORKGROUP_WORKGROUPSTAGES_TD

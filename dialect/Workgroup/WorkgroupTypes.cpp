@@ -28,9 +28,9 @@ static ParseResult parseSizes(AsmParser &parser, SmallVector<int64_t> &sizes,
 //===----------------------------------------------------------------------===//
 
 static constexpr StringRef kLayouts[] = {
-    "row_major", "column_major", "chunks", "blocks",   "halo",
-    "planes",    "windows",      "pairs",  "matrices", "lines",
-    "padded",    "plain",        "mixed"};
+    "row_major", "column_major", "chunks",   "blocks",  "halo",  "planes",
+    "pixels",    "circular",     "diagonal", "windows", "pairs", "matrices",
+    "lines",     "padded",       "plain",    "mixed"};
 
 StringRef tessera::wg::getName(Layout layout) {
   return kLayouts[static_cast<size_t>(layout)];
@@ -82,6 +82,7 @@ void BufferType::print(AsmPrinter &printer) const {
 }
 
 static constexpr int64_t kChunk = 16;
+static constexpr int64_t kChannels = 64; ///< Of narrow groups side by side.
 
 /// Layouts of threads: rows of 16-byte chunks, a power of two of them unless
 /// the whole reduction is one.
@@ -91,14 +92,22 @@ static LogicalResult verifyOfThreads(function_ref<InFlightDiagnostic()> error,
   if (isOfTma)
     return error() << "is split or has a mirror, which only TMA's layouts are";
   const bool isWhole = layout == Layout::Windows || layout == Layout::Padded;
-  if (layout != Layout::Plain &&
+  if (layout == Layout::Diagonal && (number < 1 || kChannels % number != 0))
+    return error() << "has groups of " << number << " channels, of which "
+                   << kChannels << " are no multiple";
+  const bool isOfCells = layout == Layout::Pixels ||
+                         layout == Layout::Circular ||
+                         layout == Layout::Diagonal;
+  if (layout != Layout::Plain && !isOfCells &&
       (rowBytes % kChunk != 0 ||
        (!isWhole && !llvm::isPowerOf2_64(rowBytes / kChunk))))
     return error() << "has rows of " << rowBytes << " bytes, which are no "
                    << (isWhole ? "" : "power of two ") << "16-byte chunks";
   if (layout >= Layout::Halo && hasNumber(layout) && number < 1)
     return error() << "has slots of " << number
-                   << (layout == Layout::Windows ? " elements" : " lines");
+                   << (layout == Layout::Windows ? " elements"
+                       : isOfCells               ? " pixels"
+                                                 : " lines");
   if (layout == Layout::Chunks && number != 0 && number != 32 && number != 64)
     return error() << "has chunks swizzled for " << number
                    << " banks, but there are 32 and 64";
@@ -154,6 +163,10 @@ int64_t BufferType::getSlotBytes() const {
     return getSwizzle() * (rowBytes + kChunk);
   if (getLayout() == Layout::Windows)
     return getSwizzle() * elementBytes;
+  if (getLayout() == Layout::Pixels || getLayout() == Layout::Circular)
+    return getSwizzle() * (kChannels * elementBytes + kChunk);
+  if (getLayout() == Layout::Diagonal)
+    return getRows() * (rowBytes / kChannels * getSwizzle());
   if (getLayout() == Layout::Padded)
     return getRows() * (rowBytes / kChunk | 1) * kChunk;
   const int64_t bytes = getRows() * rowBytes;

@@ -66,6 +66,14 @@ def Wg_BufferType : TypeDef<WgDialect, "Buffer"> {
     `<1x256x176xf16, windows 4292>` has slots of so many elements, in which the windows of
     256 neighbouring pixels overlap (compiler/Conversion/Cooperative/WindowTile.h), and
     `padded` has rows an odd number of chunks apart (ResidentTile.h).
+
+    Three layouts are for 64 channels of narrow groups (docs/design/0010-groups.md).
+    `<2x112x576xf16, pixels 180>` has slots of 180 pixels with 64 channels each, those that
+    all taps of a block of 112 results see; of backward weights the columns of the tile are
+    the block's pixels (compiler/Conversion/Ampere/ImageTile.h). In
+    `<9x40x576xf16, circular 22>` slots are lines of 22 such pixels, of which a block sees
+    several (LineRing.h). `diagonal 8` has the rows of a filter as memory has them, with the
+    8 channels of one group for each tap: what is of other groups is zero (CellFilter.h).
   }];
   let parameters = (ins "int64_t":$slots, "int64_t":$rows, "int64_t":$columns,
                         "::mlir::Type":$elementType,
@@ -89,6 +97,11 @@ def Wg_BufferType : TypeDef<WgDialect, "Buffer"> {
     }
     /// Of a slot, up to the next one; and of all of them.
     int64_t getSlotBytes() const;
+    /// Whether it has 64 channels of narrow groups.
+    bool isOfCells() const {
+      return getLayout() == Layout::Pixels || getLayout() == Layout::Circular ||
+             getLayout() == Layout::Diagonal;
+    }
     /// Rows of it, and the tile that a slot has.
     BufferType withRows(int64_t rows) const;
     BoxType getTile() const;

@@ -22,7 +22,8 @@ def TileOp : Wg_Op<"tile"> {
 
     To a buffer of rows that taps share go those of the tile and those around them, once
     for all taps; none is located, because `wg.load` names its own. To one with the whole
-    reduction go rows without taps, from its begin.
+    reduction go rows without taps, from its begin. To one of pixels go those that all taps of
+    the tile see, and to a circular one lines of them.
 
     Example:
     ```mlir
@@ -76,12 +77,14 @@ def HasTapOp : Wg_Op<"has_tap", [Pure]> {
 }
 
 def FetchOp : Wg_Op<"fetch", [
+    AttrSizedOperandSegments,
     OptionalTypesMatchWith<"parts before are of its type", "result", "before",
                            "$_self">]> {
   let summary = "Load the tile of a step into registers";
   let description = [{
     `at` bytes from the begin of what is walked. `part` = [i, n] is the i-th n-th of the
-    loads, beside those of the parts before, which are `with` it.
+    loads, beside those of the parts before, which are `with` it. Of a tile of pixels
+    `at` is a number of blocks, and zeros are loaded but `if` that is true.
 
     Example, of the second of two parts:
     ```mlir
@@ -94,10 +97,10 @@ def FetchOp : Wg_Op<"fetch", [
   }];
   let arguments = (ins Wg_BoxType:$box, I32:$at,
                        OptionalAttr<DenseI64ArrayAttr>:$part,
-                       Optional<Wg_PiecesType>:$before);
+                       Optional<Wg_PiecesType>:$before, Optional<I1>:$exists);
   let results = (outs Wg_PiecesType:$result);
   let assemblyFormat = [{
-    $box `[` $at `]` (`part` $part^)? (`with` $before^)? attr-dict
+    $box `[` $at `]` (`part` $part^)? (`with` $before^)? (`if` $exists^)? attr-dict
     `:` type($box) `->` type($result)
   }];
   let hasVerifier = 1;
@@ -131,6 +134,9 @@ def FillOp : Wg_Op<"fill"> {
     where one of them begins: the slot `behind` so many bytes, which are a constant, what
     a loop carries, or the last slot's bytes less either.
 
+    Of pixels `at` is a number of blocks; to a circular buffer go so many `lines` from line
+    `at` of the block on, and to so many slots.
+
     Example:
     ```mlir
     wg.fill %xt[%k] to %sx[0] : <128x64xf16> -> <2x128x64xf16, chunks 64>
@@ -143,10 +149,11 @@ def FillOp : Wg_Op<"fill"> {
   }];
   let arguments = (ins Wg_BoxType:$box, I32:$at, Wg_BufferType:$buffer,
                        I64Attr:$slot, Optional<I32>:$behind,
-                       OptionalAttr<DenseI64ArrayAttr>:$part);
+                       OptionalAttr<DenseI64ArrayAttr>:$part,
+                       OptionalAttr<I64Attr>:$lines);
   let assemblyFormat = [{
     $box `[` $at `]` `to` $buffer `[` $slot `]` (`behind` $behind^)? (`part` $part^)?
-    attr-dict `:` type($box) `->` type($buffer)
+    (`lines` $lines^)? attr-dict `:` type($box) `->` type($buffer)
   }];
   let hasVerifier = 1;
 }

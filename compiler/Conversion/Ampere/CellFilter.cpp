@@ -74,9 +74,8 @@ static bool hasPackedStrides(MemRefType type) {
          getStrides(MemRefType::get(type.getShape(), type.getElementType()));
 }
 
-FailureOr<CellFilter> CellFilter::match(dnn::TileLoadOp load,
+FailureOr<CellFilter> CellFilter::match(Operation *op, dnn::ViewOp view,
                                         const CellTile &cells) {
-  auto view = load.getView().getDefiningOp<dnn::ViewOp>();
   auto type = cast<MemRefType>(view.getSource().getType());
   ViewAccess access(view);
   if (!hasPackedStrides(type) ||
@@ -89,7 +88,7 @@ FailureOr<CellFilter> CellFilter::match(dnn::TileLoadOp load,
       !isDiagonal(view.getCoords(), view.getCoords().getFirstDim(1),
                   view.getCoords().getFirstDim(2) + kTapDims,
                   cells.groupChannels))
-    return load.emitOpError()
+    return op->emitOpError()
            << "is copied by cp_async, which needs a packed filter of the "
               "image's type, at most 2 GiB, as blocks of "
            << kBlockChannels

@@ -20,11 +20,11 @@ bool isDiagonal(dnn::CoordsAttr coords, unsigned row, unsigned column,
 
 class CellFilter {
 public:
-  /// Rows of `load`'s view are 64 channels of the result, columns two
-  /// dimensions of taps, then channels. Fails after an error at `load` unless
-  /// the filter of a group of the view lies together.
-  static mlir::FailureOr<CellFilter> match(dnn::TileLoadOp load,
-                                           const CellTile &cells);
+  /// Rows of `view` are 64 channels of the result, columns two dimensions of
+  /// taps, then channels. Fails after an error at `op` unless the filter of a
+  /// group of the view lies together.
+  static mlir::FailureOr<CellFilter>
+  match(mlir::Operation *op, dnn::ViewOp view, const CellTile &cells);
 
   int64_t getBytes() const { return blockBytes; }
 

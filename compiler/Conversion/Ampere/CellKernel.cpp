@@ -19,29 +19,24 @@ CellKernel::CellKernel(OpBuilder &b, TileProgram &program,
   place = LanePlace::make(e, e.remu(thread, kWarpSize));
 }
 
-Value CellKernel::getFirstElement(Value view) {
-  const int64_t bytes = ViewAccess(TileProgram::getView(view)).getFirstBytes();
-  Value pointer = getPointer(view);
+Value CellKernel::getFirstElement(dnn::ViewOp view) {
+  const int64_t bytes = ViewAccess(view).getFirstBytes();
+  Value pointer = getArgument(view.getSource());
   if (bytes == 0)
     return pointer;
   return LLVM::GEPOp::create(e.b, e.loc, pointer.getType(), e.b.getI8Type(),
                              pointer, e.constant(e.b.getI64IntegerAttr(bytes)));
 }
 
-void CellKernel::waitForCopies(int64_t groups) {
-  e.device.endDirectGroup(e);
-  e.device.waitForDirectGroups(e, groups, /*loads=*/0);
-  e.device.emitLdsBarrier(e);
-}
-
-StoreView CellKernel::viewStored(Value view, Value column, Value row) {
-  ViewAccess access(TileProgram::getView(view));
-  ArrayRef<int64_t> extents = program.store.getView().getType().getShape();
-  ArrayRef<int64_t> tile = program.tiles.getTile();
-  GlobalBuffer buffer = makeBuffer(e, access, getPointer(view), group, row0);
-  return StoreView(e, std::move(access), std::move(buffer),
-                   StoreSide{2, extents[2], tile[1], column, e.constant(0)},
-                   StoreSide{1, extents[1], tile[0], row, row0});
+StoreView CellKernel::viewStored(dnn::ViewOp view, Value column, Value row) {
+  ViewAccess access(view);
+  ArrayRef<int64_t> extents = program.viewD.getType().getShape();
+  GlobalBuffer buffer =
+      makeBuffer(e, access, getArgument(view.getSource()), group, row0);
+  return StoreView(
+      e, std::move(access), std::move(buffer),
+      StoreSide{2, extents[2], program.rowsN, column, e.constant(0)},
+      StoreSide{1, extents[1], program.rowsM, row, row0});
 }
 
 /// Fails after an error unless a workgroup of `target` has so much memory.
@@ -50,7 +45,7 @@ static LogicalResult checkShared(TileProgram &program, int64_t bytes,
   const int64_t limit = target.getMaxSharedBytes();
   if (bytes <= limit)
     return success();
-  return program.pipeline.emitOpError()
+  return program.opLoop->emitOpError()
          << "needs " << bytes << " bytes of LDS, but " << target.name << " has "
          << limit;
 }
@@ -58,7 +53,7 @@ static LogicalResult checkShared(TileProgram &program, int64_t bytes,
 LogicalResult
 tessera::emitCellKernel(TileProgram &program, const DeviceOps &device,
                         const CellLaunch &launch,
-                        function_ref<void(CellKernel &)> emitBody) {
+                        function_ref<LogicalResult(CellKernel &)> emitBody) {
   const int64_t sharedBytes = launch.sharedBytes + kSharedAlignment;
   if (failed(checkShared(program, sharedBytes, device.getTarget())))
     return failure();
@@ -68,7 +63,8 @@ tessera::emitCellKernel(TileProgram &program, const DeviceOps &device,
   function->setAttr(dnn::kSharedBytesAttrName,
                     b.getI64IntegerAttr(sharedBytes));
   CellKernel kernel(b, program, function, launch.threads, device);
-  emitBody(kernel);
+  if (failed(emitBody(kernel)))
+    return failure();
   gpu::ReturnOp::create(b, function.getLoc());
   return success();
 }

@@ -27,31 +27,23 @@ struct CellKernel {
              mlir::gpu::GPUFuncOp function, int64_t threads,
              const DeviceOps &device);
 
-  /// What the kernel gets for the tensor behind `view`.
-  mlir::Value getPointer(mlir::Value view) {
-    mlir::Value source = TileProgram::getView(view).getSource();
-    return getArgument(source);
-  }
   mlir::Value getArgument(mlir::Value source) {
     return function.getArgument(
         mlir::cast<mlir::BlockArgument>(source).getArgNumber());
   }
   /// Of the tensor behind `view`, which may begin at an offset.
-  mlir::Value getFirstElement(mlir::Value view);
+  mlir::Value getFirstElement(dnn::ViewOp view);
   mlir::Value getShared(mlir::Value bytes) {
     return mlir::LLVM::GEPOp::create(e.b, e.loc, shared.getType(),
                                      e.b.getI8Type(), shared, bytes);
   }
   /// Copies of the tensor behind `view` to so many bytes of shared memory.
-  ImageCopy copyTo(mlir::Value view, mlir::Value bytes) {
+  ImageCopy copyTo(dnn::ViewOp view, mlir::Value bytes) {
     return {thread, threads, getFirstElement(view), getShared(bytes)};
   }
-  /// Ends a group of copies, and waits for the workgroup's but for those of the
-  /// youngest so many groups.
-  void waitForCopies(int64_t groups);
   /// The stored view or one of its extras, along columns from `column` and rows
   /// from `row` of the tile on.
-  StoreView viewStored(mlir::Value view, mlir::Value column, mlir::Value row);
+  StoreView viewStored(dnn::ViewOp view, mlir::Value column, mlir::Value row);
 };
 
 /// What a kernel takes of the device.
@@ -60,19 +52,12 @@ struct CellLaunch {
 };
 
 /// Writes the kernel of `program`; `emitBody` fills the frame. Fails after an
-/// error at the pipeline unless a workgroup has so much shared memory.
+/// error at the program unless a workgroup has so much shared memory, or where
+/// `emitBody` does.
 mlir::LogicalResult
 emitCellKernel(TileProgram &program, const DeviceOps &device,
                const CellLaunch &launch,
-               llvm::function_ref<void(CellKernel &)> emitBody);
-
-/// The kinds of kernel, see LowerTiles.cpp.
-mlir::LogicalResult lowerCellImages(TileProgram &program,
-                                    const DeviceOps &device);
-mlir::LogicalResult lowerCellRuns(TileProgram &program,
-                                  const DeviceOps &device);
-mlir::LogicalResult lowerCellWeights(TileProgram &program,
-                                     const DeviceOps &device);
+               llvm::function_ref<mlir::LogicalResult(CellKernel &)> emitBody);
 
 } // namespace tessera
 

@@ -17,10 +17,9 @@ CellSums tessera::makeZeroSums(Emitter &e) {
   return CellSums(kCells, SmallVector<Value>(kSums, zero));
 }
 
-IRMapping CellStore::mapScalars(CellKernel &k) {
+IRMapping CellStore::mapScalars(CellKernel &k, Region &region) {
   return mapEpilogueScalars(
-      k.e, k.program.store.getEpilogue(),
-      VectorType::get(kNeighbours, k.e.b.getF32Type()),
+      k.e, region, VectorType::get(kNeighbours, k.e.b.getF32Type()),
       [&](Value source) { return k.getArgument(source); });
 }
 
@@ -33,11 +32,10 @@ static Value getColumn(CellKernel &k, Value warp) {
                      e.mul(e.divu(lane, 2), kNeighbours)));
 }
 
-CellStore::CellStore(CellKernel &kernel, const IRMapping &scalars, Value warp,
-                     Value row)
-    : k(kernel), e(kernel.e), scalars(scalars),
-      result(k.viewStored(k.program.store.getView(), getColumn(k, warp), row)) {
-  for (Value extra : k.program.store.getExtras())
+CellStore::CellStore(CellKernel &kernel, Value warp, Value row)
+    : k(kernel), e(kernel.e),
+      result(k.viewStored(k.program.viewD, getColumn(k, warp), row)) {
+  for (dnn::ViewOp extra : k.program.extras)
     extras.push_back(k.viewStored(extra, getColumn(k, warp), row));
 }
 
@@ -62,8 +60,8 @@ SmallVector<Value> CellStore::joinCells(const CellSums &sums,
 }
 
 void CellStore::store(const CellSums &sums, int64_t offset,
-                      ArrayRef<Value> valid) const {
-  dnn::TileStoreOp store = k.program.store;
+                      ArrayRef<Value> valid, Region &epilogue,
+                      const IRMapping &scalars) const {
   auto type = VectorType::get(kNeighbours, e.b.getF32Type());
   for (auto [half, isThere] : llvm::enumerate(valid)) {
     const auto place = offset + static_cast<int64_t>(half) * kFragment / 2;
@@ -71,7 +69,7 @@ void CellStore::store(const CellSums &sums, int64_t offset,
         e.b, e.loc, type, joinCells(sums, static_cast<int64_t>(half)))};
     for (const StoreView &extra : extras)
       values.push_back(loadNeighbours(e, extra, place, kNeighbours));
-    Value value = applyEpilogue(e, store.getEpilogue(), values, scalars);
+    Value value = applyEpilogue(e, epilogue, values, scalars);
     storeNeighbours(e, result, value, place, isThere);
   }
 }

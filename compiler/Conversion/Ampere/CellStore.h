@@ -23,18 +23,19 @@ CellSums makeZeroSums(Emitter &e);
 
 class CellStore {
 public:
-  /// The scalars that the epilogue takes; once a kernel.
-  static mlir::IRMapping mapScalars(CellKernel &kernel);
+  /// The scalars that epilogue `region` takes; once a kernel.
+  static mlir::IRMapping mapScalars(CellKernel &kernel, mlir::Region &region);
 
   /// For the channels from 16 * `warp` on; `row` is the lane's first of the
   /// tile.
-  CellStore(CellKernel &kernel, const mlir::IRMapping &scalars,
-            mlir::Value warp, mlir::Value row);
+  CellStore(CellKernel &kernel, mlir::Value warp, mlir::Value row);
 
-  /// Applies the epilogue and stores pixels from `offset` rows behind the first
-  /// on; of each half of them where `valid` holds or is null.
+  /// Applies the epilogue, which takes `scalars`, and stores pixels from
+  /// `offset` rows behind the first on; of each half of them where `valid`
+  /// holds or is null.
   void store(const CellSums &sums, int64_t offset,
-             llvm::ArrayRef<mlir::Value> valid) const;
+             llvm::ArrayRef<mlir::Value> valid, mlir::Region &epilogue,
+             const mlir::IRMapping &scalars) const;
 
 private:
   llvm::SmallVector<mlir::Value> joinCells(const CellSums &sums,
@@ -42,7 +43,6 @@ private:
 
   CellKernel &k;
   Emitter &e;
-  const mlir::IRMapping &scalars;
   StoreView result;
   std::vector<StoreView> extras;
 };

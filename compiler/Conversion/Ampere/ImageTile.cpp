@@ -96,11 +96,10 @@ static bool isCopied(const ImageView &view, const ViewAccess &access) {
                       isWhole);
 }
 
-FailureOr<ImageTile> tessera::matchImageTile(dnn::TileLoadOp load,
+FailureOr<ImageTile> tessera::matchImageTile(Operation *op, dnn::ViewOp source,
                                              unsigned pixels, bool hasTaps) {
-  auto op = load.getView().getDefiningOp<dnn::ViewOp>();
-  ImageView view(op);
-  ViewAccess access(op);
+  ImageView view(source);
+  ViewAccess access(source);
   const unsigned other = pixels == 1 ? 2 : 1;
   auto getEnd = [&](unsigned index) -> unsigned {
     return view.coords.getFirstDim(index) + view.coords.getRanks()[index];
@@ -108,7 +107,7 @@ FailureOr<ImageTile> tessera::matchImageTile(dnn::TileLoadOp load,
   const unsigned taps = hasTaps ? 2 : 0, tap = view.coords.getFirstDim(other);
   if (view.exprs.size() != kCoordinates || view.coords.getRanks()[pixels] < 2 ||
       view.coords.getRanks()[other] <= taps || !isCopied(view, access))
-    return load.emitOpError(
+    return op->emitOpError(
         "is copied by cp_async, which needs a view of blocks of pixels of an "
         "image of elements of 16 or 32 bits, at most 2 GiB, with channels last "
         "in whole 16 bytes");
@@ -131,7 +130,7 @@ FailureOr<ImageTile> tessera::matchImageTile(dnn::TileLoadOp load,
   }
   if (!fits || std::min({tile.lineStep, tile.columnStep, tile.tapLineStep,
                          tile.tapColumnStep}) < 1)
-    return load.emitOpError()
+    return op->emitOpError()
            << "is copied by cp_async, which needs a block of pixels"
            << (hasTaps ? ", taps" : "") << " and " << kBlockChannels
            << " channels, each a dimension of its own that goes forward";

@@ -62,12 +62,12 @@ struct ImageTile {
   mlir::Value emitResultBytes(Emitter &e, mlir::Value result) const;
 };
 
-/// Reads `load`'s view as one of blocks of pixels: the last two dimensions of
-/// rows (`pixels` 1) or of columns (2) are a block, the other side has two
+/// Reads `view` as one of blocks of pixels: the last two dimensions of rows
+/// (`pixels` 1) or of columns (2) are a block, the other side has two
 /// dimensions of taps if `hasTaps`, then channels. Fails after an error at
-/// `load` where it is no such view.
-mlir::FailureOr<ImageTile> matchImageTile(dnn::TileLoadOp load, unsigned pixels,
-                                          bool hasTaps);
+/// `op` where it is no such view.
+mlir::FailureOr<ImageTile> matchImageTile(mlir::Operation *op, dnn::ViewOp view,
+                                          unsigned pixels, bool hasTaps);
 
 /// A workgroup's threads on their way to shared memory.
 struct ImageCopy {

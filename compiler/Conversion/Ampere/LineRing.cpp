@@ -14,6 +14,17 @@ Value LineRing::wrap(Emitter &e, Value bytes) const {
   return arith::MinUIOp::create(e.b, e.loc, bytes, e.add(bytes, -getBytes()));
 }
 
+SmallVector<LineUser> tessera::listUsers(const ImageTile &image, int64_t line) {
+  SmallVector<LineUser> users;
+  for (int64_t tap = 0; tap < image.tapLines; ++tap) {
+    const int64_t steps = line - tap * image.tapLineStep;
+    if (steps >= 0 && steps % image.lineStep == 0 &&
+        steps / image.lineStep < image.height)
+      users.push_back({steps / image.lineStep, tap});
+  }
+  return users;
+}
+
 LineCopy::LineCopy(Emitter &e, const LineRing &ring, const ImageCopy &copy,
                    Value group, Value block)
     : e(e), ring(ring), copy(copy) {

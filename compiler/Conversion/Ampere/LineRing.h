@@ -16,22 +16,23 @@ namespace tessera {
 /// Plain data.
 struct LineRing {
   ImageTile image; ///< What one block sees.
-  int64_t ahead;   ///< Blocks that are on their way while one is multiplied.
+  int64_t slots;   ///< Lines that there is memory for.
 
-  /// Lines from a block to the next, and those that both see.
-  int64_t getAdvance() const { return image.blockSpace.coefs[1].back(); }
-  int64_t countShared() const { return image.countLines() - getAdvance(); }
-  int64_t countSlots() const {
-    return image.countLines() + ahead * getAdvance();
-  }
   int64_t getLineBytes() const {
     return image.countColumns() * image.getPixelBytes();
   }
-  int64_t getBytes() const { return countSlots() * getLineBytes(); }
+  int64_t getBytes() const { return slots * getLineBytes(); }
   /// The place of what would be at `bytes`, which are less than two rings, if
   /// there were no end.
   mlir::Value wrap(Emitter &e, mlir::Value bytes) const;
 };
+
+/// A line of results that sees a line of the image, and by which line of taps.
+struct LineUser {
+  int64_t result, tap;
+};
+/// Those of line `line` of the block.
+llvm::SmallVector<LineUser> listUsers(const ImageTile &image, int64_t line);
 
 /// Brings lines to a ring: a line at a time, a column and a chunk of it a
 /// thread.

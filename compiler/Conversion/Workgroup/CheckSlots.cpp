@@ -8,131 +8,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Conversion/Workgroup/SlotPlaces.h"
+#include "compiler/Conversion/Workgroup/SlotChecker.h"
 #include "compiler/Conversion/Workgroup/WaveProgram.h"
 
 #include "mlir/IR/Matchers.h"
 
-#include <map>
-#include <set>
-
 using namespace mlir;
 using namespace tessera;
-
-namespace {
-/// A slot of a buffer, by its number.
-using Slot = std::pair<void *, int64_t>;
-
-/// The next of so many parts.
-using NextPart = std::pair<int64_t, int64_t>;
-
-/// What is true of slots on all ways to a place, or, of what is a danger, on
-/// some.
-struct SlotState {
-  std::set<Slot> full;                ///< For all waves.
-  std::set<Slot> written, read;       ///< Since the last barrier.
-  std::set<Slot> copied;              ///< Directly, and in no group yet.
-  std::vector<std::set<Slot>> groups; ///< On their way, the oldest first.
-  std::set<void *> tables;            ///< Of tiles, since the last barrier.
-  std::map<Slot, NextPart> begun;     ///< Of what is done part by part.
-  std::map<Slot, int64_t> taps;       ///< Of what has been copied there.
-  bool isSwapped = false;             ///< Whether slots were swapped.
-
-  bool operator==(const SlotState &) const = default;
-  bool isUnderWay(Slot slot) const {
-    return copied.count(slot) ||
-           llvm::any_of(groups, [&](const std::set<Slot> &group) {
-             return group.count(slot) > 0;
-           });
-  }
-  void join(const SlotState &other) {
-    std::erase_if(full, [&](Slot slot) { return !other.full.count(slot); });
-    written.insert(other.written.begin(), other.written.end());
-    read.insert(other.read.begin(), other.read.end());
-    tables.insert(other.tables.begin(), other.tables.end());
-    std::erase_if(taps, [&](const auto &entry) {
-      auto found = other.taps.find(entry.first);
-      return found == other.taps.end() || *found != entry;
-    });
-    isSwapped |= other.isSwapped;
-  }
-  void swap(Slot one, Slot other);
-};
-
-class SlotChecker {
-public:
-  explicit SlotChecker(wg::ProgramOp program)
-      : bufferA(*program.getBody().getOps<wg::AllocOp>().begin()),
-        places(program, bufferA) {}
-  LogicalResult visit(Block &block);
-
-private:
-  /// What a fragment is of, or pieces of a tile: A or B, the first column, and
-  /// where taps share A's rows the tap, if that is a constant; of pieces, how
-  /// many parts there are.
-  struct Part {
-    bool isOfA = false;
-    int64_t column = 0;
-    std::optional<int64_t> tap;
-    NextPart next = {1, 1};
-
-    bool operator==(const Part &) const = default;
-  };
-
-  LogicalResult visit(Operation *op);
-  LogicalResult visitLoop(scf::ForOp loop);
-  LogicalResult visitBody(scf::ForOp loop, ArrayRef<int64_t> places);
-  LogicalResult write(Operation *op, Slot slot,
-                      std::optional<ArrayRef<int64_t>> part = {});
-  LogicalResult put(wg::PutOp op);
-  LogicalResult fill(wg::FillOp op);
-  LogicalResult load(wg::LoadOp op);
-  LogicalResult multiply(wg::MmaOp op);
-  LogicalResult flush(wg::FlushOp op);
-  void fetch(wg::FetchOp op);
-  void meet(wg::BarrierOp barrier);
-  LogicalResult take(Operation *op, ValueRange into, ValueRange from);
-  LogicalResult follow(Operation *op, Slot slot, ArrayRef<int64_t> part);
-
-  bool isShared() { return cast<wg::BufferType>(bufferA.getType()).isShared(); }
-  std::optional<int64_t> findTap(Value box);
-  FailureOr<Slot> locate(Operation *op, Value buffer, int64_t number,
-                         Value behind);
-
-  Value bufferA;
-  SlotPlaces places;
-  SlotState state;
-  llvm::DenseMap<Value, Part> parts;
-};
-} // namespace
-
-static Slot getSlot(Value buffer, int64_t slot) {
-  return {buffer.getAsOpaquePointer(), slot};
-}
-
-//===----------------------------------------------------------------------===//
-// Slots that are swapped
-//===----------------------------------------------------------------------===//
-
-void SlotState::swap(Slot one, Slot other) {
-  auto rename = [&](Slot slot) {
-    return slot == one ? other : slot == other ? one : slot;
-  };
-  auto renameAll = [&](std::set<Slot> &slots) {
-    std::set<Slot> renamed;
-    for (Slot slot : slots)
-      renamed.insert(rename(slot));
-    slots = std::move(renamed);
-  };
-  for (std::set<Slot> *slots : {&full, &written, &read, &copied})
-    renameAll(*slots);
-  llvm::for_each(groups, renameAll);
-  std::map<Slot, NextPart> renamed;
-  for (auto [slot, next] : begun)
-    renamed[rename(slot)] = next;
-  begun = std::move(renamed);
-  isSwapped = true;
-}
 
 /// The slot that an op means; fails after an error if that is not known.
 FailureOr<Slot> SlotChecker::locate(Operation *op, Value buffer, int64_t number,
@@ -175,13 +57,21 @@ LogicalResult SlotChecker::follow(Operation *op, Slot slot,
 LogicalResult SlotChecker::write(Operation *op, Slot slot,
                                  std::optional<ArrayRef<int64_t>> part) {
   const bool isBegun = state.begun.count(slot) > 0;
-  if (state.read.count(slot))
-    return op->emitOpError("overwrites a slot that other waves may still read; "
-                           "it needs a wg.barrier in front");
-  if (isBegun ? !part : state.written.count(slot) || state.isUnderWay(slot))
-    return op->emitOpError("fills a slot that is being filled");
-  state.full.erase(slot);
-  state.taps.erase(slot);
+  SmallVector<Slot> memory = findOverlaps(slot);
+  memory.push_back(slot);
+  for (Slot part : memory)
+    if (state.read.count(part))
+      return op->emitOpError(
+          "overwrites a slot that other waves may still read; "
+          "it needs a wg.barrier in front");
+  for (Slot other : memory) {
+    if (isBegun ? !part : state.written.count(other) || state.isUnderWay(other))
+      return op->emitOpError("fills a slot that is being filled");
+    state.full.erase(other);
+    state.taps.erase(other);
+    state.blocks.erase(other);
+    state.awaited.erase(other);
+  }
   return part ? follow(op, slot, *part) : success();
 }
 
@@ -200,6 +90,8 @@ void SlotChecker::fetch(wg::FetchOp op) {
     next = {(*part)[0] + 1, (*part)[1]};
   parts[op] = {wg::findTile(op.getBox()).getBuffer() == bufferA, 0,
                findTap(op.getBox()), next};
+  if (isCellProgram())
+    parts[op].block = KnownNumber::of(op.getAt());
 }
 
 LogicalResult SlotChecker::put(wg::PutOp op) {
@@ -214,20 +106,39 @@ LogicalResult SlotChecker::put(wg::PutOp op) {
   if (failed(write(op, slot, part)))
     return failure();
   state.written.insert(slot);
+  if (isCellProgram())
+    state.blocks[slot] = pieces.block;
   if (pieces.tap)
     state.taps[slot] = *pieces.tap;
   return success();
 }
 
 LogicalResult SlotChecker::fill(wg::FillOp op) {
-  FailureOr<Slot> slot = locate(
-      op, op.getBuffer(), static_cast<int64_t>(op.getSlot()), op.getBehind());
-  if (failed(slot) || failed(write(op, *slot, op.getPart())))
-    return failure();
-  state.copied.insert(*slot);
-  if (std::optional<int64_t> tap = findTap(op.getBox()))
-    state.taps[*slot] = *tap;
+  const int64_t slots = op.getBuffer().getType().getSlots();
+  for (int64_t line = 0; line < static_cast<int64_t>(op.getLines().value_or(1));
+       ++line) {
+    FailureOr<Slot> slot = locate(
+        op, op.getBuffer(), (static_cast<int64_t>(op.getSlot()) + line) % slots,
+        op.getBehind());
+    if (failed(slot) || failed(write(op, *slot, op.getPart())))
+      return failure();
+    state.copied.insert(*slot);
+    if (op.getBuffer().getType().isOfCells() &&
+        op.getBuffer().getType().getLayout() != wg::Layout::Diagonal) {
+      KnownNumber &block = state.blocks[*slot];
+      block = KnownNumber::of(op.getAt());
+      block.more += line;
+    }
+    if (condition)
+      state.awaited[*slot] = *condition;
+    if (std::optional<int64_t> tap = findTap(op.getBox()))
+      state.taps[*slot] = *tap;
+  }
   return success();
+}
+
+static bool isLine(wg::LoadOp op) {
+  return op.getBuffer().getType().getLayout() == wg::Layout::Circular;
 }
 
 LogicalResult SlotChecker::load(wg::LoadOp op) {
@@ -245,12 +156,35 @@ LogicalResult SlotChecker::load(wg::LoadOp op) {
     return op.emitOpError("reads a slot of which parts have not been copied");
   if (!state.full.count(*slot))
     return op.emitOpError("reads a slot that nothing has been copied to");
+  if (state.awaited.count(*slot))
+    return op.emitOpError("reads a slot that is filled only if a later "
+                          "iteration comes");
+  const auto known = state.blocks.find(*slot);
+  const KnownNumber block =
+      known == state.blocks.end() ? KnownNumber() : known->second;
+  if (const auto zero = state.blocks.find(getSlot(op.getBuffer(), 0));
+      isLine(op) && zero != state.blocks.end()) {
+    KnownNumber wanted = zero->second;
+    wanted.more += at[0];
+    if (known != state.blocks.end() && block != wanted)
+      return op.emitOpError() << "reads a slot that has not the line " << at[0]
+                              << " behind that of slot 0";
+  }
+  if (op.getBlock() && KnownNumber::of(op.getBlock()) != block)
+    return op.emitOpError("is within another block than that which has been "
+                          "copied to its slot");
   state.read.insert(*slot);
   std::optional<int64_t> tap = op.getTap();
   if (auto found = state.taps.find(*slot); found != state.taps.end())
     tap = found->second;
-  parts[op] = {op.getBuffer() == bufferA, at[1], tap};
+  parts[op] = {op.getBuffer() == bufferA, at[1], tap, {1, 1}, block};
   return success();
+}
+
+/// Whether both operands are pixels, which are reduced.
+static bool arePixels(wg::MmaOp op) {
+  auto b = op.getB().getDefiningOp<wg::LoadOp>();
+  return b && b.getPixel();
 }
 
 LogicalResult SlotChecker::multiply(wg::MmaOp op) {
@@ -258,12 +192,16 @@ LogicalResult SlotChecker::multiply(wg::MmaOp op) {
   if (!a.isOfA || b.isOfA)
     return op.emitOpError("needs a fragment of the first buffer for A, and one "
                           "of the second for B");
-  if (a.column != b.column)
+  auto type = cast<wg::BufferType>(bufferA.getType());
+  if (a.column != b.column && type.getLayout() != wg::Layout::Circular)
     return op.emitOpError() << "multiplies columns of A from " << a.column
                             << " on by those of B from " << b.column << " on";
   if (a.tap && b.tap && *a.tap != *b.tap)
     return op.emitOpError() << "multiplies what tap " << *a.tap
                             << " sees by the filter of tap " << *b.tap;
+  if (type.getLayout() == wg::Layout::Pixels && arePixels(op) &&
+      a.block != b.block)
+    return op.emitOpError("multiplies pixels of one block by those of another");
   return success();
 }
 
@@ -316,7 +254,8 @@ LogicalResult SlotChecker::take(Operation *op, ValueRange into,
     auto found = parts.find(value);
     if (found == parts.end())
       continue;
-    const Part part = found->second;
+    Part part = found->second;
+    part.block = {}; // Another one's in each iteration.
     auto [known, isNew] = parts.insert({to, part});
     if (!isNew && known->second != part)
       return op->emitOpError("carries a fragment of other columns, or of the "
@@ -334,6 +273,7 @@ LogicalResult SlotChecker::take(Operation *op, ValueRange into,
 LogicalResult SlotChecker::visitBody(scf::ForOp loop,
                                      ArrayRef<int64_t> carried) {
   places.name(loop.getRegionIterArgs(), carried);
+  state.beginIteration(loop);
   Operation *yield = loop.getBody()->getTerminator();
   if (failed(visit(*loop.getBody())) ||
       failed(take(loop, loop.getRegionIterArgs(), yield->getOperands())))
@@ -349,9 +289,13 @@ LogicalResult SlotChecker::visitBody(scf::ForOp loop,
     swaps = *now != place;
   }
   if (swaps.value_or(false)) {
-    state.swap(getSlot(bufferA, 0), getSlot(bufferA, 1));
+    const Slot one = getSlot(bufferA, 0), other = getSlot(bufferA, 1);
+    state.rename([&](Slot slot) {
+      return slot == one ? other : slot == other ? one : slot;
+    });
     places.forget();
   }
+  state.endIteration(loop);
   places.name(loop.getResults(), carried);
   return success();
 }
@@ -366,19 +310,31 @@ LogicalResult SlotChecker::visitLoop(scf::ForOp loop) {
   const bool runs = matchPattern(loop.getLowerBound(), m_Constant(&from)) &&
                     matchPattern(loop.getUpperBound(), m_Constant(&to)) &&
                     from.getInt() < to.getInt();
+  state.enter(loop, findLineScale(loop));
+  // What is there when a loop begins may be under way later on, once.
+  bool canWeaken = true;
   while (true) {
-    const SlotState before = state;
+    const SlotState began = state;
+    SlotState before = state;
     if (failed(visitBody(loop, carried)))
       return failure();
-    if (state.groups != before.groups || state.copied != before.copied)
+    const size_t found = before.groups.size();
+    if (!before.weaken(state) ||
+        (before.groups.size() != found && !canWeaken) ||
+        state.copied != before.copied)
       return loop.emitOpError("leaves other copies on their way than it finds");
+    canWeaken &= before.groups.size() == found;
+    if (isCellProgram() && began.differs(state))
+      return loop.emitOpError("leaves other lines, or another block, in slots "
+                              "than it finds there");
     if (state.begun != before.begun)
       return loop.emitOpError("leaves other parts to be done than it finds");
     SlotState joined = before;
     joined.join(state);
-    if (joined == before) {
+    if (joined == began) {
       if (!runs)
         state = std::move(joined);
+      state.leave(loop);
       return take(loop, loop.getResults(), loop.getRegionIterArgs());
     }
     state = std::move(joined);
@@ -387,7 +343,11 @@ LogicalResult SlotChecker::visitLoop(scf::ForOp loop) {
 
 LogicalResult SlotChecker::visit(Operation *op) {
   if (auto loop = dyn_cast<scf::ForOp>(op))
-    return visitLoop(loop);
+    return visitShared(loop);
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return visitBranch(branch);
+  if (auto reduceOp = dyn_cast<wg::ReduceOp>(op))
+    return reduce(reduceOp);
   if (auto step = dyn_cast<wg::StepOp>(op)) {
     Block &body = step.getBody().front();
     return success(succeeded(visit(body)) &&
@@ -402,6 +362,11 @@ LogicalResult SlotChecker::visit(Operation *op) {
     return flush(flushOp);
   if (auto fetchOp = dyn_cast<wg::FetchOp>(op)) {
     fetch(fetchOp);
+  } else if (auto rotateOp = dyn_cast<wg::RotateOp>(op)) {
+    rotate(rotateOp);
+  } else if (auto columns = dyn_cast<wg::ColumnsOp>(op)) {
+    parts[columns] = parts.lookup(columns.getFragment());
+    parts[columns].column += static_cast<int64_t>(columns.getFirst());
   } else if (isa<wg::CommitOp>(op)) {
     state.groups.push_back(std::exchange(state.copied, {}));
   } else if (auto barrier = dyn_cast<wg::BarrierOp>(op)) {

@@ -2,6 +2,7 @@
 
 #include "compiler/Conversion/Common/KernelFunction.h"
 #include "compiler/Conversion/Passes.h"
+#include "compiler/Conversion/Workgroup/CellProgram.h"
 #include "compiler/Conversion/Workgroup/ProgramWriter.h"
 #include "compiler/Conversion/Workgroup/WaveProgram.h"
 
@@ -47,13 +48,13 @@ struct ExpandPipeline : tessera::impl::ExpandPipelineBase<ExpandPipeline> {
 
   LogicalResult expand(func::FuncOp function, dnn::PipelineOp pipeline,
                        const DeviceOps &device) {
-    if (pipeline.getCopy() == dnn::CopyKind::CpAsync)
-      return success();
     TileProgram program;
     if (failed(matchTileProgram(function, device.getTarget(), program)))
       return failure();
     if (program.isTma())
       return expandTma(program, device);
+    if (program.isAmpere())
+      return writeCellProgram(program, device);
     writeWaveProgram(program, device);
     return success();
   }

@@ -4,6 +4,7 @@
 #include "compiler/Conversion/Hopper/GradientSums.h"
 #include "compiler/Conversion/Hopper/ResultStatistics.h"
 #include "compiler/Conversion/Passes.h"
+#include "compiler/Conversion/Workgroup/CellProgram.h"
 #include "compiler/Conversion/Workgroup/WaveProgram.h"
 #include "compiler/Conversion/Workgroup/WorkgroupLowering.h"
 
@@ -279,7 +280,9 @@ struct LowerWorkgroup : tessera::impl::LowerWorkgroupBase<LowerWorkgroup> {
   LogicalResult lower(func::FuncOp function, wg::ProgramOp program,
                       const DeviceOps &device) {
     if (program.getWaves())
-      return lowerWaveProgram(function, program, device);
+      return isCellProgram(program)
+                 ? lowerCellProgram(function, program, device)
+                 : lowerWaveProgram(function, program, device);
     FailureOr<WorkgroupPlan> plan =
         readWorkgroupPlan(function, program, device.getTarget());
     if (failed(plan) || failed(checkStages(*plan)))

@@ -131,15 +131,16 @@ wg::ResultOp ProgramWriter::emitResult(const ResultTile &tile) {
       e.b, e.loc, wg::ResultType::get(e.b.getContext()), store.getView(),
       tile.group, tile.row, tile.column, staging,
       e.b.getI64IntegerAttr(plan.shape.storeRowBytes), !plan.result,
-      /*atomic=*/false, store.getExtras());
+      /*atomic=*/false, store.getExtras(), Value());
 }
 
-void tessera::moveEpilogue(Emitter &e, dnn::TileStoreOp from,
+void tessera::copyEpilogue(Emitter &e, dnn::TileStoreOp from,
                            wg::StoreOp store) {
   Region &epilogue = from.getEpilogue();
   if (epilogue.empty())
     return;
-  store.getEpilogue().takeBody(epilogue);
+  IRMapping mapping;
+  epilogue.cloneInto(&store.getEpilogue(), mapping);
   Operation *yield = store.getEpilogue().front().getTerminator();
   OpBuilder::InsertionGuard guard(e.b);
   e.b.setInsertionPoint(yield);
@@ -149,11 +150,11 @@ void tessera::moveEpilogue(Emitter &e, dnn::TileStoreOp from,
 
 /// With the epilogue of the tile program.
 void ProgramWriter::emitStore(Value sums, Value result) {
-  moveEpilogue(e, program.store,
-               wg::StoreOp::create(e.b, e.loc, sums, result,
-                                   program.store.getStatistics(),
-                                   program.store.getNormTensors(),
-                                   program.store.getNormNumbers()));
+  copyEpilogue(e, program.store,
+               wg::StoreOp::create(
+                   e.b, e.loc, sums, result, program.store.getStatistics(),
+                   program.store.getNormTensors(),
+                   program.store.getNormNumbers(), IntegerAttr()));
 }
 
 /// A warp stores the rows that it has of its workgroup's share, unless that is

@@ -21,8 +21,8 @@
 
 namespace tessera {
 
-/// Moves the epilogue of a tile program to `store`.
-void moveEpilogue(Emitter &e, dnn::TileStoreOp from, wg::StoreOp store);
+/// Gives `store` the epilogue of a tile program.
+void copyEpilogue(Emitter &e, dnn::TileStoreOp from, wg::StoreOp store);
 
 class ProgramWriter {
 public:

@@ -145,8 +145,8 @@ Value WaveWriter::load(bool isM, int64_t slot, int64_t part,
   return wg::LoadOp::create(
       e.b, e.loc, type, isM ? buffers.m : buffers.n,
       e.b.getDenseI64ArrayAttr({slot, part * type.getColumns()}), place.behind,
-      place.tile,
-      place.tile ? e.b.getI64IntegerAttr(place.tap) : IntegerAttr());
+      place.tile, place.tile ? e.b.getI64IntegerAttr(place.tap) : IntegerAttr(),
+      Value(), Value(), Value());
 }
 
 WaveWriter::Sides WaveWriter::loadFragments(int64_t slot, int64_t part) {
@@ -163,7 +163,7 @@ wg::PiecesType WaveWriter::getPiecesType(Value tile) {
 Value WaveWriter::fetch(Value tile, Value at, DenseI64ArrayAttr part,
                         Value before) {
   return wg::FetchOp::create(e.b, e.loc, getPiecesType(tile), tile, at, part,
-                             before);
+                             before, Value());
 }
 
 WaveWriter::Sides WaveWriter::fetch(const Sides &tiles, Value at) {
@@ -185,7 +185,7 @@ void WaveWriter::put(const Sides &pieces, int64_t slot) {
 void WaveWriter::fill(Value tile, Value at, bool isM, int64_t slot,
                       Value behind, DenseI64ArrayAttr part) {
   wg::FillOp::create(e.b, e.loc, tile, at, isM ? buffers.m : buffers.n,
-                     e.b.getI64IntegerAttr(slot), behind, part);
+                     e.b.getI64IntegerAttr(slot), behind, part, IntegerAttr());
 }
 
 void WaveWriter::fill(const Sides &tiles, Value at, int64_t slot) {
@@ -374,16 +374,17 @@ Value WaveWriter::makeResult(const Position &at) {
   return wg::ResultOp::create(e.b, e.loc, wg::ResultType::get(e.b.getContext()),
                               program.viewD, at.group, at.row, at.column,
                               staging, IntegerAttr(), /*byRows=*/false,
-                              program.isAtomic, extras);
+                              program.isAtomic, extras, Value());
 }
 
 /// With the epilogue of the tile program.
 void WaveWriter::store(const Position &at, Value sums) {
-  moveEpilogue(e, program.store,
+  copyEpilogue(e, program.store,
                wg::StoreOp::create(e.b, e.loc, sums, makeResult(at),
                                    program.store.getStatistics(),
                                    program.store.getNormTensors(),
-                                   program.store.getNormNumbers()));
+                                   program.store.getNormNumbers(),
+                                   IntegerAttr()));
 }
 
 void WaveWriter::emitOneTile() {

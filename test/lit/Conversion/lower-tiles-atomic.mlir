@@ -1,4 +1,4 @@
-// RUN: dnn-opt %s -split-input-file -verify-diagnostics --dnn-expand-pipeline --dnn-lower-workgroup --dnn-lower-tiles | FileCheck %s
+// RUN: dnn-opt %s -split-input-file -verify-diagnostics --dnn-expand-pipeline --dnn-lower-workgroup | FileCheck %s
 
 // A tile that is added to memory is one atomic instruction for each element, with
 // the same checks as a store.

@@ -1,4 +1,4 @@
-// RUN: dnn-opt %s --dnn-expand-pipeline --dnn-lower-workgroup --dnn-lower-tiles | FileCheck %s
+// RUN: dnn-opt %s --dnn-expand-pipeline --dnn-lower-workgroup | FileCheck %s
 // RUN: dnn-opt --start-from tiled %s --target gfx942 --stop-after isa \
 // RUN:   | FileCheck %s --check-prefix=ISA
 

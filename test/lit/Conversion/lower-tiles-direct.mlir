@@ -1,4 +1,4 @@
-// RUN: dnn-opt %S/../Dialect/tiled-gfx950.mlir --dnn-expand-pipeline --dnn-lower-workgroup --dnn-lower-tiles | FileCheck %s
+// RUN: dnn-opt %S/../Dialect/tiled-gfx950.mlir --dnn-expand-pipeline --dnn-lower-workgroup | FileCheck %s
 
 // Each operand has four LDS buffers. Each wave of the 256x32 tiles issues two rows of
 // loads, which share one base address and differ in their immediate offset.

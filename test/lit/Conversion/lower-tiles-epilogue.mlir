@@ -1,4 +1,4 @@
-// RUN: dnn-opt %s -split-input-file --dnn-expand-pipeline --dnn-lower-workgroup --dnn-lower-tiles | FileCheck %s
+// RUN: dnn-opt %s -split-input-file --dnn-expand-pipeline --dnn-lower-workgroup | FileCheck %s
 
 // The epilogue region runs on a whole accumulator at once, before rounding.
 // CHECK-LABEL: gpu.func @relu

@@ -1,4 +1,4 @@
-// RUN: dnn-opt %s --dnn-expand-pipeline --dnn-lower-workgroup --dnn-lower-tiles -split-input-file -verify-diagnostics
+// RUN: dnn-opt %s --dnn-expand-pipeline --dnn-lower-workgroup -split-input-file -verify-diagnostics
 
 // The chip must be one of the table.
 // expected-error@+1 {{needs the attribute 'dnn.target' naming one of}}
@@ -253,17 +253,6 @@ module attributes {dnn.target = "gfx942"} {
       } : <256x256xf32>
       dnn.tile_store %acc, %d[%g, %m, %n] : <256x256xf32>, <1x12544x256xf16>
     }
-    return
-  }
-}
-
-// -----
-
-// A function that is no tile program is refused.
-module attributes {dnn.target = "gfx942"} {
-  // expected-error@+1 {{needs one dnn.for_each_tile}}
-  func.func @conv3x3(%x: memref<64x14x14x256xf16>, %w: memref<256x3x3x256xf16>,
-                     %y: memref<64x14x14x256xf16>) attributes {dnn.kernel} {
     return
   }
 }
@@ -525,14 +514,6 @@ module attributes {dnn.target = "gfx942"} {
     }
     return
   }
-}
-
-// -----
-
-// A kernel needs a body.
-module attributes {dnn.target = "gfx942"} {
-  // expected-error@+1 {{needs a body of one block to be a kernel}}
-  func.func private @conv(memref<1x1x1x1xf16>) attributes {dnn.kernel}
 }
 
 // -----

@@ -1,6 +1,6 @@
-// RUN: dnn-opt %s --dnn-apply-tile="target=gfx1030 tile=igemm-m64n32k32-w2x2-b2-fma" --dnn-expand-pipeline --dnn-lower-workgroup --dnn-lower-tiles | FileCheck %s
+// RUN: dnn-opt %s --dnn-apply-tile="target=gfx1030 tile=igemm-m64n32k32-w2x2-b2-fma" --dnn-expand-pipeline --dnn-lower-workgroup | FileCheck %s
 // RUN: dnn-opt %s --dnn-apply-tile="target=gfx1030 tile=igemm-m64n32k32-w2x2-b2-fma" \
-// RUN:   | sed 's/schedule pinned/schedule natural/' | dnn-opt --dnn-expand-pipeline --dnn-lower-workgroup --dnn-lower-tiles \
+// RUN:   | sed 's/schedule pinned/schedule natural/' | dnn-opt --dnn-expand-pipeline --dnn-lower-workgroup \
 // RUN:   | FileCheck %s --check-prefix=NATURAL
 
 // No step divides three channels, so that one loop walks the whole reduction and

@@ -1,5 +1,5 @@
-// RUN: dnn-opt %s --dnn-apply-tile="target=sm_80 tile=igemm-m64n64k32-w1x2-b2-mma16" --dnn-expand-pipeline --dnn-lower-workgroup --dnn-lower-tiles | FileCheck %s
-// RUN: dnn-opt %s --dnn-apply-tile="target=sm_80 tile=igemm-m64n64k32-w1x2-d4-mma16" --dnn-expand-pipeline --dnn-lower-workgroup --dnn-lower-tiles | FileCheck %s --check-prefix=DIRECT
+// RUN: dnn-opt %s --dnn-apply-tile="target=sm_80 tile=igemm-m64n64k32-w1x2-b2-mma16" --dnn-expand-pipeline --dnn-lower-workgroup | FileCheck %s
+// RUN: dnn-opt %s --dnn-apply-tile="target=sm_80 tile=igemm-m64n64k32-w1x2-d4-mma16" --dnn-expand-pipeline --dnn-lower-workgroup | FileCheck %s --check-prefix=DIRECT
 // RUN: dnn-opt --problem "convint8 -n 8 -c 256 -H 14 -W 14 -k 64 -I NHWC -O NHWC -f NHWC -F 1" --target sm_80 --tile igemm-m64n64k64-w1x2-b2-mma16 --stop-after gpu | FileCheck %s --check-prefix=BYTES
 
 // RUN: dnn-opt --problem "conv -n 8 -c 64 -H 14 -W 14 -k 64 --math tf32 -F 1" --target sm_80 --tile igemm-m64n64k16-w1x2-b2-mma16_tf32 --stop-after gpu | FileCheck %s --check-prefix=TF32

@@ -1,4 +1,4 @@
-// RUN: dnn-opt %s --dnn-expand-pipeline --dnn-lower-workgroup --dnn-lower-tiles --dnn-verify-stage=stage=gpu | FileCheck %s
+// RUN: dnn-opt %s --dnn-expand-pipeline --dnn-lower-workgroup --dnn-verify-stage=stage=gpu | FileCheck %s
 
 // A pointwise product of unknown images: pixels are one dimension, of which the
 // number of tiles, the number of rows and the bytes of x and y are arguments.

@@ -1,4 +1,4 @@
-// RUN: dnn-opt %s --dnn-apply-tile="target=gfx942 tile=igemm-m128n128k32-w2x2-b2-mfma32" --dnn-expand-pipeline --dnn-lower-workgroup --dnn-lower-tiles | FileCheck %s
+// RUN: dnn-opt %s --dnn-apply-tile="target=gfx942 tile=igemm-m128n128k32-w2x2-b2-mfma32" --dnn-expand-pipeline --dnn-lower-workgroup | FileCheck %s
 
 // The pinned loop of the 3x3 convolution: the design (0001) depends on what the
 // inner loop contains and what it must not contain.
