@@ -312,6 +312,7 @@ static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
                                       p.xLayout == Layout::NCHW);
   if (shape.halo > 0 && p.hasDepth())
     step *= rates.deepHalo;
+  step *= 1 - rates.idle * std::max(0.0, 1 - busy);
   const double stored =
       getStoreClocks(shape, rates) * getNormShare(p, shape) *
       // f32 has twice the bytes.
