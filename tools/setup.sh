@@ -4,7 +4,7 @@
 #
 # usage: tools/setup.sh [--dev|--ci|--docs]
 #   --dev    also the developers' tools: clang-format, clang-tidy, sanitizers
-#   --ci     also the tools that make and check the Debian package
+#   --ci     also the tools that make and check the Debian package and the wheel
 #   --docs   also the tools with which tools/docs.sh builds the site
 #
 # Needs Debian 12 with its security archive (LLVM 22 comes from there), and root
@@ -33,7 +33,7 @@ developer_packages=(
   clang-format-22 clang-tidy-22 libclang-rt-22-dev codespell pre-commit
   openmpi-bin   # For a test of dnn-tune; without it that test is left out.
 )
-package_packages=(dpkg-dev file lintian)
+package_packages=(dpkg-dev file lintian python3-venv)
 site_packages=(
   doxygen graphviz furo python3-breathe python3-myst-parser python3-sphinx
 )

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Builds the wheel: capi/python/build.py [--out dist] [--jobs N]
+"""Builds the wheel: capi/python/build.py [--out dist] [--jobs N] [--build FOLDER]
 
 Inside are the package, the library with its compiler, the HIP runtimes and the tools, of the preset gpu-host, which
 needs nothing of the other machine but glibc: its version is the wheel's manylinux tag. The wheel is a zip archive that
@@ -18,13 +18,13 @@ import sys
 import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = ROOT / "build/gpu-host"
+GPU_HOST = ROOT / "build/gpu-host"
 LIBRARIES = ("libMIOpen.so.1", "libtessera-compiler.so", "libtessera-hip-on-cuda.so", "libtessera-emulator.so",
              "libtessera-jax.so", "libtessera-torch.so", "tessera-compile-worker")
 TOOLS = ("dnn-driver", "dnn-emu", "dnn-fit", "dnn-opt", "dnn-tune")
 # Second copies of LLVM, which deflate would leave too large; tessera.find_tool() unpacks them, into a folder of the
 # user's, so they must need no library of the wheel.
-PACKED_TOOLS = ("dnn-emu", "dnn-opt")
+PACKED_TOOLS = ("dnn-emu", "dnn-fit", "dnn-opt", "dnn-tune")
 PACKING = [{"id": lzma.FILTER_X86}, {"id": lzma.FILTER_LZMA2, "preset": 6}]
 LIMIT_MIB = 60
 
@@ -41,9 +41,9 @@ def run(*command):
 
 def build_programs(jobs):
     """Builds libraries and tools. The reader of ONNX models is not among them: it needs Debian's libraries."""
-    if not (BUILD / "build.ninja").exists():
+    if not (GPU_HOST / "build.ninja").exists():
         run("cmake", "--preset", "gpu-host")
-    subprocess.run(["ninja", "-C", str(BUILD), f"-j{jobs}", "tessera", "tessera-hip-on-cuda", "tessera-emulator",
+    subprocess.run(["ninja", "-C", str(GPU_HOST), f"-j{jobs}", "tessera", "tessera-hip-on-cuda", "tessera-emulator",
                     "tessera-jax", "tessera-torch", *TOOLS], cwd=ROOT, check=True)
 
 
@@ -64,16 +64,17 @@ def find_glibc(files):
 class Wheel:
     """A wheel that is being written: a zip archive with the hash of each file in its RECORD."""
 
-    def __init__(self, folder, version, tag):
+    def __init__(self, folder, version, tag, compress):
         self.name, self.info = f"tessera-{version}-{tag}.whl", f"tessera-{version}.dist-info"
         self.path, self.records = folder / self.name, []
-        self.archive = zipfile.ZipFile(self.path, "w", zipfile.ZIP_DEFLATED, compresslevel=9)
+        self.compress = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
+        self.archive = zipfile.ZipFile(self.path, "w")
 
     def add(self, name, data, executable=False):
         """Adds a file. Times are fixed, so that a build can be repeated."""
         entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
         entry.external_attr = (0o100755 if executable else 0o100644) << 16
-        entry.compress_type = zipfile.ZIP_STORED if name.endswith(".xz") else zipfile.ZIP_DEFLATED
+        entry.compress_type = zipfile.ZIP_STORED if name.endswith(".xz") else self.compress
         self.archive.writestr(entry, data, compresslevel=9)
         digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
         self.records.append(f"{name},sha256={digest},{len(data)}")
@@ -104,22 +105,27 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "dist")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--build", type=pathlib.Path)
     options = parser.parse_args()
-    build_programs(options.jobs)
-    libraries = [BUILD / "lib" / name for name in LIBRARIES]
-    major, minor = find_glibc([*libraries, *(BUILD / "bin" / tool for tool in TOOLS)])
+    build, is_portable = options.build or GPU_HOST, not options.build
+    if is_portable:
+        build_programs(options.jobs)
+    libraries = [build / "lib" / name for name in LIBRARIES]
+    tag = "py3-none-linux_x86_64"
+    if is_portable:
+        major, minor = find_glibc([*libraries, *(build / "bin" / tool for tool in TOOLS)])
+        tag = f"py3-none-manylinux_{major}_{minor}_x86_64"
     package = pathlib.Path(__file__).resolve().parent / "tessera"
     version = re.search(r'__version__ = "(.+)"', (package / "__init__.py").read_text())[1]
-    tag = f"py3-none-manylinux_{major}_{minor}_x86_64"
     options.out.mkdir(parents=True, exist_ok=True)
-    wheel = Wheel(options.out, version, tag)
+    wheel = Wheel(options.out, version, tag, compress=is_portable)
     for file in sorted(package.glob("*.py")) + [package / "py.typed"]:
         wheel.add(f"tessera/{file.name}", file.read_bytes())
     for file in libraries:
         wheel.add(f"tessera/lib/{file.name}", file.read_bytes(), executable=True)
     for tool in TOOLS:
-        data = (BUILD / "bin" / tool).read_bytes()
-        if tool in PACKED_TOOLS:
+        data = (build / "bin" / tool).read_bytes()
+        if is_portable and tool in PACKED_TOOLS:
             wheel.add(f"tessera/bin/{tool}.xz", lzma.compress(data, filters=PACKING))
         else:
             wheel.add(f"tessera/bin/{tool}", data, executable=True)
@@ -127,7 +133,7 @@ def main():
     wheel.close()
     size = wheel.path.stat().st_size / 2**20
     print(f"{wheel.path}: {size:.1f} MiB")
-    return 0 if size <= LIMIT_MIB else 1
+    return 0 if size <= LIMIT_MIB or not is_portable else 1
 
 
 if __name__ == "__main__":

@@ -442,6 +442,30 @@ class TorchTest(unittest.TestCase):
         with self.assertRaisesRegex(tessera.Error, "not enabled"):
             tessera.torch.report()
 
+    # Times are of the calls after the last new shape, ours and PyTorch's, within the time of all.
+    def test_times(self):
+        x, w = torch.randn(2, 4, 9, 9), torch.randn(4, 4, 3, 3)
+
+        def step(x):
+            return F.conv2d(x, w).relu() + F.avg_pool2d(x, 3, 1, divisor_override=3)
+        tessera._operators.entries.clear()  # No shape is known from another test.
+        with tessera.torch.enabled(timed=True):
+            step(x)
+            self.assertEqual(tessera.torch.report().times, {})
+            for _ in range(3):
+                step(x)
+            report = tessera.torch.report()
+            self.assertEqual(set(report.times), {"convolution", ("avg_pool2d", "a divisor of its own")})
+            self.assertTrue(all(time > 0 for time in report.times.values()))
+            self.assertLess(sum(report.times.values()), report.total)
+            self.assertRegex(str(report), r"convolution: 4 calls of 1 shapes, [0-9.e+]+ ms, \d+ % of the time\n"
+                             r"avg_pool2d: 4 calls by PyTorch: a divisor of its own, [0-9.e-]+ ms, \d+ % of the time")
+            F.conv2d(x[:1], w)
+            self.assertNotIn("convolution", tessera.torch.report().times)
+        with tessera.torch.enabled():
+            step(x)
+            self.assertEqual((tessera.torch.report().times, tessera.torch.report().total), ({}, 0.0))
+
     # Threads have handles and entries of their own.
     def test_threads(self):
         x, w = torch.randn(2, 4, 6, 6), torch.randn(3, 4, 3, 3)

@@ -108,4 +108,4 @@ def report() -> Report:
         if count := _get_handler().tesseraJaxGetCount(config.encode()):
             calls[operator] += count
             shapes[operator] += 1
-    return Report(dict(calls), dict(shapes), dict(_fallbacks), "JAX")
+    return Report(dict(calls), dict(shapes), dict(_fallbacks), framework="JAX")

@@ -17,6 +17,7 @@ import torch
 from tessera import _convolution, _extension, _library
 from tessera._common import Refusal
 from tessera._launch import Direct, Emulated, Entry, Kernel
+from tessera._times import Stopwatch
 
 
 class Operator(NamedTuple):
@@ -33,9 +34,12 @@ entries: dict[tuple, Entry] = {}  # What has been decided; it outlives Operators
 class Operators:
     """Operators of a namespace that are ours while it lives, on a dispatch key."""
 
-    def __init__(self, key: str, launcher: Direct | Emulated, operators: dict[str, Operator], space: str = "aten"):
+    def __init__(self, key: str, launcher: Direct | Emulated, operators: dict[str, Operator], space: str = "aten",
+                 timed: bool = False):
         self.launcher, self.names = launcher, set(operators)
-        is_wanted = _library.is_on("TESSERA_TORCH_EXTENSION")
+        self.times = Stopwatch(key == "CUDA") if timed else None
+        # The extension's calls are not seen here, so that they could not be timed.
+        is_wanted = _library.is_on("TESSERA_TORCH_EXTENSION") and not timed
         self.extension = _extension.load(launcher, _convolution.allows_tf32) if is_wanted else None
         for entry_key, entry in entries.items():
             if entry_key[0] in self.names:
@@ -44,7 +48,7 @@ class Operators:
         self.library = torch.library.Library(space, "IMPL")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # PyTorch warns of what this is for: that a function is replaced.
-            answers = {name: self._answer(name, operator) for name, operator in operators.items()}
+            answers = {name: self._time(name, self._answer(name, operator)) for name, operator in operators.items()}
             # PyTorch tells of the first operator that is replaced, of aten's here, where that is not heard.
             for name, answer in answers.items() if space == "aten" or not self.extension else ():
                 self.library.impl(name, answer, key)
@@ -80,9 +84,21 @@ class Operators:
             return result
         return answer
 
+    def _time(self, name: str, answer: Callable) -> Callable:
+        """The same function, timed if times are wanted."""
+        if not self.times:
+            return answer
+
+        def timed(*arguments):
+            with self.times.span(name):
+                return answer(*arguments)
+        return timed
+
     def _decide(self, key: tuple, make: Callable, arguments: tuple) -> Entry:
         """Looks at a combination of shapes for the first time. A refusal is kept, unless it is of the moment."""
         entry = make()
+        if self.times:
+            self.times.restart()
         try:
             self.launcher.check(arguments[0])
         except Refusal as refusal:
@@ -98,6 +114,8 @@ class Operators:
 
     def _fall_back(self, name: str, reason: str, original: Callable, arguments: tuple) -> Any:
         self.fallbacks[name, reason] += 1
+        if self.times:
+            self.times.rename((name, reason))
         return original(*arguments)
 
     def count(self) -> tuple[collections.Counter, collections.Counter]:

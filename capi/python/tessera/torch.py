@@ -54,23 +54,24 @@ def _list_operators(key: str, batch_norm: bool, rows: bool) -> dict[str, Operato
 _override: Operators | None = None
 
 
-def enable(*, batch_norm: bool = True, rows: bool = False, dynamic: bool = False) -> None:
+def enable(*, batch_norm: bool = True, rows: bool = False, dynamic: bool = False, timed: bool = False) -> None:
     """Answers PyTorch's operators by Tessera's kernels until disable() is called. Does nothing if it is on already.
 
     The first call of each shape compiles its kernel, or loads it from the user's database. Without `batch_norm`, batch
     normalisation stays PyTorch's; with `rows`, softmax and the normalisations of layers and groups are ours, too. With
     `dynamic`, batches and image sizes or lengths are expected to change, and one kernel serves many of them; that stays
-    so in this process.
+    so in this process. With `timed`, report() has times, and each call costs the host some 20 us more.
     """
     if dynamic:
         _library.expect_new_sizes()
     if not _override:
-        _start(*_operators.start_device(), batch_norm, rows)
+        _start(*_operators.start_device(), batch_norm, rows, timed)
 
 
-def _start(key: str, launcher: Direct | Emulated, batch_norm: bool = True, rows: bool = False) -> None:
+def _start(key: str, launcher: Direct | Emulated, batch_norm: bool = True, rows: bool = False,
+           timed: bool = False) -> None:
     global _override
-    _override = Operators(key, launcher, _list_operators(key, batch_norm, rows))
+    _override = Operators(key, launcher, _list_operators(key, batch_norm, rows), timed=timed)
 
 
 def disable() -> None:
@@ -111,7 +112,12 @@ def prepare(function: Callable[[], Any], *, progress: bool = False, **options: b
 
 
 def report() -> Report:
-    """What has been computed since enable(); print() shows it."""
+    """What has been computed since enable(); print() shows it.
+
+    Times are there after enable(timed=True). They begin anew with each new shape, whose kernel is compiled in its first
+    call, so that they are those of the calls since then; so is the whole time, in which PyTorch's other operators are.
+    """
     if not _override:
         raise _library.Error("tessera.torch is not enabled")
-    return Report(*map(dict, _override.count()), dict(_override.fallbacks))
+    times = _override.times.read() if _override.times else ({}, 0.0)
+    return Report(*map(dict, _override.count()), dict(_override.fallbacks), *times)

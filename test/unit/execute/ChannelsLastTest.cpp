@@ -108,12 +108,14 @@ static constexpr Direction kDirections[] = {
 // in rounding. 8 by 8 pixels are loaded 16 bytes at a time, 14 by 14 eight, 9
 // by 9 one element; 72 channels and 75.
 TEST(ChannelsLastTiles, AreExactOnIntegers) {
+  int64_t number = 0;
   for (Direction direction : kDirections)
     for (DataType type : {DataType::F16, DataType::F32})
       for (int64_t size : {8, 9, 14})
         for (int64_t channels : {72, 75})
-          checkTransposed(makeProblem(direction, type, channels, size),
-                          reference::DataKind::Integer);
+          if (isTurn(number++ / 2 + channels))
+            checkTransposed(makeProblem(direction, type, channels, size),
+                            reference::DataKind::Integer);
 }
 
 // The filter alone is transposed where another tensor could be, too, and is not
@@ -149,10 +151,13 @@ TEST(ChannelsLastTiles, TransposeTheFilterAlone) {
 // are whole chunks, and input channels elsewhere: groups, strides, splits,
 // depth and unequal sides show a stride that is another's.
 TEST(ChannelsLastTiles, PutOutputsLastForBackwardData) {
+  int64_t number = 0;
   for (DataType type : {DataType::F16, DataType::F32, DataType::F64})
     for (int64_t outputs : {48, 36, 38})
       for (int64_t groups : {1, 2})
         for (bool isDeep : {false, true}) {
+          if (!isTurn(number++ / 2 + isDeep))
+            continue;
           ConvProblem p = makeProblem(Direction::BackwardData, type, 20, 9);
           p.batch = 1;
           p.groups = groups;

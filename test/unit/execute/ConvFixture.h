@@ -12,9 +12,9 @@
 
 namespace tessera::test {
 
-inline uint64_t getSeed() {
-  return getEnvInt("TESSERA_TEST_SEED").value_or(20261121);
-}
+/// The seed of random problems and data: another one for each chip, so that the
+/// chips draw different problems.
+uint64_t getSeed();
 
 /// A JIT compiler that always chooses the given tile.
 class FixedTileCompiler : public KernelCompiler {
@@ -51,6 +51,12 @@ inline const GpuTarget &getTarget() {
   EXPECT_TRUE(target) << target.getStatus().getMessage();
   return **target;
 }
+
+/// Whether this device runs one of the numbered combinations of a sweep. Each
+/// device runs half of them: gfx942 and gfx1100 those with odd numbers, the
+/// others the even ones, so that chips of either wave size run all between
+/// them. With TESSERA_TEST_ALL=1 each device runs all.
+bool isTurn(int64_t number);
 
 /// Returns an engine that uses `compiler` and no database.
 std::unique_ptr<Engine> makeEngine(std::shared_ptr<KernelCompiler> compiler);

@@ -154,7 +154,8 @@ static std::vector<GemmTile> getTiles(const GpuTarget &target, DataType type) {
 class ConvTile : public testing::TestWithParam<DataType> {};
 
 // Random problems are small and so get small tiles. Here every tile runs, with
-// tails in both directions, in the nested and in the flat loop order.
+// tails in both directions, in the nested and in the flat loop order, each in
+// one layout.
 TEST_P(ConvTile, IsRight) {
   for (const GemmTile &tile : getTiles(getTarget(), GetParam())) {
     SCOPED_TRACE(tile.toConfig().toText());
@@ -163,6 +164,8 @@ TEST_P(ConvTile, IsRight) {
     ASSERT_NE(fixed, nullptr);
     for (Layout layout : {Layout::NHWC, Layout::NCHW})
       for (int64_t channels : {128, 67}) {
+        if (!isTurn((layout == Layout::NHWC) + (channels == 128)))
+          continue;
         ConvProblem p;
         p.dataType = GetParam();
         p.xLayout = p.wLayout = p.yLayout = layout;

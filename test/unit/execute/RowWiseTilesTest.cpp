@@ -114,13 +114,12 @@ TEST(RowWiseTiles, SharedRows) {
       "r:f16:48:1:0-r:f16:12:1:0-r:f16:12:1:0",
       {"rowwise-v8t8r8n8m1", "rowwise-v8t4r16n2m2", "rowwise-v8t32r2n4m4",
        "rowwise-v4t16r4n1m4", "rowwise-v1t64r1n8m2"});
-  checkTiles(
-      "rowwise-lstm_step_bwd-m0-6x20x80-r2-i:f32:80:0:1-i:f32:0:80:1-"
-      "i:f32:80:1:0-i:f32:80:1:0-i:f32:80:1:0-i:f32:80:1:0-i:f32:20:1:0-"
-      "i:f32:20:1:0-i:f32:20:1:0-r:f32:80:1:0-r:f32:80:1:0-r:f32:80:1:0-"
-      "r:f32:80:1:0-r:f32:20:1:0",
-      {"rowwise-v4t8r8n2m4", "rowwise-v4t16r4n1m2", "rowwise-v2t32r8n2m1",
-       "rowwise-v4t4r16n2m2"});
+  checkTiles("rowwise-lstm_step_bwd-m0-6x20x80-r2-i:f32:80:0:1-i:f32:0:80:1-"
+             "i:f32:80:1:0-i:f32:80:1:0-i:f32:80:1:0-i:f32:80:1:0-i:f32:20:1:0-"
+             "i:f32:20:1:0-i:f32:20:1:0-r:f32:80:1:0-r:f32:80:1:0-r:f32:80:1:0-"
+             "r:f32:80:1:0-r:f32:20:1:0",
+             {"rowwise-v4t8r8n2m4", "rowwise-v4t16r4n1m2",
+              "rowwise-v2t32r8n2m1", "rowwise-v4t4r16n2m2"});
   checkTiles("rowwise-rnn_step-m3-4x8x34-r2-i:bf16:40:0:1-i:bf16:0:36:1-"
              "i:bf16:8:1:0-r:bf16:8:1:0-r:bf16:8:1:0",
              {"rowwise-v2t32r2n4m8", "rowwise-v1t16r4n4m1"});
@@ -143,6 +142,7 @@ TEST(RowWiseTiles, LargeProblemsHaveNoSpills) {
     ASSERT_TRUE(tile) << tile.getStatus().getMessage();
     ErrorOr<Kernel> kernel = jit->compile(problem, *tile, **target);
     ASSERT_TRUE(kernel) << kernel.getStatus().getMessage();
-    EXPECT_EQ(kernel->resources.vgprSpills, 0u) << config << " " << tile->toText();
+    EXPECT_EQ(kernel->resources.vgprSpills, 0u)
+        << config << " " << tile->toText();
   }
 }

@@ -97,11 +97,14 @@ TEST_P(SplitData, MatchesTheReference) {
 // element, taps inside or outside, in each layout, at strides that give pixels
 // different taps, and in groups. Integers show a missing or repeated product.
 TEST(SplitData, IsExactOnIntegers) {
+  int64_t number = 0;
   for (Direction direction : kDirections)
     for (DataType type : {DataType::F16, DataType::F32})
       for (Layout layout : {Layout::NHWC, Layout::NCHW})
         for (int64_t channels : {256, 96, 15})
           for (int64_t stride : {1, 2}) {
+            if (!isTurn(number++ / 2 + stride))
+              continue;
             ConvProblem p = makeOdd(direction, type, channels);
             p.xLayout = p.wLayout = p.yLayout = layout;
             p.stride = {stride, 1};
@@ -149,6 +152,8 @@ TEST(SplitData, AppliesEveryEpilogue) {
     for (DataType type : {DataType::F16, DataType::BF16, DataType::F32}) {
       const GemmTile tile = getTile(type, 2);
       for (int terms = 1; terms < 16; ++terms) {
+        if (!isTurn(terms))
+          continue;
         ConvProblem p = makeOdd(direction, type, 64);
         p.batch = 1;
         p.epilogue.alpha = terms & 1;
