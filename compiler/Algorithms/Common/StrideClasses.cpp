@@ -2,6 +2,10 @@
 
 #include "compiler/Algorithms/Common/StrideClasses.h"
 
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -55,4 +59,22 @@ StrideClasses tessera::chooseClasses(const ConvDim &dim) {
   }
   best.isDescending = atEnd > atStart;
   return best;
+}
+
+std::vector<int64_t> tessera::countClassTaps(llvm::ArrayRef<ConvDim> dims) {
+  std::vector<int64_t> all = {1};
+  for (const ConvDim &dim : dims) {
+    const int64_t rhos = dim.stride / std::gcd(dim.stride, dim.dilation);
+    std::vector<int64_t> more;
+    // Positions whose e is not 0 have none.
+    for (int64_t taps : all)
+      for (int64_t rho = 0; rho != dim.stride; ++rho)
+        more.push_back(rho < std::min(rhos, dim.filter)
+                           ? taps *
+                                 llvm::divideCeilSigned(dim.filter - rho, rhos)
+                           : 0);
+    all = std::move(more);
+  }
+  std::ranges::sort(all, std::greater<>());
+  return all;
 }

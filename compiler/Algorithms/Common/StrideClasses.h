@@ -34,6 +34,9 @@ struct StrideClasses {
 /// fewest taps.
 StrideClasses chooseClasses(const ConvDim &dim);
 
+/// The filter taps of each class of all dimensions together, the most first.
+std::vector<int64_t> countClassTaps(llvm::ArrayRef<ConvDim> dims);
+
 } // namespace tessera
 
 #endif // TESSERA_COMPILER_ALGORITHMS_COMMON_STRIDECLASSES_H

@@ -198,19 +198,41 @@ static double estimateSum(const GemmChoice &choice, double bytesPerClock,
              : launch + elements * choice.splits * bytes / bytesPerClock;
 }
 
+/// The steps of a workgroup whose reduction is `reduction`. A split is padded
+/// with zeros to whole iterations of the main loop.
+static double countSteps(const GemmChoice &choice, double reduction) {
+  const auto iteration = static_cast<double>(choice.getIterationSize());
+  return std::ceil(reduction / choice.splits / iteration) * iteration /
+         static_cast<double>(choice.getStep());
+}
+
+/// The steps of the busiest unit. Where classes differ in length it takes as
+/// long as all together, or as whole waves of any of the longest ones.
+static double countBusiestSteps(const GemmChoice &choice,
+                                const GpuTarget &target) {
+  const GemmSize &size = choice.size;
+  if (size.classes.empty())
+    return countWaves(choice, target) * countSteps(choice, size.reduction);
+  const double ofClass = countTiles(size, choice.shape) * choice.splits /
+                         static_cast<double>(size.classes.size());
+  const double units = target.computeUnits;
+  double all = 0, most = 0, longer = 0;
+  for (double reduction : size.classes) {
+    const double steps = countSteps(choice, reduction);
+    all += ofClass * steps / units;
+    longer += ofClass;
+    most = std::max(most, std::ceil(longer / units) * steps);
+  }
+  return std::max(all, most);
+}
+
 double tessera::estimateClocks(const GemmChoice &choice,
                                const GpuTarget &target, const GemmRates &rates,
                                const GemmShapes &shapes, double tensorBytes) {
-  const GemmSize &size = choice.size;
   double bytesPerClock = ::getMemoryBytesPerClock(target, rates);
   double waves = countWaves(choice, target);
-  // A split is padded with zeros to whole iterations of the main loop.
-  double iterations = std::ceil(size.reduction / choice.splits /
-                                static_cast<double>(choice.getIterationSize()));
-  double steps = iterations * static_cast<double>(choice.getIterationSize()) /
-                 static_cast<double>(choice.getStep());
-  double loop =
-      waves * steps * estimateStep(choice, target, shapes.peak, rates);
+  double loop = countBusiestSteps(choice, target) *
+                estimateStep(choice, target, shapes.peak, rates);
   // The efficiency of a shape includes the time in which all units store after
   // the main loop; staged stores overlap the next tile.
   if (choice.isStaged)

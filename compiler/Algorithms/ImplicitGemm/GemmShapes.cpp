@@ -209,7 +209,7 @@ static double getMatrixPeak(const GpuTarget &target, DataType type) {
 /// A compute unit of AMD's chips has 64 lanes (those of gfx11 and gfx12 seldom
 /// issue two instructions at once), which multiply pairs of halves and four
 /// bytes (v_dot2, v_dot4); a multiprocessor of NVIDIA's has 128, and these
-/// tiles compete with wgmma's there, whose launch TmaRates.def has.
+/// tiles compete with wgmma's there, whose costs have a launch, too.
 static GemmShapes getFmaShapes(const GpuTarget &target, DataType type) {
   constexpr double kLanes = 64, kLaunch = 8143;
   const bool isNvidia = target.vendor == Vendor::Nvidia;

@@ -1,6 +1,7 @@
 //===- GemmSize.cpp - The GEMM that a convolution is, in numbers ----------===//
 
 #include "compiler/Algorithms/ImplicitGemm/GemmSize.h"
+#include "compiler/Algorithms/Common/StrideClasses.h"
 #include "compiler/Algorithms/ImplicitGemm/GemmViews.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -94,6 +95,20 @@ static GemmSize getForwardSize(const ConvProblem &p, int step,
           /*splitsInner=*/true};
 }
 
+static llvm::SmallVector<ConvDim, 3> getDims(const ConvProblem &p) {
+  const Spatial out = p.getOutput();
+  llvm::SmallVector<ConvDim, 3> dims;
+  auto add = [&](int64_t Spatial::*size, int64_t Pads::*pad) {
+    dims.push_back({p.in.*size, p.filter.*size, out.*size, p.pad.*pad,
+                    p.stride.*size, p.dilation.*size});
+  };
+  if (p.hasDepth())
+    add(&Spatial::d, &Pads::d);
+  add(&Spatial::h, &Pads::h);
+  add(&Spatial::w, &Pads::w);
+  return dims;
+}
+
 static GemmSize getBackwardDataSize(const ConvProblem &p, int step,
                                     const GpuTarget &target) {
   int64_t channels = p.outChannels / p.groups;
@@ -107,19 +122,23 @@ static GemmSize getBackwardDataSize(const ConvProblem &p, int step,
       p.wLayout == Layout::Strided && p.wStrides.n == 1 && channels > 1;
   bool hasPairs = p.yLayout == Layout::NCHW && !isPointwise(p) &&
                   copiesPairs(p, channels, rows.w, step, target);
-  return {static_cast<double>(p.groups) * classes,
-          p.batch * getVolume(rows),
-          inChannels,
-          static_cast<double>(channels * taps) / classes,
-          channels,
-          hasPairs ? kPairs
-                   : getImageLayout(p, p.yLayout, channels, true,
-                                    /*rowDistance=*/1),
-          areOutputsTogether   ? makeLayout(p, channels, false)
-          : areFiltersTogether ? makeLayout(p, inChannels, true)
-                               : makeNarrowLayout(taps),
-          /*splittable=*/channels,
-          /*splitsInner=*/true};
+  GemmSize size = {static_cast<double>(p.groups) * classes,
+                   p.batch * getVolume(rows),
+                   inChannels,
+                   static_cast<double>(channels * taps) / classes,
+                   channels,
+                   hasPairs ? kPairs
+                            : getImageLayout(p, p.yLayout, channels, true,
+                                             /*rowDistance=*/1),
+                   areOutputsTogether   ? makeLayout(p, channels, false)
+                   : areFiltersTogether ? makeLayout(p, inChannels, true)
+                                        : makeNarrowLayout(taps),
+                   /*splittable=*/channels,
+                   /*splitsInner=*/true};
+  if (classes > 1)
+    for (int64_t ofClass : countClassTaps(getDims(p)))
+      size.classes.push_back(static_cast<double>(channels * ofClass));
+  return size;
 }
 
 /// The spatial dimensions of planes that backward weights walks, or none
@@ -128,15 +147,7 @@ static llvm::SmallVector<ConvDim, 3> getPlanes(const ConvProblem &p, int step,
                                                int columns,
                                                const GpuTarget &target) {
   const Spatial out = p.getOutput();
-  llvm::SmallVector<ConvDim, 3> dims;
-  auto add = [&](int64_t Spatial::*size, int64_t Pads::*pad) {
-    dims.push_back({p.in.*size, p.filter.*size, out.*size, p.pad.*pad,
-                    p.stride.*size, p.dilation.*size});
-  };
-  if (p.hasDepth())
-    add(&Spatial::d, &Pads::d);
-  add(&Spatial::h, &Pads::h);
-  add(&Spatial::w, &Pads::w);
+  llvm::SmallVector<ConvDim, 3> dims = getDims(p);
   const bool needsPlanes = isPointwise(p)
                                ? getVolume(out) % step != 0
                                : p.inChannels / p.groups % columns == 0;

@@ -11,6 +11,8 @@
 #include "runtime/Base/ConvProblem.h"
 #include "runtime/Base/GpuTarget.h"
 
+#include <vector>
+
 namespace tessera {
 
 /// How the rows of an operand lie in memory.
@@ -55,6 +57,8 @@ struct GemmSize {
   int64_t alsoSplittable = 1;
   bool hasPlanes = false; ///< Whether planes are walked (PlaneCopy.h).
   int64_t tableBytes = 0; ///< Of LDS, for that.
+  /// The reduction of each class, the longest first; none if all are alike.
+  std::vector<double> classes = {};
 
   /// The walk of a split, for steps of `step` elements and `buffers` steps an
   /// iteration of the main loop.

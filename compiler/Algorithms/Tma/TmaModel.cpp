@@ -291,7 +291,7 @@ double tessera::getOverlap(const TmaShape &shape, double step,
 
 /// What limits a step, and what nearly does: each now and then waits for the
 /// others. The larger the exponent, the less.
-static double addUp(std::array<double, 4> limits, double exponent) {
+static double addUp(std::array<double, 5> limits, double exponent) {
   const double most = *std::ranges::max_element(limits);
   double sum = 0;
   for (double limit : limits)
@@ -317,12 +317,15 @@ double tessera::getStepClocks(const TmaShape &shape, const TmaTraffic &traffic,
                          traffic.columns * (traffic.columnLines - 1);
   const double shortRows =
       traffic.hasWindow && shape.stepBytes < 2 * kTmaStep ? traffic.rows : 0;
-  const double copied = std::max(
-      (delivered + rates.lineBytes * further) * bytes * traffic.busy /
-          cacheBytes * (1 + rates.drift * std::max(0.0, ahead - 2)),
+  // What all multiprocessors ask of L2 together, and what one of them takes.
+  const double shared =
+      traffic.busy / cacheBytes * (1 + rates.drift * std::max(0.0, ahead - 2));
+  const double delivery = (delivered + rates.lineBytes * further) * bytes *
+                          std::max(shared, 1 / rates.portBytes);
+  const double copies =
       traffic.rows * row + traffic.columns * rates.plainRow +
-          further * rates.lineRow + shortRows * rates.shortRow +
-          (delivered * traffic.padded + traffic.beyond) * rates.paddedRow);
+      further * rates.lineRow + shortRows * rates.shortRow +
+      (delivered * traffic.padded + traffic.beyond) * rates.paddedRow;
   // Each wgmma reads its 64 rows and all columns. With swapped operands the
   // columns are the rows of the tile that a consumer has.
   const double read64 =
@@ -335,6 +338,6 @@ double tessera::getStepClocks(const TmaShape &shape, const TmaTraffic &traffic,
   if (shape.halo > 0)
     read += (traffic.rows + traffic.columns) * bytes / rates.readBytes +
             rates.haloWaits / ahead + rates.haloStep;
-  return addUp({products, copied, read, latency}, rates.blend) +
-         rates.waits / ahead;
+  return addUp({products, delivery, copies, read, latency}, rates.blend) +
+         rates.waits / ahead + rates.stepFixed;
 }

@@ -96,26 +96,21 @@ struct TmaRates {
 #include "compiler/Algorithms/Tma/TmaRates.def"
 };
 
-/// The exponent `blend` with which a step takes as long as what limits it most.
-inline constexpr double kNoBlend = std::numeric_limits<double>::infinity();
+/// The exponent `blend` with which a step takes as long as what limits it most,
+/// and a rate that limits none.
+inline constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
-/// Fitted to some 4,000 kernels on an H100 (drawn problems of seeds 1, 2, 5 and
-/// 6, layers at batch 1 to 256 and all tiles of 27 problems; the files of
-/// tools/bench/results/h100 whose names begin with drawn, small, stages,
-/// resnet50 and tuning), without those whose columns reached beyond the result.
-/// What rows cost (`windowBytes` to `shortRow`, `drift`, `blend` and `halo*`)
-/// was fitted again, alone, with narrow-tiles.txt and, kept, chosen-tiles.csv
-/// beside the others; then `windowRow` and `windowBytes`, which this took
-/// for 2.54 and 78.27, were lowered until all known choices stayed. The first
-/// choice reaches 0.981 of the best in geometric mean. To repeat it:
-/// tools/dnn-fit. Last, `haloOverlap` and `haloStep` were read off vgg_1_2,
-/// whose halos cost 1.35 times what they take, so that in NCHW others were
-/// chosen (423 us for 349), and kept where all known choices stay.
+/// Fitted to drawn problems of seeds 1, 2, 5 and 6, layers at batch 1 and 4,
+/// tiles of few channels and all tiles of 27 problems on an H100; the files of
+/// tools/bench/results/h100 whose names begin with drawn, small, narrow,
+/// pointwise and tuning, and, kept, chosen-tiles.csv. A descent along gradients
+/// of a copy of the model found them from the constants before
+/// (docs/guides/cost-models.md), which pulled on each. The first choice reaches
+/// 0.982 of the best of 221 problems in geometric mean, 0.853 at least.
 inline constexpr TmaRates kTmaRates;
 
-/// The same for tf32, whose results have twice the bytes: fitted to 534 kernels
-/// of 52 runs (tf32-tiles.txt of the same folder), where the first choice
-/// reaches 0.993 of the best in geometric mean, 0.961 at least.
+/// The same for tf32, whose results have twice the bytes, and for f32 that is
+/// split: fitted with tf32-tiles.txt and f32-tiles.csv beside drawn problems.
 inline constexpr TmaRates kTmaTf32Rates = {
 #define TMA_RATE(NAME, VALUE, MEANING) .NAME = VALUE,
 #include "compiler/Algorithms/Tma/TmaTf32Rates.def"

@@ -11,7 +11,6 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
-#include <functional>
 #include <optional>
 #include <utility>
 
@@ -59,15 +58,9 @@ static TmaGemm getGemm(const ConvProblem &p, bool hasImages = false) {
     const StrideClasses c = chooseClasses(dim);
     gemm.rows *= c.rows;
     gemm.classes *= c.rhos * c.es;
-    std::vector<int64_t> classTaps;
-    for (int64_t taps : gemm.classTaps)
-      for (int64_t rho = 0; rho != c.rhos * c.es; ++rho)
-        classTaps.push_back(rho < c.rhos ? taps * llvm::divideCeilSigned(
-                                                      dim.filter - rho, c.rhos)
-                                         : 0);
-    gemm.classTaps = std::move(classTaps);
   }
-  std::ranges::sort(gemm.classTaps, std::greater<>());
+  if (p.direction != Direction::Forward)
+    gemm.classTaps = countClassTaps(getConvDims(p));
   gemm.groups *= gemm.classes;
   return gemm;
 }
@@ -319,6 +312,7 @@ static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
                                       p.xLayout == Layout::NCHW);
   if (shape.halo > 0 && p.hasDepth())
     step *= rates.deepHalo;
+  step *= 1 - rates.idle * std::max(0.0, 1 - busy);
   const double stored =
       getStoreClocks(shape, rates) * getNormShare(p, shape) *
       // f32 has twice the bytes.

@@ -364,7 +364,7 @@ static double getSlidingClocks(const ConvProblem &p, const GemmTile &tile,
   return std::max({double(tile.m) * tile.n * tile.k / rates.slidingProducts *
                        std::max(1.0, read),
                    copied / rates.step.windowBytes,
-                   copiedRows * kTmaRates.deepRow});
+                   copiedRows * rates.slidingRow});
 }
 
 /// Adds tiles of all taps along height and width of `rows` and `channels` input

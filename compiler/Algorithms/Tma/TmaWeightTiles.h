@@ -21,15 +21,16 @@ struct TmaWeightRates {
   double pixelRow;
   double sumBegin, sumPass, sumBytes;
   double packedSumPass, packedSumBytes;
-  double slidingProducts, slidingOverlap;
+  double slidingProducts, slidingOverlap, slidingRow;
   double narrowVolume;
 };
 
 constexpr TmaWeightRates makeTmaWeightRates() {
   TmaWeightRates rates{};
   // What the others were fitted with: steps take what limits them most, alone.
-  rates.step.drift = 0;
-  rates.step.blend = kNoBlend;
+  rates.step.drift = rates.step.stepFixed = rates.step.idle = 0;
+  rates.step.portBytes = kNoLimit;
+  rates.step.blend = kNoLimit;
   rates.step.oneStager = 0.8571;
 #define TMA_WEIGHT_RATE(NAME, VALUE, MEANING) rates.NAME = VALUE;
 #include "compiler/Algorithms/Tma/TmaWeightRates.def"
