@@ -92,8 +92,8 @@ std::string WinogradGeometry::findObstacle() const {
       !isBetween(batch * height.out * width.out, isLarge ? 128 : 32,
                  isLarge ? 32768 : INT64_MAX))
     return "reduces at least 32 pixels, and 128 to 32768 with tiles of 4 by 4";
-  if (isLarge && !isWeights() && !isBetween(reduced, 32, 1024))
-    return "reduces 32 to 1024 channels with tiles of 4 by 4";
+  if (isLarge && !isWeights() && !isBetween(reduced, 48, 1024))
+    return "reduces 48 to 1024 channels with tiles of 4 by 4";
   if (countBytes() > kMaxBytes)
     return "wants a workspace below 2 GiB";
   return "";

@@ -38,7 +38,7 @@ func.func @padded(%x: memref<1x8x8x64xf32>, %w: memref<64x3x3x64xf32>, %y: memre
 // -----
 
 func.func @narrow(%x: memref<1x8x8x16xf32>, %w: memref<64x3x3x16xf32>, %y: memref<1x8x8x64xf32>) attributes {dnn.kernel} {
-  // expected-error@+1 {{is not computed by 'winograd', which reduces 32 to 1024 channels}}
+  // expected-error@+1 {{is not computed by 'winograd', which reduces 48 to 1024 channels}}
   dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
       pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
       : memref<1x8x8x16xf32>, memref<64x3x3x16xf32>, memref<1x8x8x64xf32>

@@ -72,8 +72,8 @@ TEST_P(WinogradRandom, MatchesTheReference) {
     if (p.direction == Direction::BackwardWeights) {
       p.batch += 4;
     } else {
-      p.inChannels += 32;
-      p.outChannels += 32;
+      p.inChannels += 48;
+      p.outChannels += 48;
       p.pad = {1, 1};
       p.extraPad = {};
     }
@@ -121,7 +121,7 @@ TEST(Winograd, PadsEachEndByItself) {
       ConvProblem p = makeProblem(direction, layout, 16, {7, 6}, {2, 0});
       p.setPadAfter({0, 1});
       checkTile(p, "f2-", reference::DataKind::Integer);
-      ConvProblem wide = makeProblem(direction, layout, 32, {9, 10}, {1, 1});
+      ConvProblem wide = makeProblem(direction, layout, 48, {9, 10}, {1, 1});
       wide.setPadAfter(direction == Direction::Forward ? Pads{0, 1}
                                                        : Pads{2, 1});
       checkTile(wide, "f4-", reference::DataKind::Uniform);
@@ -133,10 +133,10 @@ TEST(Winograd, PadsEachEndByItself) {
 TEST(Winograd, LeavesGapsAlone) {
   for (Direction direction : kDirections)
     for (std::string_view size : {"f2-", "f4-"}) {
-      ConvProblem p = makeProblem(direction, Layout::NHWC, 36, {10, 9}, {1, 1});
+      ConvProblem p = makeProblem(direction, Layout::NHWC, 48, {10, 9}, {1, 1});
       p.xLayout = p.yLayout = Layout::Strided;
-      p.xStrides = {.n = 3668, .c = 1, .h = 364, .w = 40};
-      p.yStrides = {.n = 39 * 101, .c = 101, .h = 10, .w = 1};
+      p.xStrides = {.n = 4804, .c = 1, .h = 478, .w = 53};
+      p.yStrides = {.n = 51 * 101, .c = 101, .h = 10, .w = 1};
       ASSERT_TRUE(p.verify().isOk()) << p.verify().getMessage();
       checkTile(p, size, reference::DataKind::Uniform);
     }
@@ -148,7 +148,7 @@ TEST(Winograd, AppliesEpilogues) {
   for (Direction direction : kDirections)
     for (Layout layout : {Layout::NHWC, Layout::NCHW})
       for (std::string_view size : {"f2-", "f4-"}) {
-        ConvProblem p = makeProblem(direction, layout, 32, {8, 8}, {1, 1});
+        ConvProblem p = makeProblem(direction, layout, 48, {8, 8}, {1, 1});
         p.epilogue = {.alpha = true, .beta = true};
         checkTile(p, size, reference::DataKind::Uniform);
         p.epilogue = {
@@ -191,7 +191,7 @@ static reference::Report measureError(const ConvProblem &problem,
 // The errors that docs/design/0022-winograd.md states, next to those of a sum
 // of all products; the test's report has the numbers.
 TEST(Winograd, HasTheErrorThatIsStated) {
-  for (auto [direction, channels] : {std::pair{Direction::Forward, 32},
+  for (auto [direction, channels] : {std::pair{Direction::Forward, 48},
                                      {Direction::Forward, 256},
                                      {Direction::BackwardWeights, 32}}) {
     ConvProblem p =

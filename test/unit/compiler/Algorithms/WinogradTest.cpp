@@ -146,7 +146,7 @@ TEST(Winograd, KeepsTheErrorOfLargeTilesSmall) {
   EXPECT_FALSE(hasLargeTiles(p));
   p = makeLayer();
   for (auto [channels, isTaken] :
-       {std::pair{31, false}, std::pair{32, true}, std::pair{1024, true},
+       {std::pair{47, false}, std::pair{48, true}, std::pair{1024, true},
         std::pair{1025, false}}) {
     p.inChannels = channels;
     EXPECT_EQ(hasLargeTiles(p), isTaken) << channels;
