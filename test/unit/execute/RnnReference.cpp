@@ -167,8 +167,11 @@ RnnGradients tessera::test::differentiate(const RnnShape &shape,
   RnnData moved = data;
   auto differentiateBy = [&](Doubles RnnData::*member) {
     constexpr double kStep = 1e-5;
+    constexpr size_t kLeastSampled = 24;
     Doubles gradient((moved.*member).size(), NAN);
-    for (size_t i = 0; i < gradient.size(); i += every) {
+    const size_t stride =
+        std::clamp<size_t>(gradient.size() / kLeastSampled, 1, every);
+    for (size_t i = 0; i < gradient.size(); i += stride) {
       gradient[i] = 0;
       double &number = (moved.*member)[i];
       const double old = number;

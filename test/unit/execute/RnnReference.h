@@ -60,7 +60,8 @@ struct RnnData {
 void runReference(const RnnShape &shape, RnnData &data);
 
 /// The gradients of sum(y dy) + sum(hy dhy) + sum(cy dcy). Only each `every`th
-/// number is computed; the others are NaNs.
+/// number is computed, but of a small tensor so many that the largest of them
+/// tells how large its numbers are; the others are NaNs.
 struct RnnGradients {
   Doubles dx, dw, dhx, dcx;
 };
