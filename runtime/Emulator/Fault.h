@@ -27,6 +27,12 @@ enum class FaultKind : uint8_t {
   Race,             ///< Unordered accesses to the same bytes, one a write.
 };
 
+/// Accesses of lanes beyond the end of LDS, where a launch lets them pass.
+struct LdsOverruns {
+  uint64_t loads = 0;  ///< that gave 0, atomic ones included
+  uint64_t stores = 0; ///< that were dropped
+};
+
 /// Where a fault or finding was noticed, for tools that show more than the
 /// message.
 struct FaultSite {

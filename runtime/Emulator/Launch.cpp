@@ -238,6 +238,7 @@ private:
   Fault fault;
   std::atomic<uint64_t> next{0};
   std::atomic<uint64_t> instructions{0};
+  std::atomic<uint64_t> overrunLoads{0}, overrunStores{0};
 };
 } // namespace
 
@@ -282,6 +283,8 @@ void LaunchWork::runGroups(const LaunchMemory &resources, unsigned worker) {
       ++*watch.finishedGroups;
   }
   instructions += runner.getInstructionCount();
+  overrunLoads += runner.getLdsOverruns().loads;
+  overrunStores += runner.getLdsOverruns().stores;
 }
 
 void LaunchWork::run(const LaunchMemory &resources) {
@@ -303,6 +306,7 @@ LaunchStats LaunchWork::sumStats() const {
 LaunchOutcome LaunchWork::getOutcome() const {
   LaunchOutcome outcome = makeOutcome(fault);
   outcome.waveInstructions = instructions;
+  outcome.ldsOverruns = {overrunLoads, overrunStores};
   return outcome;
 }
 

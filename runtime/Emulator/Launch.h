@@ -64,6 +64,7 @@ struct LaunchOutcome {
   std::vector<Fault::Finding> findings; ///< The fault, if any, is the first.
   double timeMs = 0;
   uint64_t waveInstructions = 0; ///< Executed by waves, whatever EXEC was.
+  LdsOverruns ldsOverruns; ///< Of Settings::ignoresLdsOverruns.
 };
 
 /// What a caller wants to observe besides what the settings ask for.

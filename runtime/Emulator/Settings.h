@@ -22,6 +22,9 @@ struct Settings {
   /// TESSERA_EMULATOR_GROUPS. For programs that do not look at results and
   /// would otherwise take days.
   uint64_t maxGroups = 0;
+  /// Accesses beyond the end of LDS do what the hardware does: stores are
+  /// dropped and loads give 0. Otherwise they are faults. dnn-emu alone sets it.
+  bool ignoresLdsOverruns = false;
   CheckSet checks = CheckSet::defaults(); ///< TESSERA_EMULATOR_CHECK
   std::string statsPath;                  ///< TESSERA_EMULATOR_STATS
   /// What the statistics count: TESSERA_EMULATOR_STATS_ADDRESSES=0 leaves out

@@ -59,6 +59,8 @@ struct GroupContext {
   std::array<uint32_t, 3> groupId{};
   uint8_t *lds = nullptr;
   uint32_t ldsBytes = 0;
+  /// Null where an access beyond the end of LDS is a fault.
+  LdsOverruns *ldsOverruns = nullptr;
   uint32_t waveCount = 1;      ///< Number of waves at the start.
   uint32_t liveWaves = 1;      ///< Waves that have not ended.
   uint32_t barrierSignals = 0; ///< Since the last barrier was completed.

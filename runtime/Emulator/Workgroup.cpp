@@ -34,6 +34,8 @@ WorkgroupRunner::WorkgroupRunner(const Launch &launch,
   context.kernelName = launch.kernel.name.c_str();
   context.lds = lds.data();
   context.ldsBytes = static_cast<uint32_t>(lds.size());
+  if (settings.ignoresLdsOverruns)
+    context.ldsOverruns = &ldsOverruns;
   context.stats = stats;
   context.fault = &fault;
   context.observers =

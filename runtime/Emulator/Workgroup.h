@@ -24,6 +24,7 @@ public:
   void run(const std::array<uint32_t, 3> &group);
   /// The instructions of all groups so far.
   uint64_t getInstructionCount() const { return instructionCount; }
+  const LdsOverruns &getLdsOverruns() const { return ldsOverruns; }
 
 private:
   void runSlice(Wave &wave);
@@ -47,6 +48,7 @@ private:
   unsigned maxWaves;
   unsigned waveCount = 0;
   uint64_t instructionCount = 0;
+  LdsOverruns ldsOverruns; ///< of all groups so far
   GroupContext context;
   std::vector<uint8_t> lds;
   std::vector<std::unique_ptr<Wave>> waves;

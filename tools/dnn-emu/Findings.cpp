@@ -41,7 +41,8 @@ static const char *getTitle(FaultKind kind) {
   return "fault";
 }
 
-static void printLocation(const Program &program, const Fault::Finding &finding) {
+static void printLocation(const Program &program,
+                          const Fault::Finding &finding) {
   const FaultSite &site = finding.site;
   if (site.wave < 0)
     return;
@@ -101,6 +102,12 @@ void tessera::emu::printFindings(const Launch &launch,
     printCode(launch.program, finding.instruction);
     printRegisters(site);
   }
+  const LdsOverruns &overruns = outcome.ldsOverruns;
+  if (overruns.loads || overruns.stores)
+    std::printf("beyond the end of LDS %llu stores of lanes were dropped, and "
+                "%llu loads gave 0\n",
+                static_cast<unsigned long long>(overruns.stores),
+                static_cast<unsigned long long>(overruns.loads));
   size_t count = outcome.findings.size();
   if (count)
     std::printf("%zu %s\n", count, count == 1 ? "finding" : "findings");

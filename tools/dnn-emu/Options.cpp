@@ -23,6 +23,8 @@ what to run
   --block X[,Y[,Z]]     work-items of a workgroup (what the kernel was
                         made for, or 64,1,1)
   --lds BYTES           dynamic LDS (0)
+  --lds-overruns-pass   beyond the end of LDS drop stores and load 0, as the
+                        hardware does, instead of failing
   --groups N            execute only N workgroups, spread over the grid (all)
   --arg SPEC            the kernel's next argument, one of
       buffer:BYTES[=FILL]   device memory; FILL is zeros, ones[:TYPE],
@@ -285,11 +287,12 @@ const Parser::ValuedOption *Parser::findValued(std::string_view name) {
 
 /// The field that the current option sets if it takes no value.
 bool *Parser::findFlag() {
-  return name == "--list"          ? &options.list
-         : name == "--disassemble" ? &options.disassemble
-         : name == "--profile"     ? &options.profile
-         : name == "--help"        ? &options.help
-                                   : nullptr;
+  return name == "--list"                ? &options.list
+         : name == "--disassemble"       ? &options.disassemble
+         : name == "--profile"           ? &options.profile
+         : name == "--lds-overruns-pass" ? &options.ignoresLdsOverruns
+         : name == "--help"              ? &options.help
+                                         : nullptr;
 }
 
 Status Parser::parseFile(const std::string &word) {

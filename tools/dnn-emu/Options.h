@@ -35,6 +35,7 @@ struct EmuOptions {
   /// Zeros select the kernel's own block, or 64,1,1.
   std::array<uint32_t, 3> block{};
   uint32_t dynamicLdsBytes = 0;
+  bool ignoresLdsOverruns = false;
   uint64_t groups = 0; ///< To execute, spread over the grid; 0: all.
   std::vector<ArgumentSpec> arguments;
   std::vector<DumpSpec> dumps;

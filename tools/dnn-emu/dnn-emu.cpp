@@ -187,6 +187,7 @@ static Settings makeSettings(const EmuOptions &options) {
   settings.checks = options.checks;
   settings.maxInstructions = options.maxInstructions;
   settings.maxGroups = options.groups;
+  settings.ignoresLdsOverruns = options.ignoresLdsOverruns;
   settings.threads =
       options.threads ? options.threads : std::thread::hardware_concurrency();
   // With several threads the lines would be interleaved.

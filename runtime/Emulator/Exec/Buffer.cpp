@@ -114,6 +114,11 @@ static BufferAccess unpack(const Wave &wave, const Instruction &in,
     access.element = 2u << (word1 >> 30);
   access.addTid = word3 >> 23 & 1;
   access.outOfBoundsSelect = isGfx9 ? 4 : word3 >> 28 & 3;
+  // Up to gfx9 a descriptor with the data format 0 is of no buffer. Code that
+  // is written by hand switches accesses off with it. With the thread number
+  // the bits are a part of the stride.
+  if (isGfx9 && !access.addTid && !(word3 >> 15 & 0xf))
+    access.records = 0;
   access.isIndexed = in.has(kIdxen);
   access.immediate = static_cast<uint32_t>(in.offset);
   const Operand &vaddr = in.op[first];

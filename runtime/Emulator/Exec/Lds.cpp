@@ -1,7 +1,8 @@
 //===- Lds.cpp - LDS loads, stores and lane permutations ------------------===//
 //
 // The hardware returns 0 out of range and drops low address bits. Both are
-// errors here, because compilers never do this on purpose.
+// errors here, because compilers never do this on purpose; whoever runs
+// handwritten code that does can let the former pass.
 //
 //===----------------------------------------------------------------------===//
 

@@ -4,6 +4,22 @@
 
 using namespace tessera::emulator;
 
+uint8_t *tessera::emulator::accessBeyondLds(Wave &wave, const Instruction &in,
+                                            unsigned lane, uint64_t offset,
+                                            uint32_t bytes, AccessKind kind) {
+  if (LdsOverruns *overruns = wave.group->ldsOverruns) {
+    ++(kind == AccessKind::Store ? overruns->stores : overruns->loads);
+    thread_local std::array<uint8_t, 16> nowhere;
+    nowhere.fill(0);
+    return nowhere.data();
+  }
+  wave.fail(FaultKind::IllegalAddress, in, static_cast<int>(lane), offset,
+            "LDS access of " + std::to_string(bytes) +
+                " bytes, but the workgroup has " +
+                std::to_string(wave.group->ldsBytes));
+  return nullptr;
+}
+
 static void copy(uint8_t *memory, uint8_t *data, uint32_t bytes,
                  AccessKind kind) {
   if (kind == AccessKind::Store)

@@ -12,20 +12,19 @@
 
 namespace tessera::emulator {
 
-/// Returns bytes [offset, offset + bytes) of the group's LDS, or null after a
-/// fault.
+/// What an access beyond the end of LDS is given: null after a fault, or bytes
+/// of no meaning where the launch lets it pass, zeros to load.
+uint8_t *accessBeyondLds(Wave &wave, const Instruction &in, unsigned lane,
+                         uint64_t offset, uint32_t bytes, AccessKind kind);
+
+/// Returns bytes [offset, offset + bytes) of the group's LDS, or what
+/// accessBeyondLds() gives.
 inline uint8_t *accessLds(Wave &wave, const Instruction &in, unsigned lane,
                           uint64_t offset, uint32_t bytes, AccessKind kind,
                           bool isDma = false) {
   GroupContext &group = *wave.group;
-  if (offset + bytes > group.ldsBytes) [[unlikely]] {
-    wave.fail(FaultKind::IllegalAddress, in, static_cast<int>(lane), offset,
-              "LDS access of " + std::to_string(bytes) +
-                  " bytes, but the "
-                  "workgroup has " +
-                  std::to_string(group.ldsBytes));
-    return nullptr;
-  }
+  if (offset + bytes > group.ldsBytes) [[unlikely]]
+    return accessBeyondLds(wave, in, lane, offset, bytes, kind);
   if (group.observers) [[unlikely]]
     group.accesses.push_back({MemorySpace::Lds, kind,
                               static_cast<uint8_t>(lane), isDma, bytes,

@@ -52,6 +52,7 @@ struct Spread {
 struct Sample {
   std::vector<GroupTrace> traces;
   std::array<const GroupTrace *, 4> role{};
+  LdsOverruns ldsOverruns;
 };
 } // namespace
 
@@ -108,6 +109,7 @@ static ErrorOr<Sample> execute(const Launch &launch, MemoryMap &memory,
   if (outcome.fault != FaultKind::None)
     return invalidArgument("the kernel failed: " + outcome.message);
   Sample sample;
+  sample.ldsOverruns = outcome.ldsOverruns;
   sample.traces = store.takeTraces();
   for (unsigned i = 0; i < wanted.size(); ++i)
     for (const GroupTrace &trace : sample.traces)
@@ -201,6 +203,7 @@ Extrapolation::Extrapolation(const Launch &launch, const TimeOptions &options,
   prediction.groupsOfUnit = spread.getGroupsOfUnit();
   prediction.residentGroups = findResident();
   prediction.groupsExecuted = sample.traces.size();
+  prediction.ldsOverruns = sample.ldsOverruns;
 }
 
 /// Groups of a compute unit, by LDS and barriers.
@@ -371,6 +374,10 @@ std::string tessera::emulator::formatPrediction(const Launch &launch,
   line.addInteger("groups_replayed", p.groupsReplayed);
   line.addNumber("replayed_share", p.replayedShare);
   line.addNumber("group_spread", p.groupSpread);
+  if (p.ldsOverruns.loads || p.ldsOverruns.stores) {
+    line.addInteger("lds_overrun_loads", p.ldsOverruns.loads);
+    line.addInteger("lds_overrun_stores", p.ldsOverruns.stores);
+  }
   return line.finish();
 }
 
@@ -389,5 +396,10 @@ std::string tessera::emulator::describePrediction(const Launch &launch,
       getName(p.bound).data(), p.valu * 100, p.matrix * 100, p.scalar * 100,
       p.lds * 100, p.l1 * 100, p.l2 * 100, p.memory * 100,
       p.launchMilliseconds * 1000);
-  return text;
+  std::string lines = text;
+  if (p.ldsOverruns.loads || p.ldsOverruns.stores)
+    lines += "beyond the end of LDS the executed groups dropped " +
+             std::to_string(p.ldsOverruns.stores) + " stores of lanes, and " +
+             std::to_string(p.ldsOverruns.loads) + " loads gave 0\n";
+  return lines;
 }

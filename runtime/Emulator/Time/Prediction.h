@@ -58,6 +58,7 @@ struct TimePrediction {
   double replayedShare = 1;
   /// The largest number of instructions of an executed group over the smallest.
   double groupSpread = 1;
+  LdsOverruns ldsOverruns; ///< of the executed groups
 };
 
 /// Executes the sampled groups, which changes memory as the launch would. Fails

@@ -10,7 +10,8 @@ part of this tree: --databases is a folder with the files of MIOpen's src/kernel
                                                      out for which reason
   amd_clock.py run     --databases DIR --kernels DIR --out ROWS.jsonl
                        [--half fit] [--each 40]      a sample of each solver and
-                                                     decade of times
+                       [--from-ms 0.1]               decade of times; what ROWS has
+                                                     is not done again
   amd_clock.py report  ROWS.jsonl...                 errors and Kendall's tau
   amd_clock.py verify  --kernels DIR --chip gfx942   the launches compute
                                                      convolutions
@@ -94,12 +95,13 @@ def decade_of(ms):
     return math.floor(math.log10(ms) + 1e-9)
 
 
-def draw(kept, half, each):
+def draw(kept, half, each, from_ms=0.0):
     """At most `each` records of a solver and decade, from 0.1 us on: one of each
-    after the other, so that a run which is ended early has as many of each."""
+    after the other, so that a run which is ended early has as many of each.
+    `from_ms` leaves out what is shorter; a power of ten leaves the rest as drawn."""
     cells = collections.defaultdict(list)
     for row in sorted(kept, key=lambda row: row[0].order):
-        if row[0].is_fit == (half == "fit"):
+        if row[0].is_fit == (half == "fit") and row[0].ms >= from_ms:
             cells[row[0].solver, decade_of(row[0].ms)].append(row)
     for rank in range(each):
         for cell in sorted(cells):
@@ -121,8 +123,8 @@ def find_kernels(emulator, folder, chip):
 
 def predict(emulator, path, launch, chip, extra):
     """One prediction of dnn-emu."""
-    if chip.compute_units:
-        extra = ["--time-with", f"computeUnits={chip.compute_units}", *extra]
+    if not chip.is_product:
+        extra = ["--time-with", f"computeUnits={chip.units}", *extra]
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "time.json")
         command = [emulator, path, f"--time={out}", "--threads", "1",
@@ -176,7 +178,8 @@ def command_run(options):
         for chip in options.chip:
             paths = find_kernels(options.emulator, options.kernels, chip)
             kept, _ = load_corpus(options.databases, chip)
-            rows = [row for row in draw(kept, options.half, options.each)
+            rows = [row for row in draw(kept, options.half, options.each,
+                                         options.from_ms)
                     if (row[0].chip, row[0].solver, row[0].key) not in done
                     and options.solver in row[0].solver]
             extra = [word for text in options.time_with or ()
@@ -224,6 +227,7 @@ def main():
             command.add_argument("--half", default="judge",
                                  choices=["fit", "judge"])
             command.add_argument("--each", type=int, default=40)
+            command.add_argument("--from-ms", type=float, default=0.0)
             command.add_argument("--jobs", type=int, default=1)
             command.add_argument("--solver", default="", help="part of a name")
             command.add_argument("--time-with", action="append")

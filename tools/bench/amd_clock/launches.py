@@ -25,16 +25,18 @@ class Launch:
     block: int
     buffers: list  # bytes of x, w and y
     arguments: list  # dnn-emu's words for what follows the buffers
-    output: int  # which of the buffers is written
+    output: int  # which of x, w and y is written
     side_bytes: int = 0
     side_launches: int = 0
+    first: list = dataclasses.field(default_factory=list)  # before the buffers
+    order: tuple = (0, 1, 2)  # in which x, w and y are arguments
+    options: list = dataclasses.field(default_factory=list)  # more of dnn-emu's
 
     def get_options(self):
         options = ["--kernel", self.kernel, "--grid", str(self.grid), "--block",
-                   str(self.block)]
-        for size in self.buffers:
-            options += ["--arg", f"buffer:{size}"]
-        for argument in self.arguments:
+                   str(self.block), *self.options]
+        buffers = [f"buffer:{self.buffers[tensor]}" for tensor in self.order]
+        for argument in [*self.first, *buffers, *self.arguments]:
             options += ["--arg", argument]
         return options
 
@@ -141,28 +143,34 @@ class GtcTuning:
 
 
 def read_tunings(path):
-    """Of a perf database, by problem."""
-    columns = ("in_channels,in_h,in_w,fil_h,fil_w,out_channels,batchsize,pad_h,"
-               "pad_w,conv_stride_h,conv_stride_w,dilation_h,dilation_w,"
-               "group_count")
-    query = (f"select params,layout,data_type,{columns} from perf_db join config "
-             "on perf_db.config = config.id where solver = ?")
+    """Of a perf database, by solver and problem. As in the find database, "in" is
+    dy where the problem is a gradient."""
+    columns = ("solver,direction,layout,data_type,in_channels,in_h,in_w,fil_h,"
+               "fil_w,out_channels,batchsize,pad_h,pad_w,conv_stride_h,"
+               "conv_stride_w,dilation_h,dilation_w,group_count")
+    query = (f"select params,{columns} from perf_db join config "
+             "on perf_db.config = config.id where spatial_dim = 2")
     with tempfile.NamedTemporaryFile(suffix=".db") as file:
         with open(path, "rb") as source:
             data = source.read()
         file.write(bz2.decompress(data) if str(path).endswith(".bz2") else data)
         file.flush()
-        rows = sqlite3.connect(file.name).execute(query, (GTC_FORWARD,))
-        return {tuple(row[1:]): row[0] for row in rows}
+        return {tuple(row[1:]): row[0]
+                for row in sqlite3.connect(file.name).execute(query)}
 
 
-def find_tuning(tunings, p):
-    text = tunings.get(("NHWC" if p.is_nhwc else "NCHW", p.type, p.c, p.h, p.w,
-                        p.y, p.x, p.k, p.n, *p.pads, *p.strides, *p.dilations,
-                        p.groups))
+def find_tuning(tunings, solver, p):
+    """The text of a perf database."""
+    if tunings is None:
+        raise Refused("no perf database for the chip")
+    x, y = (p.c, p.h, p.w), (p.k, p.p, p.q)
+    source, result = (x, y) if p.direction == "F" else (y, x)
+    text = tunings.get((solver, p.direction, "NHWC" if p.is_nhwc else "NCHW",
+                        p.type, *source, p.y, p.x, result[0], p.n, *p.pads,
+                        *p.strides, *p.dilations, p.groups))
     if text is None:
         raise Refused("no tuning in the perf database")
-    return GtcTuning.parse(text)
+    return text
 
 
 def divide_up(value, by):
@@ -221,6 +229,74 @@ def gtc_launch(p, tuning, generation):
     return launch
 
 
+# Winograd's transforms, in assembly: one kernel of persistent groups, which takes
+# a gradient as a forward convolution of other tensors with other strides.
+
+WINOGRAD = {"ConvBinWinogradRxSf2x3g1": "f2x3", "ConvBinWinogradRxSf2x3": "f2x3",
+            "ConvBinWinogradRxSf3x2": "f3x2"}
+WINOGRAD_TYPES = {"FP32": "fp32", "FP16": "fp16_dot2_edc"}
+# Strides are arguments; those of groups too; there is a mode of activation.
+WINOGRAD_FLAGS = 1 << 9 | 1 << 10 | 1 << 14
+# The filter is walked backwards in both dimensions, and K and C are swapped.
+WINOGRAD_BACKWARD = 1 << 0 | 1 << 1 | 1 << 2
+
+
+def winograd_kernel(p, transform):
+    if p.is_nhwc:
+        raise Refused("NHWC, for which there is no kernel")
+    if p.type not in WINOGRAD_TYPES:
+        raise Refused("a type without a kernel")
+    if p.dilations != (1, 1) or p.strides not in ((1, 1), (2, 2)) or \
+            p.direction == "W" and p.strides != (1, 1):
+        raise Refused("strides or dilations without a kernel")
+    kind = "stride1"
+    if p.strides == (2, 2):
+        kind = "dilation2" if p.direction == "B" else "stride2"
+    return f"miopenSp3AsmConv_v30_3_1_gfx9_{WINOGRAD_TYPES[p.type]}_{transform}_" + \
+        kind
+
+
+def winograd_roles(p):
+    """What the kernel takes for N, C, H, W, K; its filter's and its result's height
+    and width with the pads between them; and the strides of its data, filter and
+    result: by N or K, by C or K, by rows and columns, by groups."""
+    c, k = p.c // p.groups, p.k // p.groups
+    image, result, taps = p.h * p.w, p.p * p.q, p.y * p.x
+    x = (p.c * image, image, p.w, 1, c * image)
+    y = (p.k * result, result, p.q, 1, k * result)
+    w = (c * taps, taps, p.x, 1, k * c * taps)
+
+    def swap(strides):
+        return (strides[1], strides[0], *strides[2:])
+    if p.direction == "F":
+        return (p.n, c, p.h, p.w, k), (p.y, p.x, *p.pads, p.p, p.q), (x, w, y)
+    if p.direction == "B":
+        pads = (p.y - 1 - p.pads[0], p.x - 1 - p.pads[1])
+        return (p.n, k, p.p, p.q, c), (p.y, p.x, *pads, p.h, p.w), (y, swap(w), x)
+    return ((c, p.n, p.h, p.w, k), (p.p, p.q, *p.pads, p.y, p.x),
+            (swap(x), swap(y), swap(w)))
+
+
+def winograd_launch(p, transform, groups):
+    """`groups`: workgroups for each of the convolution's groups."""
+    kernel = winograd_kernel(p, transform)
+    sizes, window, strides = winograd_roles(p)
+    if min(window) < 0:
+        raise Refused("pads of more than the filter")
+    flags = WINOGRAD_FLAGS | (WINOGRAD_BACKWARD if p.direction == "B" else 0)
+    rest = ["u64:0", *(f"i32:{value}" for value in window), "u64:0", "i32:0",
+            "i32:0", *["u64:0"] * 4]
+    rest += [f"i32:{value}" for tensor in strides for value in tensor[:4]]
+    rest += [f"i32:{value}" for value in (p.groups, *(s[4] for s in strides))]
+    return Launch(kernel, groups * p.groups, 512,
+                  [size * p.element_bytes for size in p.sizes], [*rest, "bytes:00"],
+                  {"F": 2, "B": 0, "W": 1}[p.direction],
+                  first=[f"i32:{value}" for value in (*sizes, groups, flags, 0)],
+                  order={"F": (0, 1, 2), "B": (2, 1, 0), "W": (0, 2, 1)}[p.direction],
+                  # They store beyond the end of LDS, where nothing is kept.
+                  options=["--lds-overruns-pass"])
+
+
 @dataclasses.dataclass
 class Chip:
     find_db: str
@@ -233,17 +309,18 @@ class Chip:
     side_rate: float
     side_launch_ms: float
     naive_extra_ms: float
-    compute_units: int = 0  # of the product that was measured, if another
+    units: int  # compute units of the product that was measured
+    is_product: bool = True  # that dnn-emu means by the chip's name
 
 
 CHIPS = {"gfx942": Chip("gfx942130.HIP.fdb.txt.bz2", "gfx942130.db.bz2", True, 3,
-                        0.7 * 3.962e12, 0.005, 0.035),
+                        0.7 * 3.962e12, 0.005, 0.035, 304),
          "gfx90a": Chip("gfx90a68.HIP.fdb.txt.bz2", "gfx90a68.db.bz2", False, 2,
-                        0.7 * 1.165e12, 0.004, 0.0),
+                        0.7 * 1.165e12, 0.004, 0.0, 104),
          "gfx1030": Chip("gfx1030_36.HIP.fdb.txt.bz2", "gfx1030_36.db.bz2", False, 0,
-                         0.7 * 0.512e12, 0.004, 0.0, compute_units=72)}
+                         0.7 * 0.512e12, 0.004, 0.0, 72, is_product=False)}
 SOLVERS = ("ConvDirectNaiveConvFwd", "ConvDirectNaiveConvBwd",
-           "ConvDirectNaiveConvWrw", GTC_FORWARD)
+           "ConvDirectNaiveConvWrw", GTC_FORWARD, *WINOGRAD)
 
 
 def make_launch(problem: Problem, solver, chip, tunings):
@@ -251,8 +328,14 @@ def make_launch(problem: Problem, solver, chip, tunings):
     facts = CHIPS[chip]
     if solver.startswith("ConvDirectNaiveConv"):
         return naive_launch(problem, facts.has_strides)
-    if solver != GTC_FORWARD:
+    if solver not in (GTC_FORWARD, *WINOGRAD):
         raise Refused("another solver")
-    if tunings is None or not facts.generation:
-        raise Refused("no perf database for the chip")
-    return gtc_launch(problem, find_tuning(tunings, problem), facts.generation)
+    if not facts.generation:
+        raise Refused("assembly of another chip")
+    if solver in WINOGRAD:
+        winograd_kernel(problem, WINOGRAD[solver])
+        groups = facts.units if solver.endswith("g1") \
+            else int(find_tuning(tunings, solver, problem))
+        return winograd_launch(problem, WINOGRAD[solver], groups)
+    tuning = GtcTuning.parse(find_tuning(tunings, solver, problem))
+    return gtc_launch(problem, tuning, facts.generation)

@@ -11,15 +11,13 @@ import json
 import math
 import sys
 
+from statistic import short
+
 SIDE, MARGIN, GAP = 300, 46, 40
 LOW, HIGH = -3, 5  # decades of milliseconds
 COLOURS = {"NaiveConvFwd": "#1b6ca8", "NaiveConvBwd": "#3a9a5b",
-           "NaiveConvWrw": "#c4622d", "GTCFwd": "#7a4fa3"}
-
-
-def short(solver):
-    return solver.replace("ConvDirect", "").replace("ConvAsmImplicitGemm", "") \
-        .replace("DynamicFwdXdlopsNHWC", "Fwd")
+           "NaiveConvWrw": "#c4622d", "GTCFwd": "#7a4fa3", "Winograd2x3": "#b8860b",
+           "Winograd2x3g1": "#8c8c1c", "Winograd3x2": "#c2185b"}
 
 
 def scale(ms):

@@ -82,20 +82,21 @@ def check_naive():
 
 def check_gtc(folder):
     path = os.path.join(folder, "small.db")
-    values = ("NHWC", "FP16", 64, 9, 7, 3, 3, 128, 3, 1, 1, 1, 1, 1, 1, 1)
+    values = ("F", "NHWC", "FP16", 64, 9, 7, 3, 3, 128, 3, 1, 1, 1, 1, 1, 1, 1, 2)
     database = sqlite3.connect(path)
-    columns = ("layout,data_type,in_channels,in_h,in_w,fil_h,fil_w,out_channels,"
+    columns = ("direction,layout,data_type,in_channels,in_h,in_w,fil_h,fil_w,out_channels,"
                "batchsize,pad_h,pad_w,conv_stride_h,conv_stride_w,dilation_h,"
-               "dilation_w,group_count")
+               "dilation_w,group_count,spatial_dim")
     database.execute(f"create table config(id integer primary key,{columns})")
     database.execute("create table perf_db(config,solver,params)")
-    database.execute(f"insert into config values(1{',?' * 16})", values)
+    database.execute(f"insert into config values(1{',?' * 18})", values)
     database.execute("insert into perf_db values(1,?,?)",
                      (launches.GTC_FORWARD, TUNING))
     database.commit()
     tunings = launches.read_tunings(path)
     problem = parse_key("64-9-7-3x3-128-9-7-3-1x1-1x1-1x1-0-NHWC-FP16-F")
-    tuning = launches.find_tuning(tunings, problem)
+    tuning = launches.GtcTuning.parse(
+        launches.find_tuning(tunings, launches.GTC_FORWARD, problem))
     name = tuning.get_kernel(3)
     expect(name, "igemm_fwd_gtcx3_nhwc_fp16_bx0_ex1_bt128x64x32_wt32x32x8_ws1x1_"
            "wr2x1_ta1x4x2x1_1x8x1x32_tb1x4x1x1_1x8x1x32_vs1_gkgs", "kernel")
@@ -112,8 +113,27 @@ def check_gtc(folder):
             expect((value * number // 2 ** 32 + value) >> shift, value // divisor,
                    f"{value} / {divisor} by its magic number")
     other = parse_key("65-9-7-3x3-128-9-7-3-1x1-1x1-1x1-0-NHWC-FP16-F")
-    expect(refusal_of(launches.find_tuning, tunings, other),
+    expect(refusal_of(launches.find_tuning, tunings, launches.GTC_FORWARD, other),
            "no tuning in the perf database", "an unknown problem")
+
+
+def check_winograd():
+    """Backward data: dy is the kernel's data, and x its result."""
+    key = "6-5-4-3x3-8-9-7-3-1x1-2x2-1x1-0-NCHW-FP32-B_g2"
+    launch = launches.winograd_launch(parse_key(key), "f3x2", 10)
+    expect((launch.kernel, launch.grid, launch.block),
+           ("miopenSp3AsmConv_v30_3_1_gfx9_fp32_f3x2_dilation2", 20, 512), "launch")
+    expect([int(word[4:]) for word in launch.first],
+           [3, 3, 5, 4, 4, 10, 0x4607, 0], "N C H W K, groups, flags")
+    expect((launch.order, launch.output), ((2, 1, 0), 0), "y, w and x")
+    expect([int(word[4:]) for word in launch.arguments[1:7]], [3, 3, 1, 1, 9, 7],
+           "filter, pads, result")
+    expect([int(word[4:]) for word in launch.arguments[14:30]],
+           [120, 20, 4, 1, 9, 36, 3, 1, 504, 63, 7, 1, 2, 60, 108, 252], "strides")
+    expect(refusal_of(launches.winograd_kernel, parse_key(key[:-4] + "W_g2"),
+                      "f3x2"), "strides or dilations without a kernel", "W")
+    expect(refusal_of(launches.find_tuning, {}, "ConvBinWinogradRxSf3x2",
+                      parse_key(key)), "no tuning in the perf database", "tuning")
 
 
 def check_statistic():
@@ -135,6 +155,7 @@ def run():
         check_records(folder)
         check_gtc(folder)
     check_naive()
+    check_winograd()
     check_statistic()
     check_convolution()
     print("selftest: passed")

@@ -37,8 +37,15 @@ DECADES = ((0, 0.01, "< 0.01 ms"), (0.01, 0.1, "0.01..0.1 ms"),
 
 
 def short(solver):
-    return solver.replace("ConvDirect", "").replace("ConvAsmImplicitGemm", "") \
-        .replace("DynamicFwdXdlopsNHWC", "Fwd")
+    for long, name in (("ConvDirect", ""), ("ConvAsmImplicitGemm", ""),
+                       ("DynamicFwdXdlopsNHWC", "Fwd"),
+                       ("ConvBinWinogradRxSf", "Winograd")):
+        solver = solver.replace(long, name)
+    return solver
+
+
+# Solvers that are looked at together, by what their short names begin with.
+FAMILIES = ("Naive", "Winograd", "")
 
 
 def summarise(rows):
@@ -46,15 +53,19 @@ def summarise(rows):
     cells = sorted({(row["chip"], row["half"]) for row in rows})
     for chip, half in cells:
         of_chip = [r for r in rows if (r["chip"], r["half"]) == (chip, half)]
-        for solver in sorted({r["solver"] for r in of_chip}) + ["all"]:
+        kinds = [(name, name) for name in sorted({short(r["solver"])
+                                                  for r in of_chip})]
+        kinds += [(f"all {family}".strip(), family) for family in FAMILIES]
+        for kind, start in kinds:
             for low, high, name in DECADES:
                 pairs = [(r["ms"], r["predicted_ms"]) for r in of_chip
-                         if solver in ("all", r["solver"]) and "error" not in r
-                         and low <= r["ms"] < high]
+                         if "error" not in r and low <= r["ms"] < high and
+                         (short(r["solver"]) == kind if start == kind else
+                          short(r["solver"]).startswith(start))]
                 if len(pairs) < 2:
                     continue
                 ratios = [m / p for m, p in pairs]
-                yield (chip, half, short(solver), name, len(pairs),
+                yield (chip, half, kind, name, len(pairs),
                        f"{100 * median_error(pairs):.0f}",
                        f"{kendall(pairs):.2f}",
                        f"{quantile(ratios, .1):.2f}",

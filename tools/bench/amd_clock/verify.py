@@ -47,7 +47,7 @@ def convolve(p, tensors, output):
     return total, magnitude
 
 
-def compare(emulator, path, problem, launch):
+def compare(emulator, path, problem, launch, checks="all"):
     """Returns the largest error as a share of the magnitudes, or the fault."""
     code = "f" if problem.element_bytes == 4 else "e"
     rng = random.Random(7)
@@ -56,21 +56,23 @@ def compare(emulator, path, problem, launch):
     with tempfile.TemporaryDirectory() as folder:
         options = launch.get_options()
         words = [i for i, word in enumerate(options) if word.startswith("buffer:")]
-        for i, word in enumerate(words):
+        for i, word in zip(launch.order, words):
             if i == launch.output:
                 continue
             with open(f"{folder}/{i}", "wb") as file:
                 file.write(struct.pack(f"{len(tensors[i])}{code}", *tensors[i]))
             options[word] += f"=file:{folder}/{i}"
         done = subprocess.run(
-            [emulator, path, *options, "--check=all", "--dump",
-             f"{launch.output}={folder}/out"], capture_output=True, text=True,
-            check=False)
+            [emulator, path, *options, f"--check={checks}", "--dump",
+             f"{len(launch.first) + launch.order.index(launch.output)}="
+             f"{folder}/out"], capture_output=True, text=True, check=False)
         if done.returncode:
             return done.stdout[-300:] + done.stderr[-300:]
         with open(f"{folder}/out", "rb") as file:
             data = file.read()
     got = struct.unpack(f"{problem.sizes[launch.output]}{code}", data)
+    if any(g != g for g in got):
+        return "elements that are not written, or not a number"
     want, magnitude = convolve(problem, tensors, launch.output)
     return max(abs(g - w) / max(m, 1e-9)
                for g, w, m in zip(got, want, magnitude))
@@ -97,6 +99,8 @@ def run(emulator, paths, chip):
     for name, path in sorted(paths.items()):
         if name.startswith("igemm_fwd_"):
             verify_gtc(emulator, path, chip, name)
+        if name.startswith("miopenSp3AsmConv_v30_3_1_gfx9_"):
+            verify_winograd(emulator, path, chip, name)
 
 
 def verify_gtc(emulator, path, chip, name):
@@ -114,6 +118,21 @@ def verify_gtc(emulator, path, chip, name):
     launch = launches.gtc_launch(problem, tuning,
                                  launches.CHIPS[chip].generation)
     print(chip, name, key, compare(emulator, path, problem, launch))
+
+
+def verify_winograd(emulator, path, chip, name):
+    """All directions that the kernel is for, by 3 workgroups for each of 2 groups."""
+    transform, kind = name.split("_")[-2:]
+    element = "FP32" if "fp32" in name else "FP16"
+    x, y, strides = ("8-9-7", "12-9-7", "1x1") if kind == "stride1" \
+        else ("8-9-7", "12-5-4", "2x2")
+    for direction in {"stride1": "FBW", "stride2": "F", "dilation2": "B"}[kind]:
+        first, second = (x, y) if direction == "F" else (y, x)
+        key = (f"{first}-3x3-{second}-3-1x1-{strides}-1x1-0-NCHW-{element}-"
+               f"{direction}_g2")
+        problem = parse_key(key)
+        launch = launches.winograd_launch(problem, transform, 3)
+        print(chip, name, key, compare(emulator, path, problem, launch, "none"))
 
 
 def parse_kernel_name(name):

@@ -1,13 +1,16 @@
 ; Computes out[i] = in[i] + in[127 - i] through LDS, for one workgroup of 128
 ; work-items on gfx942. Symbols leave out what the kernel needs (NO_BARRIER,
 ; NO_WRITE), or make it slow (ROW_BYTES is the distance in LDS of the values of two
-; work-items, ROUNDS says how often it sums).
+; work-items, ROUNDS says how often it sums), or too small for its LDS (LDS_BYTES).
 ;
   .ifndef ROW_BYTES
   .set ROW_BYTES, 4
   .endif
   .ifndef ROUNDS
   .set ROUNDS, 1
+  .endif
+  .ifndef LDS_BYTES
+  .set LDS_BYTES, 128 * ROW_BYTES
   .endif
   .amdgcn_target "amdgcn-amd-amdhsa--gfx942"
   .text
@@ -52,7 +55,7 @@ loop:
     .amdhsa_next_free_vgpr 8
     .amdhsa_next_free_sgpr 16
     .amdhsa_accum_offset 8
-    .amdhsa_group_segment_fixed_size 128 * ROW_BYTES
+    .amdhsa_group_segment_fixed_size LDS_BYTES
     .amdhsa_user_sgpr_kernarg_segment_ptr 1
     .amdhsa_user_sgpr_count 2
     .amdhsa_kernarg_size 16

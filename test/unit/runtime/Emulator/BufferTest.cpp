@@ -2,7 +2,9 @@
 
 #include "test/unit/runtime/Emulator/WaveTester.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
+#include <vector>
 
 using namespace tessera::emulator;
 
@@ -45,6 +47,27 @@ TEST(Buffer, OutOfRangeLoadsGiveZero) {
       EXPECT_EQ(tester.v(4 + d, 2), d < 2 ? read(data, 504 + 4 * d) : 0u);
       EXPECT_EQ(tester.v(4 + d, 5), read(data, 80 + 4 * d)) << chip;
     }
+  }
+}
+
+// A descriptor of gfx9 without a data format is of no buffer: loads give 0 and
+// stores do nothing.
+TEST(Buffer, NoDataFormatIsNoBuffer) {
+  for (std::string chip : {"gfx906", "gfx908", "gfx90a", "gfx942"}) {
+    WaveTester tester(chip);
+    uint8_t *data = prepare(tester, chip, 512);
+    const std::vector<uint8_t> before(data, data + 1024);
+    tester.s(7) &= ~(0xfu << 15);
+    for (unsigned lane = 0; lane < 64; ++lane)
+      tester.v(1, lane) = lane;
+    tester.runWell("buffer_load_dword v2, v1, s[4:7], 0 idxen\n"
+                   "buffer_load_dword v3, off, s[4:7], 0\n"
+                   "buffer_store_dword v4, v1, s[4:7], 0 offen");
+    for (unsigned lane = 0; lane < 64; ++lane) {
+      EXPECT_EQ(tester.v(2, lane), 0u) << chip;
+      EXPECT_EQ(tester.v(3, lane), 0u) << chip;
+    }
+    EXPECT_TRUE(std::equal(before.begin(), before.end(), data)) << chip;
   }
 }
 

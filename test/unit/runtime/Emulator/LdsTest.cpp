@@ -2,6 +2,7 @@
 
 #include "test/unit/runtime/Emulator/WaveTester.h"
 
+#include <algorithm>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <span>
@@ -59,6 +60,33 @@ TEST(Lds, OutOfBoundsIsAnError) {
   tester.run("ds_read_b128 v[4:7], v1");
   EXPECT_EQ(tester.getFault(), FaultKind::IllegalAddress);
   EXPECT_NE(tester.getMessage().find("lane 17"), std::string::npos);
+}
+
+// Where overruns pass, stores beyond the group's LDS are dropped, loads and
+// atomics give 0, and the accesses of other lanes are as ever.
+TEST(Lds, OverrunsMayPass) {
+  WaveTester tester("gfx942");
+  LdsOverruns overruns;
+  tester->group->ldsOverruns = &overruns;
+  for (unsigned lane = 0; lane < 64; ++lane)
+    tester.v(1, lane) = lane % 4 ? 16 * lane : 65528 + 16 * lane;
+  const std::vector<uint8_t> before = tester.lds;
+  tester.runWell("ds_write_b128 v1, v[4:7]\n"
+                 "ds_read_b128 v[8:11], v1\n"
+                 "ds_add_rtn_u32 v12, v1, v4 offset:8");
+  EXPECT_EQ(overruns.stores, 16u);
+  EXPECT_EQ(overruns.loads, 32u);
+  for (unsigned lane = 0; lane < 64; ++lane) {
+    const bool isInside = lane % 4;
+    for (unsigned d = 0; d < 4; ++d)
+      EXPECT_EQ(tester.v(8 + d, lane), isInside ? tester.v(4 + d, lane) : 0);
+    EXPECT_EQ(tester.v(12, lane), isInside ? tester.v(6, lane) : 0);
+    if (!isInside) {
+      EXPECT_EQ(std::memcmp(&tester.lds[16 * lane], &before[16 * lane], 16), 0);
+    }
+  }
+  EXPECT_TRUE(std::equal(tester.lds.begin() + 1024, tester.lds.end(),
+                         before.begin() + 1024));
 }
 
 // Wide accesses need alignment.
