@@ -41,10 +41,12 @@ from records import Refused, parse_key, read_find_db
 
 # What is left out before anything is looked at: tensors of more bytes take too much
 # memory, and groups whose waves do more multiply-adds take the emulated device too
-# long. A matrix instruction does many at once.
+# long. A matrix instruction does many at once. A persistent group is executed for as
+# long as the launch lasts.
 MAX_BYTES = 2e9
 MAX_WAVE_MACS = 1e6
 MATRIX_MACS = 1024
+MAX_PERSISTENT_MS = 10
 
 
 def get_wave_macs(problem, launch, is_matrix):
@@ -65,6 +67,10 @@ def check_record(record, tunings):
     launch = launches.make_launch(problem, record.solver, record.chip, tunings)
     if problem.bytes > MAX_BYTES:
         raise Refused("tensors of more than 2 GB")
+    if record.solver in launches.WINOGRAD:
+        if record.ms >= MAX_PERSISTENT_MS:
+            raise Refused("persistent groups of 10 ms and more")
+        return problem, launch
     macs = get_wave_macs(problem, launch, record.solver == launches.GTC_FORWARD)
     if macs > MAX_WAVE_MACS:
         raise Refused("groups of more than a million multiply-adds of waves")
