@@ -158,6 +158,16 @@ def count_matrices(layout):
     return worst
 
 
+def count_quads(layout):
+    """{access: extra clocks} of the reads of mma.sync of f64: four lanes, a
+    quad, read four chunks of a row, and the next ones those of the next row."""
+    phases = consecutive_phases(32, 8)
+    extra = max(count_extra(
+        [layout.address(lane // 4, first + lane % 4) for lane in range(32)],
+        phases, 32) for first in range(0, layout.chunks, 4))
+    return {"read, quads": extra}
+
+
 def count_blocked(layout, wave, banks):
     """The same for a tile that is written by blocks. Sixteen lanes of 64 bits
     fill 32 banks, which is stricter than two such phases together."""
@@ -279,6 +289,9 @@ def check(text):
         if banks == wave == 32:
             kinds.append(("as matrices",
                           count_matrices(make_blocked(chunks))))
+        if banks == wave == 32 and chunks == 4:
+            kinds += [("by chunks", count_quads(layout)),
+                      ("by blocks", count_quads(make_blocked(chunks)))]
         if chunks == 4 and banks == 32:
             kinds.append(("of pixels", count_lines(wave, banks)))
         for kind, counted in kinds:
@@ -314,6 +327,10 @@ def self_test():
     counted = count_matrices(Layout(4, 1, 3))
     assert counted["read, matrices of P"] > 0, counted
     assert counted["read, matrices of Q"] == 0, counted
+    # Quads find rows of 64 bytes in different banks, and not rows of 128.
+    for layout in (Layout(4, 1, 3), BlockedLayout(4, 3, 3, 3)):
+        assert not any(count_quads(layout).values())
+    assert count_quads(Layout(8, 0, 7))["read, quads"] > 0
     # The mixed map finds conflicts that consecutive lanes hide.
     halves = [lane % 32 // 16 * 64 + lane % 16 * 128 for lane in range(64)]
     assert (count_extra(halves, consecutive_phases(64, 8), 32)
