@@ -20,6 +20,10 @@ namespace tessera {
 /// first, then others of its class, from small to large.
 std::vector<ConvProblem> getOpenSamples(const Problem &family);
 
+/// The same, of batches of images of 7 to 112 pixels a side: for tiles that are
+/// blocks of an image, which overhang it.
+std::vector<ConvProblem> getOpenImages(const Problem &family);
+
 /// The candidates of the first sample. Each costs what the best one costs
 /// there, times what it takes over the best one in the geometric mean of all
 /// samples; more if it takes far more at one of them.

@@ -433,3 +433,64 @@ std::vector<Candidate> tessera::getNarrowCandidates(const ConvProblem &p,
   }
   return candidates;
 }
+
+/// Blocks for images of any size: some lines of 8 to 64 columns.
+static constexpr std::array<int, 7> kOpenWidths = {7, 14, 16, 28, 32, 56, 64};
+static constexpr std::array<int, 5> kOpenHeights = {1, 2, 4, 7, 8};
+
+/// Adds the candidates of images of unknown size with runs of a length that
+/// suits large or small ones.
+static void addOpenRuns(const ConvProblem &p, NarrowTile tile,
+                        const GpuTarget &target,
+                        std::vector<Candidate> &candidates) {
+  const ConvDim dim = getImage(p)[0];
+  if (tile.height < 2 || see(dim, tile.height) < tile.height * dim.stride ||
+      tile.waves > llvm::divideCeilSigned(tile.width, kFragment))
+    return;
+  for (int run : {2, 4, 8}) {
+    tile.run = run;
+    for (int buffers : {3, 2}) {
+      tile.buffers = buffers;
+      const NarrowWork work = measure(p, tile);
+      if (!fits(work, target))
+        continue;
+      const int64_t resident =
+          target.computeUnits * countSharing(work, tile.waves);
+      candidates.push_back(
+          {tile.toConfig(),
+           estimateImages(p, tile, work, work.blocks / tile.run, resident,
+                          target, kNarrowRates)});
+    }
+  }
+}
+
+std::vector<Candidate>
+tessera::getOpenNarrowCandidates(const ConvProblem &p,
+                                 const GpuTarget &target) {
+  const bool isWeights = p.direction == Direction::BackwardWeights;
+  std::vector<Candidate> candidates;
+  for (int width : kOpenWidths)
+    for (int height : kOpenHeights)
+      for (int waves : {1, 2}) {
+        NarrowTile tile;
+        tile.height = height;
+        tile.width = width;
+        tile.waves = waves;
+        if (isWeights) {
+          addWeights(p, tile, target, kNarrowRates, candidates);
+          continue;
+        }
+        if (tile.getPixels() % waves != 0)
+          continue;
+        const NarrowWork work = measure(p, tile);
+        if (fits(work, target))
+          candidates.push_back(
+              {tile.toConfig(),
+               estimateImages(p, tile, work, work.blocks,
+                              target.computeUnits *
+                                  countSharing(work, tile.waves),
+                              target, kNarrowRates)});
+        addOpenRuns(p, tile, target, candidates);
+      }
+  return candidates;
+}

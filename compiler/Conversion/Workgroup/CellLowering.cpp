@@ -108,7 +108,9 @@ CellLowering::CellLowering(CellPlan &plan, CellKernel &kernel)
                                  *resident);
   Block &body = plan.program.getBody().front();
   map(body.getArgument(0),
-      e.device.emitBlockId(e, plan.program.getWorkgroups()));
+      plan.program.getTiles()
+          ? e.device.emitBlockId(e)
+          : e.device.emitBlockId(e, plan.program.getWorkgroups()));
   map(body.getArgument(1), e.constant(0));
 }
 
@@ -483,7 +485,8 @@ LogicalResult tessera::lowerCellProgram(func::FuncOp function,
   if (failed(plan) || failed(checkSlots(program)))
     return failure();
   const CellLaunch launch{static_cast<int64_t>(program.getWorkgroups()),
-                          plan->parts.threads, plan->getSharedBytes()};
+                          plan->parts.threads, plan->getSharedBytes(),
+                          program.getTiles().value_or("")};
   if (failed(
           emitCellKernel(plan->parts, device, launch, [&](CellKernel &kernel) {
             return CellLowering(*plan, kernel).emit();

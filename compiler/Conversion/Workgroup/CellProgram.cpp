@@ -120,12 +120,22 @@ void CellWriter::store(Value sums, Value result, int64_t behind) {
 //===----------------------------------------------------------------------===//
 
 /// Blocks of channels fastest: what runs together reads whole pixels, and a
-/// persistent workgroup keeps its block.
+/// persistent workgroup keeps its block. Images are groups, too, unless their
+/// number is unknown.
+CellWriter::Position CellWriter::locateNumber(Value number,
+                                              const OpenNumber &perGroup,
+                                              int64_t blocks) {
+  Value rest = e.divu(number, blocks);
+  if (!perGroup.isKnown() && program.tiles.getCounts()[0] == blocks)
+    return {e.remu(number, blocks), rest};
+  Value image = e.mul(e.divu(rest, perGroup), blocks);
+  Value group = e.add(image, e.remu(number, blocks));
+  return {group, e.remu(rest, perGroup)};
+}
+
 CellWriter::Position CellWriter::locateBlock(Value tile, int64_t blocks) {
-  const int64_t rows = program.tiles.getCounts()[1];
-  Value block = e.divu(tile, blocks);
-  Value group = e.add(e.mul(e.divu(block, rows), blocks), e.remu(tile, blocks));
-  return {group, e.mul(e.remu(block, rows), program.rowsM)};
+  const Position at = locateNumber(tile, program.countTilesM(), blocks);
+  return {at.group, e.mul(at.row, program.rowsM)};
 }
 
 void CellWriter::copyBlock(const Position &at, int64_t slot) {
@@ -167,12 +177,13 @@ void CellWriter::emitTiles(Value filter, int64_t workgroups, int64_t blocks) {
        });
 }
 
-void CellWriter::emitBlocks(const CellOperands &operands, int64_t workgroups) {
-  const bool isPersistent = workgroups < program.countTiles();
+/// `persistent` workgroups, or one for each block.
+void CellWriter::emitBlocks(const CellOperands &operands,
+                            std::optional<int64_t> persistent) {
   const int64_t blocks = operands.image.groupSpace.sizes.back();
-  allocateOperands(operands, isPersistent ? 2 : 1, wg::Layout::Pixels,
+  allocateOperands(operands, persistent ? 2 : 1, wg::Layout::Pixels,
                    operands.image.countLines() * operands.image.countColumns(),
-                   isPersistent);
+                   persistent.has_value());
   const Position first = locateBlock(id, blocks);
   fill(makeTile(/*isM=*/false, first.group, e.constant(0)), e.constant(0), 0);
   copyBlock(first, 0);
@@ -180,8 +191,8 @@ void CellWriter::emitBlocks(const CellOperands &operands, int64_t workgroups) {
   meet(/*ahead=*/0);
   Value filter =
       load(/*isM=*/false, 0, program.rowsN / program.waves[1], program.step);
-  if (isPersistent)
-    emitTiles(filter, workgroups, blocks);
+  if (persistent)
+    emitTiles(filter, *persistent, blocks);
   else
     multiplyBlock(first, filter);
 }
@@ -190,12 +201,16 @@ void CellWriter::emitBlocks(const CellOperands &operands, int64_t workgroups) {
 // The kinds
 //===----------------------------------------------------------------------===//
 
-static wg::ProgramOp makeFrame(TileProgram &program, int64_t workgroups,
+/// Of unknown sizes `workgroups` is an expression.
+static wg::ProgramOp makeFrame(TileProgram &program,
+                               const OpenNumber &workgroups,
                                std::optional<int64_t> resident) {
   OpBuilder b(program.tiles);
   const Location loc = program.tiles.getLoc();
+  const bool isOpen = !workgroups.isKnown();
   auto frame = wg::ProgramOp::create(
-      b, loc, b.getI64IntegerAttr(workgroups), StringAttr(),
+      b, loc, b.getI64IntegerAttr(isOpen ? 0 : int64_t(workgroups)),
+      isOpen ? b.getStringAttr(workgroups.toExpr().toText()) : StringAttr(),
       resident ? b.getI64IntegerAttr(*resident) : IntegerAttr(), IntegerAttr(),
       b.getDenseI64ArrayAttr(program.waves));
   b.createBlock(&frame.getBody(), {}, {b.getI32Type(), b.getI32Type()},
@@ -203,9 +218,13 @@ static wg::ProgramOp makeFrame(TileProgram &program, int64_t workgroups,
   return frame;
 }
 
+static OpenNumber countTiles(TileProgram &program) {
+  return program.countTilesM() * program.tiles.getCounts()[0];
+}
+
 /// Writes the program with a writer, and takes the tile program away.
 static void write(TileProgram &program, const DeviceOps &device,
-                  int64_t workgroups, std::optional<int64_t> resident,
+                  const OpenNumber &workgroups, std::optional<int64_t> resident,
                   llvm::function_ref<void(CellWriter &)> emit) {
   wg::ProgramOp frame = makeFrame(program, workgroups, resident);
   OpBuilder b = OpBuilder::atBlockBegin(&frame.getBody().front());
@@ -231,9 +250,13 @@ static LogicalResult writeBlocks(TileProgram &program,
            << kBlockChannels << " channels, and at most "
            << CellOperands::kMostPixelWarps << " by " << kBlockWarps
            << " waves";
-  const int64_t workgroups = program.getWorkgroups();
+  OpenNumber workgroups = countTiles(program);
+  if (persistent && static_cast<int64_t>(*persistent) < workgroups)
+    workgroups = static_cast<int64_t>(*persistent);
+  else
+    persistent.reset();
   write(program, device, workgroups, std::nullopt,
-        [&](CellWriter &writer) { writer.emitBlocks(*operands, workgroups); });
+        [&](CellWriter &writer) { writer.emitBlocks(*operands, persistent); });
   return success();
 }
 
@@ -241,7 +264,7 @@ static LogicalResult writeBlocks(TileProgram &program,
 /// a block sees something of every line that the next one is further.
 static bool hasRuns(const ImageTile &image, const CellRuns &runs) {
   const AccessSpace &blocks = image.blockSpace;
-  if (blocks.sizes.empty() || blocks.sizes.back() % runs.run != 0)
+  if (blocks.sizes.empty() || blocks.sizes.back().getFactor() % runs.run != 0)
     return false;
   return runs.advance > 0 && runs.advance <= image.countLines() &&
          blocks.coefs[0].back() == runs.advance * image.lineBytes &&
@@ -270,7 +293,8 @@ static LogicalResult writeRuns(TileProgram &program, const DeviceOps &device) {
            << kBlockChannels << " channels, and at most "
            << CellOperands::kMostPixelWarps << " by " << kBlockWarps
            << " waves";
-  write(program, device, program.countTiles() / runs.run, std::nullopt,
+  write(program, device, runs.count(program) * program.tiles.getCounts()[0],
+        std::nullopt,
         [&](CellWriter &writer) { writer.emitRuns(*operands, runs); });
   return success();
 }
