@@ -177,9 +177,7 @@ static GemmTile makeGemmTile(const ConvGeometry &g, const NarrowTile &tile,
 /// Says why a convolution cannot have the tile; null if it can. `persistent` is
 /// the number of persistent workgroups, or 0.
 static const char *findFault(const NarrowTile &tile, const GemmTile &gemm,
-                             bool isWeights, int64_t persistent, bool isOpen) {
-  if (tile.persistent > 0 && isOpen)
-    return "but unknown sizes, for which no workgroup is persistent";
+                             bool isWeights, int64_t persistent) {
   if (isWeights != (tile.splits > 1))
     return "but backward weights, and only that, needs 2 splits or more";
   if (isWeights && tile.run > 1)
@@ -220,8 +218,7 @@ LogicalResult NarrowGroups::build(Operation *primitive,
       geometry.groups * geometry.inChannels / NarrowTile::kBlock;
   const int64_t persistent =
       tile->persistent * int64_t(target.computeUnits) / blocks * blocks;
-  if (const char *fault = findFault(*tile, gemm, isWeights, persistent,
-                                    ShapedType::isDynamic(geometry.batch)))
+  if (const char *fault = findFault(*tile, gemm, isWeights, persistent))
     return conv.emitOpError()
            << "has tile '" << config.toText() << "', " << fault;
   OpBuilder b(conv);

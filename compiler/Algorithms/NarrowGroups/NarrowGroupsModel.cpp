@@ -315,10 +315,11 @@ static double estimateSum(const ConvProblem &p, int splits,
 }
 
 /// Adds the candidates of forward and backward data without runs: a workgroup
-/// for each block, or as many persistent workgroups as run at once.
+/// for each block, or as many persistent workgroups as run at once, though no
+/// more than there are blocks if that is known.
 static void addImages(const ConvProblem &p, NarrowTile tile,
                       const GpuTarget &target, const NarrowRates &rates,
-                      std::vector<Candidate> &candidates) {
+                      bool isOpen, std::vector<Candidate> &candidates) {
   const int64_t channelBlocks = p.inChannels / NarrowTile::kBlock;
   for (bool isPersistent : {false, true}) {
     tile.persistent = isPersistent ? 1 : 0;
@@ -329,13 +330,15 @@ static void addImages(const ConvProblem &p, NarrowTile tile,
     const int64_t resident = target.computeUnits * sharing;
     const int64_t workgroups =
         isPersistent ? resident / channelBlocks * channelBlocks : work.blocks;
-    if (isPersistent && (workgroups == 0 || workgroups >= work.blocks))
+    if (isPersistent &&
+        (workgroups == 0 || (workgroups >= work.blocks && !isOpen)))
       continue;
     if (isPersistent)
       tile.persistent = static_cast<int>(sharing);
     candidates.push_back(
         {tile.toConfig(),
-         estimateImages(p, tile, work, workgroups, resident, target, rates)});
+         estimateImages(p, tile, work, std::min(workgroups, work.blocks),
+                        resident, target, rates)});
   }
 }
 
@@ -426,7 +429,7 @@ std::vector<Candidate> tessera::getNarrowCandidates(const ConvProblem &p,
       if (isWeights)
         addWeights(p, tile, target, rates, candidates);
       else if (tile.getPixels() % waves == 0) {
-        addImages(p, tile, target, rates, candidates);
+        addImages(p, tile, target, rates, /*isOpen=*/false, candidates);
         addRuns(p, tile, target, rates, candidates);
       }
     }
@@ -482,14 +485,7 @@ tessera::getOpenNarrowCandidates(const ConvProblem &p,
         }
         if (tile.getPixels() % waves != 0)
           continue;
-        const NarrowWork work = measure(p, tile);
-        if (fits(work, target))
-          candidates.push_back(
-              {tile.toConfig(),
-               estimateImages(p, tile, work, work.blocks,
-                              target.computeUnits *
-                                  countSharing(work, tile.waves),
-                              target, kNarrowRates)});
+        addImages(p, tile, target, kNarrowRates, /*isOpen=*/true, candidates);
         addOpenRuns(p, tile, target, candidates);
       }
   return candidates;

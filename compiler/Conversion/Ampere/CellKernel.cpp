@@ -63,11 +63,11 @@ tessera::emitCellKernel(TileProgram &program, const DeviceOps &device,
     return failure();
   gpu::GPUFuncOp function =
       createKernel(program.function, {}, launch.threads,
-                   launch.openWorkgroups.empty() ? launch.workgroups : 0);
-  if (!launch.openWorkgroups.empty())
-    function->setAttr(
-        dnn::kWorkgroupsAttrName,
-        StringAttr::get(function.getContext(), launch.openWorkgroups));
+                   launch.openWorkgroups ? 0 : launch.workgroups);
+  if (launch.openWorkgroups)
+    function->setAttr(dnn::kWorkgroupsAttrName,
+                      StringAttr::get(function.getContext(),
+                                      launch.openWorkgroups->toText()));
   OpBuilder b = OpBuilder::atBlockBegin(&function.getBody().front());
   function->setAttr(dnn::kSharedBytesAttrName,
                     b.getI64IntegerAttr(sharedBytes));

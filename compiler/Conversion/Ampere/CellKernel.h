@@ -52,7 +52,7 @@ struct CellKernel {
 /// is an expression.
 struct CellLaunch {
   int64_t workgroups, threads, sharedBytes;
-  llvm::StringRef openWorkgroups;
+  std::optional<SizeExpr> openWorkgroups;
 };
 
 /// Writes the kernel of `program`; `emitBody` fills the frame. Fails after an

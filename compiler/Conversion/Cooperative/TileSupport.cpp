@@ -47,7 +47,7 @@ LogicalResult tessera::checkPipelineSupport(TileProgram &program,
 }
 
 /// Of unknown sizes the runtime checks what follows from them, and each
-/// workgroup has one tile, but for copies by TMA, or one run of tiles.
+/// workgroup has one tile, but for copies by TMA or cp.async.
 LogicalResult tessera::checkUnknownSizes(TileProgram &program) {
   dnn::PipelineOp pipeline = program.pipeline;
   if (!program.hasUnknownSizes())
@@ -62,12 +62,8 @@ LogicalResult tessera::checkUnknownSizes(TileProgram &program) {
         "has tensors of unknown sizes, which copies by tma take without halo, "
         "clusters, statistics and splits of a known length");
   }
-  if (program.isAmpere()) {
-    if (!program.tiles.getPersistent())
-      return success();
-    return program.tiles.emitOpError(
-        "has tensors of unknown sizes, and so is not persistent");
-  }
+  if (program.isAmpere())
+    return success();
   if (pipeline.getCopy() != dnn::CopyKind::Registers ||
       pipeline.getBuffers() > 2 || pipeline.getHalo() ||
       program.tiles.getPersistent() || program.tiles.getRun())

@@ -161,8 +161,9 @@ void CellWriter::multiplyBlock(const Position &at, Value filter) {
 /// This workgroup's first tile, which is in the first slot, and every
 /// workgroups-th behind.
 void CellWriter::emitTiles(Value filter, int64_t workgroups, int64_t blocks) {
-  const int64_t tiles = program.countTiles();
-  loop(id, e.constant(tiles), workgroups, {},
+  Value tiles =
+      e.constant(program.countTilesM() * program.tiles.getCounts()[0]);
+  loop(id, tiles, workgroups, {},
        [&](Value tile, ValueRange) -> SmallVector<Value> {
          Value next = e.add(tile, workgroups);
          // All are done with the other slot, or with the filter in its place.
@@ -201,32 +202,39 @@ void CellWriter::emitBlocks(const CellOperands &operands,
 // The kinds
 //===----------------------------------------------------------------------===//
 
-/// Of unknown sizes `workgroups` is an expression.
-static wg::ProgramOp makeFrame(TileProgram &program,
-                               const OpenNumber &workgroups,
-                               std::optional<int64_t> resident) {
+namespace {
+/// What is launched: a workgroup for each of `parts`, or no more than are
+/// `persistent`.
+struct Launch {
+  OpenNumber parts;
+  std::optional<int64_t> persistent;
+  std::optional<int64_t> resident; ///< On a multiprocessor.
+};
+} // namespace
+
+/// Of unknown sizes the parts are an expression, and the workgroups their
+/// largest number, or 0.
+static wg::ProgramOp makeFrame(TileProgram &program, const Launch &launch) {
   OpBuilder b(program.tiles);
   const Location loc = program.tiles.getLoc();
-  const bool isOpen = !workgroups.isKnown();
+  const bool isOpen = !launch.parts.isKnown();
+  const int64_t workgroups =
+      launch.persistent.value_or(isOpen ? 0 : int64_t(launch.parts));
   auto frame = wg::ProgramOp::create(
-      b, loc, b.getI64IntegerAttr(isOpen ? 0 : int64_t(workgroups)),
-      isOpen ? b.getStringAttr(workgroups.toExpr().toText()) : StringAttr(),
-      resident ? b.getI64IntegerAttr(*resident) : IntegerAttr(), IntegerAttr(),
-      b.getDenseI64ArrayAttr(program.waves));
+      b, loc, b.getI64IntegerAttr(workgroups),
+      isOpen ? b.getStringAttr(launch.parts.toExpr().toText()) : StringAttr(),
+      launch.resident ? b.getI64IntegerAttr(*launch.resident) : IntegerAttr(),
+      IntegerAttr(), b.getDenseI64ArrayAttr(program.waves));
   b.createBlock(&frame.getBody(), {}, {b.getI32Type(), b.getI32Type()},
                 {loc, loc});
   return frame;
 }
 
-static OpenNumber countTiles(TileProgram &program) {
-  return program.countTilesM() * program.tiles.getCounts()[0];
-}
-
 /// Writes the program with a writer, and takes the tile program away.
 static void write(TileProgram &program, const DeviceOps &device,
-                  const OpenNumber &workgroups, std::optional<int64_t> resident,
+                  const Launch &launch,
                   llvm::function_ref<void(CellWriter &)> emit) {
-  wg::ProgramOp frame = makeFrame(program, workgroups, resident);
+  wg::ProgramOp frame = makeFrame(program, launch);
   OpBuilder b = OpBuilder::atBlockBegin(&frame.getBody().front());
   CellWriter writer(program, b, frame, device);
   emit(writer);
@@ -240,7 +248,9 @@ static LogicalResult writeBlocks(TileProgram &program,
   if (failed(operands))
     return failure();
   const ImageTile &image = operands->image;
-  std::optional<uint64_t> persistent = program.tiles.getPersistent();
+  Launch launch{program.countTilesM() * program.tiles.getCounts()[0],
+                program.tiles.getPersistent(), std::nullopt};
+  const auto persistent = launch.persistent;
   if (!operands->fitTiles(program) || program.buffers != (persistent ? 2 : 1) ||
       (persistent && *persistent % image.groupSpace.sizes.back() != 0))
     return pipeline.emitOpError()
@@ -250,13 +260,11 @@ static LogicalResult writeBlocks(TileProgram &program,
            << kBlockChannels << " channels, and at most "
            << CellOperands::kMostPixelWarps << " by " << kBlockWarps
            << " waves";
-  OpenNumber workgroups = countTiles(program);
-  if (persistent && static_cast<int64_t>(*persistent) < workgroups)
-    workgroups = static_cast<int64_t>(*persistent);
-  else
-    persistent.reset();
-  write(program, device, workgroups, std::nullopt,
-        [&](CellWriter &writer) { writer.emitBlocks(*operands, persistent); });
+  if (persistent && launch.parts.isKnown() && *persistent >= launch.parts)
+    launch.persistent.reset();
+  write(program, device, launch, [&](CellWriter &writer) {
+    writer.emitBlocks(*operands, launch.persistent);
+  });
   return success();
 }
 
@@ -293,8 +301,8 @@ static LogicalResult writeRuns(TileProgram &program, const DeviceOps &device) {
            << kBlockChannels << " channels, and at most "
            << CellOperands::kMostPixelWarps << " by " << kBlockWarps
            << " waves";
-  write(program, device, runs.count(program) * program.tiles.getCounts()[0],
-        std::nullopt,
+  write(program, device,
+        {runs.count(program) * program.tiles.getCounts()[0], {}, {}},
         [&](CellWriter &writer) { writer.emitRuns(*operands, runs); });
   return success();
 }
@@ -325,8 +333,10 @@ static LogicalResult writeGradient(TileProgram &program,
   const int64_t perUnit =
       llvm::divideCeilSigned(workgroups, device.getTarget().computeUnits);
   const bool streams = isStreamed(*plan, threads, perUnit);
-  write(program, device, workgroups,
-        streams && perUnit > 1 ? std::optional(perUnit) : std::nullopt,
+  write(program, device,
+        {workgroups,
+         {},
+         streams && perUnit > 1 ? std::optional(perUnit) : std::nullopt},
         [&](CellWriter &writer) { writer.emitGradient(*plan, streams); });
   return success();
 }
