@@ -46,8 +46,8 @@ static ConvProblem makeMember(const ConvProblem &family, double pixels,
   return member;
 }
 
-std::vector<ConvProblem> tessera::getOpenSamples(const Problem &family) {
-  constexpr double kMostPixels = 1 << 17;
+std::vector<ConvProblem> tessera::getOpenSamples(const Problem &family,
+                                                 double most) {
   const Problem sample = family.getSample();
   const ConvProblem &conv = *family.getConv();
   std::vector<ConvProblem> samples = {*sample.getConv()};
@@ -56,7 +56,7 @@ std::vector<ConvProblem> tessera::getOpenSamples(const Problem &family) {
   if (family.isSmall())
     pixels = {edge / 8, edge / 3, edge};
   else
-    for (double p = 1.5 * edge; p <= kMostPixels; p *= 4)
+    for (double p = 1.5 * edge; p <= most; p *= 4)
       pixels.push_back(p);
   for (double p : pixels) {
     const Problem member(makeMember(conv, p));
