@@ -119,6 +119,7 @@ static LogicalResult findBuffers(WavePlan &plan) {
     const wg::Layout layout = other.getType().getLayout();
     const bool isStaging = layout == wg::Layout::Mixed && !plan.staging;
     if ((!isStaging && layout != wg::Layout::Plain) ||
+        (other.getBase() && other.getBase() != all[0].getResult()) ||
         other.getType().getElementType() != a.getElementType())
       return other.emitOpError(
           "needs to be one of two operands, or a table, or "
@@ -385,6 +386,7 @@ static LogicalResult checkShared(WavePlan &plan, const GpuTarget &target) {
            << "needs a slot of " << staged.rows << "x" << staged.columns
            << " results of 16 bits that leave in whole chunks";
   parts.staged = staged;
+  parts.isStagedOver = plan.staging.getBase() != Value();
   return success();
 }
 
@@ -439,9 +441,10 @@ static LogicalResult checkFragments(WavePlan &plan, const GpuTarget &target) {
 }
 
 static LogicalResult checkCapacity(WavePlan &plan, const GpuTarget &target) {
-  int64_t bytes = 0;
+  int64_t bytes = 0, over = 0;
   for (wg::AllocOp buffer : plan.program.getBody().getOps<wg::AllocOp>())
-    bytes += buffer.getType().getBytes();
+    (buffer.getBase() ? over : bytes) += buffer.getType().getBytes();
+  bytes = std::max(bytes, over);
   const int64_t most = getMaxLdsBytes(target);
   if (bytes > most)
     return plan.program.emitOpError()
