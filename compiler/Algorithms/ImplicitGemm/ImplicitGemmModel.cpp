@@ -410,10 +410,10 @@ ImplicitGemm::getCandidates(const Problem &problem,
       return isTma ? getOpenTmaCandidates(sample, target)
                    : getOpenCandidates(sample, problem.isSmall(), target);
     };
-    // By the model larger samples choose tiles of TMA that have 0.91 in place
-    // of 0.89 of the best tile's speed over the layers of conv-h100.txt at
-    // batch 64, and 0.84 in place of 0.80 at batch 1; but for gfx942 0.89 in
-    // place of 0.92 at batch 1.
+    // By the model larger samples choose tiles of TMA that have 0.91, not 0.89,
+    // of the best tile's speed over the layers of conv-h100.txt at batch 64,
+    // and 0.84, not 0.80, at batch 1; but for gfx942 0.89, not 0.92, at batch
+    // 1.
     constexpr double kMostPixels = 1 << 17, kMostTmaPixels = 1 << 20;
     if (problem.getConv()->direction != Direction::BackwardWeights)
       return rankAtSamples(
