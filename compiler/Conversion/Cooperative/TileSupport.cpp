@@ -48,7 +48,7 @@ LogicalResult tessera::checkPipelineSupport(TileProgram &program,
 }
 
 /// Of unknown sizes the runtime checks what follows from them, and each
-/// workgroup has one tile, but for copies by TMA.
+/// workgroup has one tile, but for copies by TMA or cp.async.
 LogicalResult tessera::checkUnknownSizes(TileProgram &program) {
   dnn::PipelineOp pipeline = program.pipeline;
   if (!program.hasUnknownSizes())
@@ -63,6 +63,8 @@ LogicalResult tessera::checkUnknownSizes(TileProgram &program) {
         "has tensors of unknown sizes, which copies by tma take without halo, "
         "clusters, statistics and splits of a known length");
   }
+  if (program.isAmpere())
+    return success();
   if (pipeline.getCopy() != dnn::CopyKind::Registers ||
       pipeline.getBuffers() > 2 || pipeline.getHalo() ||
       program.tiles.getPersistent() || program.tiles.getRun())
