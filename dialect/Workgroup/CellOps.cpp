@@ -67,6 +67,13 @@ LogicalResult AllocOp::verify() {
     return success();
   BufferType base = getBase().getType();
   const auto slot = static_cast<int64_t>(*getSlot());
+  if (getType().getLayout() == Layout::Mixed) {
+    if (getBase().getDefiningOp<AllocOp>() && isOfOperand(base.getLayout()) &&
+        slot == 0)
+      return success();
+    return emitOpError() << "has results, which lie over slot 0 of an operand "
+                            "of waves, or over nothing";
+  }
   if (!getBase().getDefiningOp<AllocOp>() || !base.isOfCells() || slot < 0 ||
       slot >= base.getSlots())
     return emitOpError() << "lies over slot " << slot << " of " << base

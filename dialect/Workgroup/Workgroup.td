@@ -80,7 +80,9 @@ def AllocOp : Wg_Op<"alloc", [HasParent<"ProgramOp">]> {
   let summary = "Shared memory of the workgroup";
   let description = [{
     In a program of narrow groups it may begin where a slot of another buffer does, `over
-    %sx[1]`: over that slot and all memory behind it.
+    %sx[1]`: over that slot and all memory behind it. In a program of waves, what results
+    go through may lie `over %sx[0]`, the first operand's first slot, and so over both
+    operands.
 
     Example:
     ```mlir

@@ -46,6 +46,7 @@ private:
   Status poison();
   Status launch(const LoadedKernel &kernel);
   Status launchCounted(const LoadedKernel &kernel);
+  ErrorOr<std::vector<double>> predict(const LoadedKernel &kernel);
   ErrorOr<TrialOutputs> run(const LoadedKernel &kernel);
   ErrorOr<TrialOutputs> runAlgorithm(const std::string &algorithm);
   Status flush();

@@ -30,11 +30,18 @@ static int64_t countBytes(Type buffer) {
   return type.getNumElements() * type.getElementTypeBitWidth() / 8;
 }
 
-/// What the launch is asked for, since code may not declare so much; or 0.
-static int64_t getLaunchLdsBytes(ArrayRef<Type> lds, const GpuTarget &target) {
+/// Bytes of all buffers, of which the last may lie over the others.
+static int64_t countAllBytes(const TileProgram &program, ArrayRef<Type> lds) {
   int64_t bytes = 0;
-  for (Type buffer : lds)
+  for (Type buffer : lds.drop_back(program.isStagedOver ? 1 : 0))
     bytes += countBytes(buffer);
+  return program.isStagedOver ? std::max(bytes, countBytes(lds.back())) : bytes;
+}
+
+/// What the launch is asked for, since code may not declare so much; or 0.
+static int64_t getLaunchLdsBytes(const TileProgram &program, ArrayRef<Type> lds,
+                                 const GpuTarget &target) {
+  const int64_t bytes = countAllBytes(program, lds);
   return bytes > target.ldsBytes ? bytes : 0;
 }
 
@@ -42,9 +49,18 @@ gpu::GPUFuncOp tessera::createTileFunction(TileProgram &program,
                                            ArrayRef<Type> lds,
                                            const TileLaunch &launch,
                                            const DeviceOps &device) {
-  int64_t ofLaunch = getLaunchLdsBytes(lds, device.getTarget());
+  int64_t ofLaunch = getLaunchLdsBytes(program, lds, device.getTarget());
+  SmallVector<Type> whole;
+  if (program.isStagedOver)
+    whole.push_back(
+        MemRefType::get({countAllBytes(program, lds)},
+                        IntegerType::get(program.function.getContext(), 8),
+                        MemRefLayoutAttrInterface(),
+                        cast<MemRefType>(lds.front()).getMemorySpace()));
   if (ofLaunch > 0)
     lds = {};
+  else if (program.isStagedOver)
+    lds = whole;
   gpu::GPUFuncOp kernel =
       createKernel(program.function, lds, program.threads,
                    launch.openWorkgroups ? 0 : launch.workgroups);
@@ -64,21 +80,34 @@ gpu::GPUFuncOp tessera::createTileFunction(TileProgram &program,
   return kernel;
 }
 
-/// The LDS buffers of a kernel: what it declares, or pieces of what the launch
-/// asks for.
-static SmallVector<Value> emitLdsBuffers(Emitter &e, ArrayRef<Type> types,
-                                         gpu::GPUFuncOp kernel) {
-  if (getLaunchLdsBytes(types, e.device.getTarget()) == 0)
-    return llvm::to_vector_of<Value>(kernel.getWorkgroupAttributions());
+/// The memory that buffers are pieces of: what the launch asks for, or the one
+/// buffer that the kernel declares.
+static Value emitWholeLds(Emitter &e, ArrayRef<Type> types,
+                          gpu::GPUFuncOp kernel) {
+  if (!kernel.getWorkgroupAttributions().empty())
+    return kernel.getWorkgroupAttributions().front();
   auto bytes = MemRefType::get(
       {ShapedType::kDynamic}, e.b.getI8Type(), MemRefLayoutAttrInterface(),
       cast<MemRefType>(types.front()).getMemorySpace());
-  Value all = gpu::DynamicSharedMemoryOp::create(e.b, e.loc, bytes);
+  return gpu::DynamicSharedMemoryOp::create(e.b, e.loc, bytes);
+}
+
+/// The LDS buffers of a kernel: what it declares, or pieces of one memory.
+static SmallVector<Value> emitLdsBuffers(Emitter &e, const TileProgram &program,
+                                         ArrayRef<Type> types,
+                                         gpu::GPUFuncOp kernel) {
+  if (getLaunchLdsBytes(program, types, e.device.getTarget()) == 0 &&
+      !program.isStagedOver)
+    return llvm::to_vector_of<Value>(kernel.getWorkgroupAttributions());
+  Value all = emitWholeLds(e, types, kernel);
   SmallVector<Value> buffers;
   int64_t begin = 0;
   for (Type type : types) {
+    const bool isOver =
+        program.isStagedOver && buffers.size() + 1 == types.size();
     buffers.push_back(memref::ViewOp::create(
-        e.b, e.loc, type, all, e.indexConstant(begin), ValueRange()));
+        e.b, e.loc, type, all, e.indexConstant(isOver ? 0 : begin),
+        ValueRange()));
     begin += countBytes(type);
   }
   return buffers;
@@ -104,7 +133,7 @@ void TileFrame::findThreads(ArrayRef<Type> ldsTypes) {
   lane = e.andi(thread, target.waveSize - 1);
   wave =
       e.device.emitUniform(e, e.shru(thread, llvm::Log2_32(target.waveSize)));
-  lds = emitLdsBuffers(e, ldsTypes, function);
+  lds = emitLdsBuffers(e, program, ldsTypes, function);
 }
 
 Value TileFrame::getArgument(Value source) {

@@ -63,9 +63,11 @@ struct TileProgram {
     const HaloLines *found = halo.lines > 0 ? &halo : &planeHalo;
     return found->lines > 0 ? found : nullptr;
   }
-  /// Of a pipeline with a halo that goes directly to LDS: results that are
-  /// stored while the next ones come.
+  /// Results that are stored by whole rows; of a pipeline with a halo that goes
+  /// directly to LDS, while the next ones come.
   std::optional<StagedTile> staged;
+  /// Whether they lie where the operands do.
+  bool isStagedOver = false;
   /// Of a program that loads its reduction at once: how LDS holds it.
   WindowTile window;
   ResidentTile resident;

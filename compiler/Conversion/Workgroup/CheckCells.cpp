@@ -17,7 +17,7 @@ using namespace tessera;
 
 /// Other slots in the memory of `slot`. A buffer that lies over a slot lies
 /// over all behind it, too, of both operands; once slots have other numbers,
-/// over any.
+/// over any. Results lie over both operands, whatever their layouts.
 SmallVector<Slot> SlotChecker::findOverlaps(Slot slot) {
   SmallVector<Slot> overlaps;
   for (wg::AllocOp over : buffers) {
@@ -25,9 +25,11 @@ SmallVector<Slot> SlotChecker::findOverlaps(Slot slot) {
       continue;
     const int64_t first = state.isSwapped ? 0 : *over.getSlot();
     const bool isOver = slot.first == getSlot(over, 0).first;
+    const bool isOfResults = over.getType().getLayout() == wg::Layout::Mixed;
     for (wg::AllocOp under : buffers) {
       if (under == over ||
-          under.getType().getLayout() != over.getBase().getType().getLayout())
+          (!isOfResults &&
+           under.getType().getLayout() != over.getBase().getType().getLayout()))
         continue;
       if (!isOver && slot.first == getSlot(under, 0).first &&
           slot.second >= first)

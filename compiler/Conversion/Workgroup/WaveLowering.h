@@ -46,6 +46,7 @@ struct WaveCopy {
   mlir::Value buffer;
   wg::PutOp put;
   wg::FetchOp fetch;
+  wg::FetchOp later; ///< Of the step behind that of `fetch`.
 };
 
 /// The ops of a step by what they are to its products.

@@ -17,6 +17,7 @@
 #include "compiler/Conversion/Cooperative/PlaneCopy.h"
 #include "compiler/Conversion/Workgroup/ProgramWriter.h"
 #include "compiler/Conversion/Workgroup/WaveWriter.h"
+#include "compiler/Target/CacheLine.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -46,7 +47,8 @@ WaveWriter::WaveWriter(TileProgram &program, OpBuilder &b, wg::ProgramOp frame,
 
 SmallVector<Value> WaveWriter::State::flatten() const {
   SmallVector<Value> all = {sums};
-  for (Value value : {pieces.m, pieces.n, fragments.m, fragments.n})
+  for (Value value :
+       {pieces.m, pieces.n, later.m, later.n, fragments.m, fragments.n})
     if (value)
       all.push_back(value);
   return all;
@@ -54,7 +56,8 @@ SmallVector<Value> WaveWriter::State::flatten() const {
 
 void WaveWriter::State::unflatten(ValueRange values) {
   size_t next = 0;
-  for (Value *into : {&sums, &pieces.m, &pieces.n, &fragments.m, &fragments.n})
+  for (Value *into : {&sums, &pieces.m, &pieces.n, &later.m, &later.n,
+                      &fragments.m, &fragments.n})
     if (*into)
       *into = values[next++];
 }
@@ -230,6 +233,48 @@ std::pair<WaveWriter::Sides, Value> WaveWriter::enterStep(const Sides &tiles,
   return {taps, e.remu(position, bytes)};
 }
 
+/// Whether the two steps of an iteration are one line of L1 in each row of an
+/// operand. They are fetched together then: a step later the line would have
+/// left L1, and L2 would give it twice.
+bool WaveWriter::fetchesLines(bool isM) {
+  const TileFactor &factor = isM ? m : n;
+  return !program.isDirect &&
+         program.walk.kind == ReductionWalk::Kind::Nested &&
+         program.buffers * stepBytes == getL1LineBytes(e.device.getTarget()) &&
+         getLayout(factor).first == wg::Layout::Chunks;
+}
+
+/// Of a step that leaves `into`, which copies run through registers: puts what
+/// came for the next step into its slot, and fetches at `at`. Lines are fetched
+/// in the first step of an iteration, and the second one fetches nothing.
+void WaveWriter::copyNext(bool isM, int64_t slot, const State &state,
+                          const Sides &taps, Value at, Value behind,
+                          State &into) {
+  auto get = [=](auto &sides) -> auto & { return isM ? sides.m : sides.n; };
+  put(get(state.pieces), isM, (slot + 1) % program.buffers);
+  if (get(state.later))
+    return;
+  get(into.pieces) = fetch(get(taps), at);
+  if (isM ? linesM : linesN)
+    get(into.later) = fetch(get(taps), behind);
+}
+
+/// What a step leaves.
+SmallVector<Type> WaveWriter::getStepTypes(const State &state) {
+  SmallVector<Type> types = {acc}, later;
+  for (bool isM : {true, false}) {
+    Value pieces = isM ? state.pieces.m : state.pieces.n;
+    if (!pieces || (isM ? state.later.m : state.later.n))
+      continue;
+    types.push_back(pieces.getType());
+    if (isM ? linesM : linesN)
+      later.push_back(pieces.getType());
+  }
+  llvm::append_range(types, later);
+  types.append({fragmentM, fragmentN});
+  return types;
+}
+
 /// Multiplies the step in `slot`, and brings the one at `position` on its way:
 /// to the registers whose content goes to the other slot, or to this slot once
 /// it is read.
@@ -237,17 +282,19 @@ void WaveWriter::emitStep(State &state, int64_t slot, const Sides &tiles,
                           Value position) {
   const auto [taps, at] = enterStep(tiles, position);
   const int64_t next = (slot + 1) % program.buffers;
-  wg::StepOp step = makeStep(TypeRange(ValueRange(state.flatten())));
+  const bool fetchesBoth = (linesM || linesN) && slot == 0;
+  Value behind = fetchesBoth ? e.add(at, stepBytes) : Value();
+  wg::StepOp step = makeStep(getStepTypes(state));
   OpBuilder::InsertionGuard guard(e.b);
   e.b.setInsertionPointToStart(&step.getBody().front());
-  State inside = state;
+  State inside;
+  inside.sums = state.sums;
   SmallVector<Sides> fragments = {state.fragments};
   for (int64_t part = 1; part < parts; ++part)
     fragments.push_back(loadFragments(slot, part));
-  if (!program.isDirect) {
-    put(state.pieces, next);
-    inside.pieces = fetch(taps, at);
-  }
+  if (!program.isDirect)
+    for (bool isM : {true, false})
+      copyNext(isM, slot, state, taps, at, behind, inside);
   for (const Sides &part : fragments)
     inside.sums = multiply(part, inside.sums);
   emitBarrier(program.buffers - 2);
@@ -255,7 +302,12 @@ void WaveWriter::emitStep(State &state, int64_t slot, const Sides &tiles,
   if (program.isDirect)
     fill(taps, at, slot);
   wg::YieldOp::create(e.b, e.loc, inside.flatten());
-  state.unflatten(step.getResults());
+  inside.unflatten(step.getResults());
+  if (state.later.m)
+    inside.pieces.m = state.later.m;
+  if (state.later.n)
+    inside.pieces.n = state.later.n;
+  state = inside;
 }
 
 //===----------------------------------------------------------------------===//
@@ -366,75 +418,8 @@ WaveWriter::State WaveWriter::emitNestedLoop(State state, const Sides &tiles,
 }
 
 //===----------------------------------------------------------------------===//
-// Tiles
+// Programs
 //===----------------------------------------------------------------------===//
-
-Value WaveWriter::makeResult(const Position &at) {
-  SmallVector<Value> extras(program.store.getExtras());
-  return wg::ResultOp::create(e.b, e.loc, wg::ResultType::get(e.b.getContext()),
-                              program.viewD, at.group, at.row, at.column,
-                              staging, IntegerAttr(), /*byRows=*/false,
-                              program.isAtomic, extras, Value());
-}
-
-/// With the epilogue of the tile program.
-void WaveWriter::store(const Position &at, Value sums) {
-  copyEpilogue(e, program.store,
-               wg::StoreOp::create(e.b, e.loc, sums, makeResult(at),
-                                   program.store.getStatistics(),
-                                   program.store.getNormTensors(),
-                                   program.store.getNormNumbers(),
-                                   IntegerAttr()));
-}
-
-void WaveWriter::emitOneTile() {
-  const Position at = locate(frame.getBody().front().getArgument(0));
-  Sides tiles = makeTiles(at);
-  if (program.walk.plane > 0)
-    wg::BarrierOp::create(e.b, e.loc, IntegerAttr()); // Of their tables.
-  Value sums = zero();
-  first = findFirst(at);
-  State state = emitPrologue(tiles, sums);
-  state = program.walk.kind == ReductionWalk::Kind::Nested
-              ? emitNestedLoop(std::move(state), tiles, program.walk.outer + 1)
-              : emitFlatLoop(std::move(state), tiles);
-  store(at, state.sums);
-}
-
-/// Behind the last tile of a workgroup it is that again.
-Value WaveWriter::findNextTile(Value tile) {
-  Value behind = e.add(tile, program.getWorkgroups());
-  return e.select(e.ult(behind, program.countTiles()), behind, tile);
-}
-
-/// The tiles of a workgroup one after the other, the next one's first steps
-/// brought while the last ones of a tile are multiplied. Behind the last tile
-/// that is its own again.
-void WaveWriter::emitTilesInTurn() {
-  Value id = frame.getBody().front().getArgument(0), sums = zero();
-  Value count = e.constant(program.countTiles());
-  Value workgroups = e.constant(program.getWorkgroups());
-  Sides fragments = emitPrologue(makeTiles(locate(id)), sums).fragments;
-  auto loop = scf::ForOp::create(e.b, e.loc, id, count, workgroups,
-                                 {fragments.m, fragments.n});
-  {
-    OpBuilder::InsertionGuard guard(e.b);
-    e.b.setInsertionPointToStart(loop.getBody());
-    Value tile = loop.getInductionVar();
-    State state;
-    state.sums = sums;
-    state.fragments = {loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
-    Sides tiles = makeTiles(locate(tile));
-    state = emitNestedLoop(std::move(state), tiles, program.walk.outer);
-    Sides ahead = setTap(makeTiles(locate(findNextTile(tile))), e.constant(0));
-    state = emitInnerLoop(std::move(state), ahead, e.constant(0),
-                          e.constant(program.buffers * stepBytes));
-    store(locate(tile), state.sums);
-    scf::YieldOp::create(e.b, e.loc,
-                         ValueRange{state.fragments.m, state.fragments.n});
-  }
-  wg::FlushOp::create(e.b, e.loc);
-}
 
 void WaveWriter::emit() {
   if (program.hasWindows())
@@ -455,6 +440,8 @@ void WaveWriter::emit() {
   buffers.n = allocateTiles(n);
   tables.m = allocateTable(accessM);
   tables.n = allocateTable(accessN);
+  linesM = fetchesLines(/*isM=*/true);
+  linesN = fetchesLines(/*isM=*/false);
   if (program.tiles.getPersistent())
     emitTilesInTurn();
   else

@@ -22,9 +22,12 @@ static bool addCopy(WaveStep &parts, OpT WaveCopy::*member, OpT op,
   auto *found = llvm::find_if(
       parts.copies, [&](WaveCopy &copy) { return copy.buffer == buffer; });
   if (found == parts.copies.end()) {
-    parts.copies.push_back({buffer, {}, {}});
+    parts.copies.push_back({buffer, {}, {}, {}});
     found = &parts.copies.back();
   }
+  if constexpr (std::is_same_v<OpT, wg::FetchOp>)
+    if (found->fetch)
+      member = &WaveCopy::later;
   return !parts.barrier && !std::exchange(found->*member, op);
 }
 
@@ -68,7 +71,8 @@ LogicalResult WaveLowering::findStep(wg::StepOp step, WaveStep &parts) {
   for (Operation &op : step.getBody().front().without_terminator())
     if (!addPart(op, plan.bufferM, parts))
       return op.emitOpError(
-          "is a second one of its kind in its step, or on the wrong side of "
+          "is a second one of its kind in its step (of wg.fetch, a third), or "
+          "on the wrong side of "
           "the barrier: copies to registers and from them, loads of the step "
           "and products stand in front of it; the next step's loads, direct "
           "copies and their wg.commit, and results, behind it");
@@ -115,6 +119,15 @@ StepBody::Actions WaveLowering::makeCopies(WaveStep &step) {
     const TileCopy &copy = isM ? *copyM : *copyN;
     // Of a pass.
     size_t perWrite = copy.getWriteParts(), perLoad = copy.getLoadParts();
+    if (operand.later) {
+      // Both steps of a row one after the other: they may share a line.
+      StepBody::Actions first = std::exchange(loads, {});
+      forEachLoad(operand.later, [&](std::function<void()> emit) {
+        loads.push_back(std::move(first[loads.size() / 2]));
+        loads.push_back({Kind::GlobalLoad, std::move(emit)});
+      });
+      perLoad *= 2;
+    }
     if (isM && plan.isShared()) {
       std::swap(writes, loads);
       perWrite = writes.size();

@@ -1,8 +1,8 @@
 //===- WaveWriter.h - Writes programs of waves -----------------*- C++ -*--===//
 //
 // What a tile program becomes whose waves do all the same: main loops
-// (WaveProgram.cpp), those whose taps share pixels (WaveHalo.cpp), and tiles
-// that are multiplied at once (WaveWindows.cpp).
+// (WaveProgram.cpp, WaveTiles.cpp), those whose taps share pixels
+// (WaveHalo.cpp), and tiles that are multiplied at once (WaveWindows.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,6 +37,8 @@ private:
   struct State {
     mlir::Value sums;
     Sides pieces; ///< Of the next step, on their way; none of direct copies.
+    /// Of the step behind it, where both were fetched at once.
+    Sides later;
     Sides fragments;
 
     llvm::SmallVector<mlir::Value> flatten() const;
@@ -62,6 +64,9 @@ private:
                    const SharedPlace &place = {});
   Sides loadFragments(int64_t slot, int64_t part);
   static wg::PiecesType getPiecesType(mlir::Value tile);
+  void copyNext(bool isM, int64_t slot, const State &state, const Sides &taps,
+                mlir::Value at, mlir::Value behind, State &into);
+  llvm::SmallVector<mlir::Type> getStepTypes(const State &state);
   mlir::Value fetch(mlir::Value tile, mlir::Value at,
                     mlir::DenseI64ArrayAttr part = {}, mlir::Value before = {});
   Sides fetch(const Sides &tiles, mlir::Value at);
@@ -74,8 +79,10 @@ private:
   void emitBarrier(int64_t stepsInFlight);
   mlir::Value multiply(const Sides &fragments, mlir::Value sums);
   wg::StepOp makeStep(mlir::TypeRange types);
+  bool fetchesLines(bool isM);
   mlir::Value makeResult(const Position &at);
   void store(const Position &at, mlir::Value sums);
+  void stageOverOperands();
 
   // Main loops.
   void copyFirstSteps(const Sides &tiles, State &state);
@@ -130,8 +137,9 @@ private:
   wg::AccType acc;
   wg::FragmentType fragmentM, fragmentN;
   Sides buffers, tables;
-  mlir::Value staging; ///< Of results; null if they need none.
-  mlir::Value first;   ///< Where a split begins, in bytes; null for 0.
+  bool linesM = false, linesN = false; ///< fetchesLines().
+  mlir::Value staging;                 ///< Of results; null if they need none.
+  mlir::Value first; ///< Where a split begins, in bytes; null for 0.
 };
 
 } // namespace tessera

@@ -149,6 +149,11 @@ hipError_t tessera::hip::launchKernel(const LaunchRequest &request) {
   if (request.isCooperative)
     if (hipError_t error = prepareCooperation(launch, settings))
       return error;
+  if (isPredicting()) {
+    const Status status = predictLaunch(launch, device->memory, settings);
+    return status.isOk() ? hipSuccess
+                         : setError(hipErrorLaunchFailure, status.getMessage());
+  }
   IssueCount issue;
   LaunchOutcome outcome =
       run(launch, device->memory, settings, issue.getWatch());

@@ -1,8 +1,9 @@
-//===- IssueCount.h - Issue cycles of one thread's launches ----*- C++ -*--===//
+//===- IssueCount.h - Clocks of one thread's launches ----------*- C++ -*--===//
 //
-// A tuner on the emulated device cannot compare times, so it compares estimates
-// of issue cycles, which it obtains through an exported function. Launches of
-// other threads are not counted and stay fast.
+// A tuner on the emulated device cannot compare times, so it compares clocks of
+// a model, which it obtains through an exported function: estimates of issue
+// cycles, or of the whole launch. Launches of other threads are not counted and
+// stay fast.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,6 +25,13 @@ public:
 private:
   LaunchStats stats;
 };
+
+/// Whether the thread has asked for predictions instead of launches.
+bool isPredicting();
+/// Executes a few groups of the launch and adds the clocks that the whole one
+/// would take to the thread's sum.
+Status predictLaunch(const Launch &launch, MemoryMap &memory,
+                     const Settings &settings);
 
 } // namespace tessera::emulator
 

@@ -51,7 +51,7 @@ module attributes {dnn.target = "gfx942"} {
 // CHECK: %[[SCALED:.*]] = arith.mulf %{{.*}}, %[[ALPHAS]] : vector<16xf32>
 // CHECK: %[[BIASED:.*]] = arith.addf %[[SCALED]], %[[BIAS]] : vector<16xf32>
 // CHECK: arith.addf %[[BIASED]], %[[RESIDUAL]] : vector<16xf32>
-// CHECK-NOT: vector<4xi32>
+// CHECK-NOT: rocdl.raw.ptr.buffer.load {{.*}} : vector<4xi32>
 // CHECK: gpu.return
 module attributes {dnn.target = "gfx942"} {
   func.func @bias_residual(%x: memref<128x64xf16>, %w: memref<64x64xf16>, %y: memref<128x64xf16>, %bias: memref<64xf32>, %res: memref<128x64xf16>, %alpha: f64 {dnn.arg = "alpha"}) attributes {dnn.kernel} {

@@ -3,12 +3,18 @@
 // The pinned loop of the 3x3 convolution: the design (0001) depends on what the
 // inner loop contains and what it must not contain.
 
-// Each operand has two LDS buffers. They are separate objects, aligned to chunks.
+// Each operand has two LDS buffers, pieces of one memory that is aligned to chunks, and in
+// the end has results.
 // CHECK-LABEL: gpu.func @conv
-// CHECK-SAME: workgroup(%[[M0:.*]] : memref<4096xf16, #gpu.address_space<workgroup>> {llvm.align = 16 : i64}, %[[N0:[^ ]*]] : memref<4096xf16{{[^%]*}}, %[[M1:[^ ]*]] : memref<4096xf16{{[^%]*}}, %[[N1:[^ ]*]] : memref<4096xf16{{[^%]*}})
+// CHECK-SAME: workgroup(%[[LDS:.*]] : memref<32768xi8, #gpu.address_space<workgroup>> {llvm.align = 16 : i64})
 // CHECK-SAME: kernel
 // CHECK-SAME: known_block_size = array<i32: 256, 1, 1>
 // CHECK-SAME: known_grid_size = array<i32: 196, 1, 1>
+// CHECK: memref.view %[[LDS]][%c0][] {{.*}} to memref<4096xf16
+// CHECK: %[[N0:.*]] = memref.view %[[LDS]][%c8192][] {{.*}} to memref<4096xf16
+// CHECK: %[[M1:.*]] = memref.view %[[LDS]][%c16384][] {{.*}} to memref<4096xf16
+// CHECK: %[[N1:.*]] = memref.view %[[LDS]][%c24576][] {{.*}} to memref<4096xf16
+// CHECK: memref.view %[[LDS]][%c0{{[^]]*}}][] {{.*}} to memref<16384xf16
 
 // The tap loop has one iteration more than taps, which drains the pipeline. It
 // contains the padding checks; a tap outside the image reads out of range.
@@ -32,8 +38,11 @@
 // CHECK: vector.load %[[N1]]
 // CHECK: scf.yield
 
-// A lane owns four neighbouring output channels.
-// CHECK: rocdl.raw.ptr.buffer.store %{{.*}} : vector<2xi32>
+// A lane owns four neighbouring output channels, and stores eight that others had.
+// CHECK: llvm.store %{{.*}} : vector<2xi32>, !llvm.ptr<3>
+// CHECK: amdgpu.lds_barrier
+// CHECK: llvm.load %{{.*}} : !llvm.ptr<3> -> vector<4xi32>
+// CHECK: rocdl.raw.ptr.buffer.store %{{.*}} : vector<4xi32>
 func.func @conv(%x: memref<64x14x14x256xf16>, %w: memref<256x3x3x256xf16>, %y: memref<64x14x14x256xf16>) attributes {dnn.kernel} {
   dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
       pads [1, 1] strides [1, 1] dilations [1, 1] groups 1

@@ -247,3 +247,27 @@ TEST(Hip, CountsIssueCyclesForWhoAsks) {
   EXPECT_EQ(launchAndTake(false), 0u);
   ASSERT_EQ(hipFree(memory), hipSuccess);
 }
+
+// A launch that is predicted takes microseconds of clocks, which repeat, and
+// issue cycles are none of them.
+TEST(Hip, PredictsClocksForWhoAsks) {
+  constexpr int kNothing = 0, kIssue = 1, kPredict = 2;
+  constexpr uint64_t kLeast = 2000, kMost = 100'000;
+  Loaded kernel(makeDoubling());
+  void *memory = nullptr;
+  ASSERT_EQ(hipMalloc(&memory, 256), hipSuccess);
+  uint64_t cycles = 0;
+  auto launchAndTake = [&](int countFurther) {
+    EXPECT_EQ(launch(kernel.function, memory, memory), hipSuccess);
+    EXPECT_EQ(tesseraTakeIssueCycles(countFurther, &cycles), hipSuccess);
+    return cycles;
+  };
+  if (launchAndTake(kIssue); launchAndTake(kNothing) >= kLeast)
+    GTEST_SKIP() << "issue cycles are as many as a launch takes";
+  ASSERT_EQ(tesseraTakeIssueCycles(kPredict, &cycles), hipSuccess);
+  const uint64_t once = launchAndTake(kPredict);
+  EXPECT_GE(once, kLeast);
+  EXPECT_LE(once, kMost);
+  EXPECT_EQ(launchAndTake(kNothing), once);
+  ASSERT_EQ(hipFree(memory), hipSuccess);
+}
