@@ -130,6 +130,36 @@ def LowerWorkgroup : Pass<"dnn-lower-workgroup", "::mlir::ModuleOp"> {
     "::mlir::math::MathDialect"];
 }
 
+def CheckBanks : Pass<"dnn-check-banks", "::mlir::ModuleOp"> {
+  let summary = "Refuse accesses of shared memory whose lanes meet in a bank";
+  let description = [{
+    Does the arithmetic of each access of shared memory for all lanes of all waves of
+    the first workgroup, in the first iteration of each loop, and counts the clocks
+    that a wave needs beyond those of an even spread over the banks. Rules of AMD's
+    chips are those of runtime/Base/LdsBanks.cpp. NVIDIA's serve 128 bytes at a time,
+    of lanes that follow one another, or the eight rows of a matrix. Copies by TMA and
+    operands of wgmma are not judged: their layouts have no conflicts. Neither are
+    accesses whose place is loaded or depends on arguments of the launch, of which a
+    remark tells.
+
+    No stage of the compiler runs it, since it takes longer than most of them:
+    ```sh
+    dnn-opt --problem "..." --target gfx942 --stop-after gpu | dnn-opt --dnn-check-banks
+    ```
+
+    Pre-condition:  stage `gpu`; the module names a known chip in `dnn.target`.
+    Post-condition: the module is as before. The pass fails if lanes meet.
+
+    Example, of 64 lanes that access columns of 32 dwords:
+    ```mlir
+    %row = arith.muli %lane, %c32 : index
+    // error: has lanes that meet in a bank of shared memory: a wave needs 62 clocks
+    // more than if they were spread over the banks
+    memref.store %v, %lds[%row] : memref<2048xf32, #gpu.address_space<workgroup>>
+    ```
+  }];
+}
+
 def LowerMath : Pass<"dnn-lower-math", "::mlir::ModuleOp"> {
   let summary = "Lower math ops to intrinsics instead of library calls";
   let description = [{

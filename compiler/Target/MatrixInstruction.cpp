@@ -74,6 +74,17 @@ static constexpr MatrixInstruction makeMmaInOrder(int k) {
   return row;
 }
 
+/// mma.sync of f64, m8n8k4 or, from sm_90 on, m16n8k8: the same fragments, with
+/// one f64 where others have a register. Lanes read chunks of their rows, of
+/// which eight lanes have four each of two neighbours; so the rows of P are in
+/// ascending order, in which these lie in different banks.
+static constexpr MatrixInstruction makeMmaF64(int k) {
+  MatrixInstruction row = makeMmaInOrder(k);
+  row.name = "mma16";
+  row.isDouble = true;
+  return row;
+}
+
 static constexpr Row kRows[] = {
     {MatrixUnit::MfmaCdna1, DataType::F16, makeMfma32(8)},
     {MatrixUnit::MfmaCdna1, DataType::F16, makeMfma16(16)},
@@ -139,6 +150,7 @@ static constexpr Row kRows[] = {
     {MatrixUnit::MmaSm80, DataType::F16, makeMmaInOrder(16)},
     {MatrixUnit::MmaSm80, DataType::BF16, makeMmaInOrder(16)},
     {MatrixUnit::MmaSm80, DataType::F32, makeMma(8, "mma16_tf32")},
+    {MatrixUnit::MmaSm80, DataType::F64, makeMmaF64(4)},
 };
 
 /// Lanes that share a row of mma.sync, and rows of a matrix of ldmatrix.
@@ -220,6 +232,10 @@ tessera::findMatrixInstruction(const GpuTarget &target, std::string_view name,
   if (isFloat8(type) && target.matrixUnit == MatrixUnit::MmaSm80 &&
       !target.hasWgmma)
     return std::nullopt;
+  // So did, with sm_90, the longer reductions of f64.
+  constexpr MatrixInstruction kLongF64 = makeMmaF64(8);
+  if (type == DataType::F64 && target.hasWgmma && name == kLongF64.name)
+    return kLongF64;
   for (const Row &row : kRows)
     if (row.unit == target.matrixUnit && row.type == type &&
         row.instruction.name == name)

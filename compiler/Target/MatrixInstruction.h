@@ -73,6 +73,8 @@ struct MatrixInstruction {
   int pStep = 0;
   int qRows = 1;
   int qStep = 0;
+  /// Whether elements are f64, of which a word of ldmatrix is half.
+  bool isDouble = false;
 
   bool isFma() const { return kind == MatrixKind::Fma; }
   /// The number of lanes that hold different k of one row.
@@ -89,7 +91,7 @@ struct MatrixInstruction {
   /// rows by 16 bytes, of which each lane gets four bytes of a row; lane L
   /// supplies the address of row L % 8 of matrix L / 8. One read has two of a
   /// lane's rows of P, or both of its rows of Q, and two chunks of each.
-  bool readsMatrices() const { return kind == MatrixKind::Mma; }
+  bool readsMatrices() const { return kind == MatrixKind::Mma && !isDouble; }
   static constexpr int kMatrixChunks = 2;
   int getMatrixReadsOfP() const { return pRows / 2; }
   LaneMap getMatrixRowOfP() const;

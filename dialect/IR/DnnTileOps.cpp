@@ -66,7 +66,8 @@ LogicalResult ForEachTileOp::verify() {
   if (getPersistent() && *getPersistent() < 1)
     return emitOpError("needs at least one persistent workgroup");
   if (getRun() &&
-      (*getRun() < 2 || known[1] % static_cast<int64_t>(*getRun()) != 0))
+      (*getRun() < 2 || (!ShapedType::isDynamic(getCounts()[1]) &&
+                         known[1] % static_cast<int64_t>(*getRun()) != 0)))
     return emitOpError() << "needs runs of at least 2 tiles that divide "
                          << known[1] << " along m, but has " << *getRun();
   if (getRun() && getPersistent())

@@ -68,107 +68,80 @@ std::string_view tessera::getName(NormGradient gradient) {
   __builtin_unreachable();
 }
 
-std::string tessera::toText(const Epilogue &epilogue) {
-  std::string text;
-  auto add = [&](std::string_view name) {
-    text += text.empty() ? "" : "+";
-    text += name;
+/// The first word follows `separator`, the others a plus.
+template <typename Text, typename EpilogueT>
+static void describeEpilogue(Text &text, EpilogueT &epilogue,
+                             std::string_view separator) {
+  auto describeWord = [&](std::string_view word, auto &has) {
+    if (text.option(separator, word, has))
+      separator = "+";
   };
-  if (epilogue.alpha)
-    add("alpha");
-  if (epilogue.beta)
-    add("beta");
-  if (epilogue.bias)
-    add("bias");
-  if (epilogue.residual)
-    add("residual");
-  if (epilogue.statistics)
-    add("stats");
-  if (epilogue.normGradient != NormGradient::None)
-    add(getName(epilogue.normGradient));
-  if (epilogue.activation != Activation::None)
-    add(getName(epilogue.activation));
-  return text;
-}
-
-// Scans in the order of the printer, each field with the separator before it.
-void tessera::scanEpilogue(TextScanner &scanner, Epilogue &epilogue) {
-  std::string_view separator = "-e";
-  auto take = [&](std::string_view name) {
-    if (!scanner.consume(std::string(separator) + std::string(name)))
-      return false;
-    separator = "+";
-    return true;
-  };
-  epilogue.alpha = take("alpha");
-  epilogue.beta = take("beta");
-  epilogue.bias = take("bias");
-  epilogue.residual = take("residual");
-  epilogue.statistics = take("stats");
+  describeWord("alpha", epilogue.alpha);
+  describeWord("beta", epilogue.beta);
+  describeWord("bias", epilogue.bias);
+  describeWord("residual", epilogue.residual);
+  describeWord("stats", epilogue.statistics);
   // The longest first: one word begins the others.
   for (NormGradient gradient : std::views::reverse(kNormGradients))
-    if (epilogue.normGradient == NormGradient::None && take(getName(gradient)))
-      epilogue.normGradient = gradient;
-  if (scanner.consume(separator))
-    scanName(scanner, kActivations, epilogue.activation);
+    if (text.choice(separator, getName(gradient), epilogue.normGradient,
+                    gradient)) {
+      separator = "+";
+      break;
+    }
+  for (Activation activation : kActivations)
+    if (text.choice(separator, getName(activation), epilogue.activation,
+                    activation))
+      break;
+}
+
+std::string tessera::toText(const Epilogue &epilogue) {
+  TextWriter writer;
+  describeEpilogue(writer, epilogue, "");
+  return writer.text;
+}
+
+void tessera::scanEpilogue(TextScanner &scanner, Epilogue &epilogue) {
+  TextReader reader(scanner);
+  describeEpilogue(reader, epilogue, "-e");
+}
+
+/// The fields of a convolution; a reader knows beforehand whether it has depth.
+template <typename Text, typename ProblemT>
+static void describe(Text &text, ProblemT &p, bool hasDepth) {
+  text.name(p.direction, kDirections).literal("-");
+  bool isTf32 = p.allowsTf32();
+  if (text.option("", kTf32, isTf32))
+    text.assign(p.mathType, MathType::Tf32);
+  else
+    text.name(p.dataType, kDataTypes);
+  if (p.hasByteResult())
+    text.literal(",").name(p.byteResult, kDataTypes);
+  describeLayout(text.literal("-"), p.xLayout, p.xStrides, hasDepth);
+  describeLayout(text.literal(","), p.wLayout, p.wStrides, hasDepth);
+  describeLayout(text.literal(","), p.yLayout, p.yStrides, hasDepth);
+  describeImages(text, p.batch, p.inChannels, p.in, hasDepth);
+  describeWindow(text.literal("-k").number(p.outChannels), p.filter, hasDepth);
+  describePads(text.literal("-p"), p.pad, p.extraPad, hasDepth);
+  describeLengths(text.literal("-s"), p.stride, hasDepth);
+  describeLengths(text.literal("-d"), p.dilation, hasDepth);
+  text.literal("-g").number(p.groups);
+  describeEpilogue(text, p.epilogue, "-e");
+  text.option("", kNoWinograd, p.forbidsWinograd);
 }
 
 std::string ConvProblem::toNetworkConfig() const {
-  bool deep = hasDepth();
-  auto depth = [&](const char *name, int64_t value) {
-    return deep ? name + toSizeText(value) : std::string();
-  };
-  std::string text = "conv-";
-  text += getName(direction);
-  text += "-";
-  text += allowsTf32() ? kTf32 : getName(dataType);
-  if (hasByteResult())
-    text += "," + std::string(getName(byteResult));
-  text += "-" + toText(xLayout, xStrides, deep);
-  text += "," + toText(wLayout, wStrides, deep);
-  text += "," + toText(yLayout, yStrides, deep);
-  text += "-n" + toSizeText(batch) + "c" + std::to_string(inChannels);
-  text += depth("d", in.d);
-  text += "h" + toSizeText(in.h) + "w" + toSizeText(in.w);
-  text += "-k" + std::to_string(outChannels);
-  text += depth("z", filter.d);
-  text += "y" + std::to_string(filter.h) + "x" + std::to_string(filter.w);
-  text += "-p" + toPadText(pad, extraPad, deep) + "-s" + toText(stride, deep) +
-          "-d" + toText(dilation, deep);
-  text += "-g" + std::to_string(groups);
-  if (!epilogue.isEmpty())
-    text += "-e" + toText(epilogue);
-  return forbidsWinograd ? text + std::string(kNoWinograd) : text;
+  TextWriter writer;
+  describe(writer.literal("conv-"), *this, hasDepth());
+  return writer.text;
 }
 
 ConvProblem tessera::scanConvProblem(TextScanner &scanner, bool hasDepth) {
-  ConvProblem p;
-  scanName(scanner, kDirections, p.direction);
-  scanner.expect("-");
-  if (scanner.consume(kTf32))
-    p.mathType = MathType::Tf32;
-  else
-    scanName(scanner, kDataTypes, p.dataType);
-  if (p.hasByteResult())
-    scanName(scanner.expect(","), kDataTypes, p.byteResult);
-  scanLayout(scanner.expect("-"), hasDepth, p.xLayout, p.xStrides);
-  scanLayout(scanner.expect(","), hasDepth, p.wLayout, p.wStrides);
-  scanLayout(scanner.expect(","), hasDepth, p.yLayout, p.yStrides);
-  scanSize(scanner.expect("-n"), p.batch);
-  scanner.expect("c").number(p.inChannels);
-  if (hasDepth)
-    scanSize(scanner.expect("d"), p.in.d);
-  scanSize(scanner.expect("h"), p.in.h);
-  scanSize(scanner.expect("w"), p.in.w);
-  scanner.expect("-k").number(p.outChannels);
-  if (hasDepth)
-    scanner.expect("z").number(p.filter.d);
-  scanner.expect("y").number(p.filter.h).expect("x").number(p.filter.w);
-  scanPads(scanner.expect("-p"), hasDepth, p.pad, p.extraPad);
-  scanLengths(scanner.expect("-s"), hasDepth, p.stride);
-  scanLengths(scanner.expect("-d"), hasDepth, p.dilation);
-  scanner.expect("-g").number(p.groups);
-  scanEpilogue(scanner, p.epilogue);
-  p.forbidsWinograd = scanner.consume(kNoWinograd);
-  return p;
+  ConvProblem problem;
+  TextReader reader(scanner);
+  describe(reader, problem, hasDepth);
+  return problem;
+}
+
+void tessera::mix(FieldMixer &mixer, const ConvProblem &problem) {
+  describe(mixer, problem, problem.hasDepth());
 }

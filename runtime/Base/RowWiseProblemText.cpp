@@ -11,6 +11,9 @@ static constexpr RowWiseKind kOps[] = {
 };
 static constexpr RowRole kRoles[] = {RowRole::Input, RowRole::RowOutput,
                                      RowRole::Output};
+/// The numbers of dimensions.
+static constexpr std::string_view kDims[] = {"0", "1", "2", "3", "4"};
+static_assert(std::size(kDims) >= kMaxRowRank);
 
 std::string_view tessera::getName(RowWiseKind op) {
   switch (op) {
@@ -34,51 +37,57 @@ std::string_view tessera::getName(RowRole role) {
   __builtin_unreachable();
 }
 
-std::string RowWiseProblem::toNetworkConfig() const {
-  std::string text = "rowwise-";
-  text += getName(op);
-  text += "-m" + std::to_string(mode);
-  for (int dim = 0; dim < rank; ++dim)
-    text += (dim == 0 ? "-" : "x") + toSizeText(lengths[dim]);
-  text += "-r";
-  const char *comma = "";
-  for (int dim = 0; dim < rank; ++dim)
-    if (isReduced(dim)) {
-      text += comma + std::to_string(dim);
-      comma = ",";
-    }
-  for (const RowTensor &tensor : getTensors()) {
-    text += "-";
-    text += getName(tensor.role);
-    text += ":";
-    text += getName(tensor.type);
-    for (int dim = 0; dim < rank; ++dim)
-      text += ":" + std::to_string(tensor.strides[dim]);
+/// The space, and which of its dimensions are reduced.
+template <typename Text, typename ProblemT>
+static void describeSpace(Text &text, ProblemT &p) {
+  for (int dim = 0; dim < kMaxRowRank; ++dim) {
+    bool has = dim < p.rank;
+    if (dim > 0 && !text.option("", "x", has))
+      break;
+    text.assign(p.rank, dim + 1);
+    text.size(p.lengths[dim]);
   }
-  return text;
+  text.literal("-r");
+  std::string_view separator;
+  for (int dim = 0; dim < p.rank; ++dim) {
+    bool isReduced = p.isReduced(dim);
+    if (!text.option(separator, kDims[dim], isReduced))
+      continue;
+    text.assign(p.reduced, p.reduced | 1u << dim);
+    separator = ",";
+  }
 }
 
-static void scanSpace(TextScanner &scanner, RowWiseProblem &p) {
-  scanSize(scanner, p.lengths[0]);
-  for (p.rank = 1; p.rank < kMaxRowRank && scanner.consume("x"); ++p.rank)
-    scanSize(scanner, p.lengths[p.rank]);
-  scanner.expect("-r");
-  for (int dim = 0; dim < p.rank; ++dim)
-    if (scanner.consume((p.reduced ? "," : "") + std::to_string(dim)))
-      p.reduced |= 1u << dim;
+template <typename Text, typename ProblemT>
+static void describe(Text &text, ProblemT &p) {
+  text.name(p.op, kOps).literal("-m").number(p.mode).literal("-");
+  describeSpace(text, p);
+  for (int i = 0; i < kMaxTensors; ++i) {
+    bool has = i < p.tensorCount;
+    if (!text.option("", "-", has))
+      break;
+    text.assign(p.tensorCount, i + 1);
+    auto &tensor = p.tensors[i];
+    text.name(tensor.role, kRoles, ":").literal(":");
+    text.name(tensor.type, kDataTypes, ":");
+    for (int dim = 0; dim < p.rank; ++dim)
+      text.literal(":").number(tensor.strides[dim]);
+  }
+}
+
+std::string RowWiseProblem::toNetworkConfig() const {
+  TextWriter writer;
+  describe(writer.literal("rowwise-"), *this);
+  return writer.text;
 }
 
 RowWiseProblem tessera::scanRowWiseProblem(TextScanner &scanner) {
-  RowWiseProblem p;
-  scanName(scanner, kOps, p.op);
-  scanner.expect("-m").number(p.mode).expect("-");
-  scanSpace(scanner, p);
-  while (p.tensorCount < kMaxTensors && scanner.consume("-")) {
-    RowTensor &tensor = p.tensors[p.tensorCount++];
-    scanName(scanner, kRoles, tensor.role, ":");
-    scanName(scanner.expect(":"), kDataTypes, tensor.type, ":");
-    for (int dim = 0; dim < p.rank; ++dim)
-      scanner.expect(":").number(tensor.strides[dim]);
-  }
-  return p;
+  RowWiseProblem problem;
+  TextReader reader(scanner);
+  describe(reader, problem);
+  return problem;
+}
+
+void tessera::mix(FieldMixer &mixer, const RowWiseProblem &problem) {
+  describe(mixer, problem);
 }

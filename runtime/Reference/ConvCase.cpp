@@ -3,6 +3,7 @@
 #include "runtime/Reference/ConvCase.h"
 
 #include "dialect/Reference/Statistics.h"
+#include "dialect/Reference/TileMagnitudes.h"
 #include "runtime/Reference/ReferenceShape.h"
 
 #include <cstring>
@@ -275,9 +276,26 @@ reference::NormGradient ConvCase::getNorm() const {
   return norm;
 }
 
+void ConvCase::allowTransforms(reference::Expected &sums) const {
+  if (!problem.hasWinogradForm() || problem.forbidsWinograd ||
+      problem.direction == Direction::BackwardWeights)
+    return;
+  const bool isSample = !sums.indices.empty();
+  reference::takeLargestOfTiles(sums, [&](const std::vector<int64_t> &indices) {
+    if (isSample)
+      return addUp(&indices).magnitudes;
+    std::vector<double> magnitudes;
+    for (int64_t index : indices)
+      magnitudes.push_back(sums.magnitudes[index]);
+    return magnitudes;
+  });
+}
+
 reference::Expected
 ConvCase::evaluate(const std::vector<int64_t> *sample) const {
-  return applyEpilogue(addUp(sample));
+  reference::Expected sums = addUp(sample);
+  allowTransforms(sums);
+  return applyEpilogue(std::move(sums));
 }
 
 reference::Expected ConvCase::getExpected() const { return evaluate(nullptr); }
@@ -290,6 +308,7 @@ ConvCase::getExpected(std::vector<double> sums,
   reference::Expected expected = addUp(&none);
   expected.values = std::move(sums);
   expected.magnitudes = std::move(magnitudes);
+  allowTransforms(expected);
   return applyEpilogue(std::move(expected));
 }
 

@@ -96,6 +96,8 @@ private:
   reference::Epilogue getEpilogue() const;
   /// Computes the sums of all elements, or of those in `sample`.
   reference::Expected addUp(const std::vector<int64_t> *sample) const;
+  /// Gives sums that Winograd's transforms may compute their tiles' magnitudes.
+  void allowTransforms(reference::Expected &sums) const;
   reference::Expected applyEpilogue(reference::Expected sums) const;
   /// Computes the sums and applies the epilogue.
   reference::Expected evaluate(const std::vector<int64_t> *sample) const;

@@ -228,12 +228,14 @@ class Conv:
         self.direction, element, layouts = config.split("-")[1:4]
         self.is_tf32 = element == "tf32"
         self.is_f32 = element == "f32"
+        self.is_f64 = element == "f64"
         last = (torch.channels_last if len(p["in"]) == 2
                 else torch.channels_last_3d)
         order = (last if layouts.split(",")[0].endswith("c")
                  else torch.contiguous_format)
         kind = {"bf16": torch.bfloat16, "f16": torch.float16,
-                "f32": torch.float32, "tf32": torch.float32}[element]
+                "f32": torch.float32, "tf32": torch.float32,
+                "f64": torch.float64}[element]
         out = [(size + 2 * pad - dilation * (taps - 1) - 1) // stride + 1
                for size, taps, pad, stride, dilation in
                zip(p["in"], p["filter"], p["pad"], p["stride"], p["dilation"])]
@@ -281,6 +283,8 @@ def get_most_error(conv):
     """The largest error of a right result, as a fraction of the norm: tf32
     operands must be rounded, not truncated; f32 ones are neither, but sums over
     all pixels are long."""
+    if conv.is_f64:
+        return 1e-13
     return 6e-4 if conv.is_tf32 else 2e-5 if conv.is_f32 else 1e-2
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times each wgmma tile on an NVIDIA GPU, beside cuDNN.
 
-  gpu_tiles.py pack FOLDER [--direction fwd|bwd|wrw] [--type bf16|tf32]
+  gpu_tiles.py pack FOLDER [--direction fwd|bwd|wrw] [--type bf16|tf32|f64]
                [--dnn-opt PATH] [--list FILE] [--only REGEX] [--best N]
                [--tiles TILE,...] [--target CHIP] [--ptxas PATH] [--jobs N]
       on the build machine: compiles every tile of every problem, or the N that
@@ -18,7 +18,8 @@ dnn-fit reads it as it is printed, and docs/performance.md. gpu_device.py says
 what `run` needs and how it times; `pack` needs only Python. A kernel counts
 only if its result agrees with cuDNN's in f32, in five runs with the same bits
 over poisoned memory: to 1e-2 of the norm, or 6e-4 for tf32, which operands
-that are rounded pass and operands that are truncated do not.
+that are rounded pass and operands that are truncated do not; f64's must agree to
+1e-13 with cuDNN's in f64. Tiles of f64 are those that the model ranks best.
 """
 
 import re
@@ -48,7 +49,7 @@ def list_tiles(options, config):
     if options.tiles:
         return [tile if re.match("[a-z]{2}", tile) else f"igemm-{tile}"
                 for tile in options.tiles.split(",")]
-    is_hopper = options.target == "sm_90"
+    is_hopper = options.target == "sm_90" and options.type != "f64"
     if is_hopper and not options.best and options.direction != "wrw":
         return [f"igemm-{tile}-wgmma" if options.type == "bf16"
                 else f"igemm-{tile.replace('k64', 'k32')}-wgmma_tf32"
@@ -63,7 +64,7 @@ def run_problem(gpu, problem, repeats):
     torch, config = gpu.torch, problem["config"]
     conv = gpu_device.Conv(torch, config)
     torch.backends.cudnn.benchmark = False  # One choice is enough for f32.
-    wanted = conv.compute(torch.float32)
+    wanted = conv.compute(torch.float64 if conv.is_f64 else torch.float32)
     torch.backends.cudnn.benchmark = True
     launches, wrong = gpu_device.load_right(
         gpu, problem, conv.tensors, conv.letter,
@@ -95,7 +96,8 @@ def main():
     parser = gpu_pack.make_parser(__doc__)
     parser.add_argument("--direction", choices=["fwd", "bwd", "wrw"],
                         default="fwd")
-    parser.add_argument("--type", choices=["bf16", "tf32"], default="bf16")
+    parser.add_argument("--type", choices=["bf16", "tf32", "f64"],
+                        default="bf16")
     parser.add_argument("--best", type=int, default=0)
     parser.add_argument("--tiles", default="")
     parser.add_argument("--list", default="tools/bench/conv-h100.txt")

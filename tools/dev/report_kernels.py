@@ -25,7 +25,6 @@ import tempfile
 import textwrap
 
 import analyze_kernel
-import check_lds_layout
 import isa_chips
 import isa_text
 from isa_text import KernelError
@@ -231,9 +230,7 @@ def format_chip(chip, rows):
 
 
 def format_table(rows):
-    accesses, faults = check_lds_layout.check(
-        (_ROOT / check_lds_layout.SOURCE).read_text())
-    head = f"""# Inner loops of eight layers
+    head = """# Inner loops of eight layers
 
 Made by `tools/dev/report_kernels.py --write`; do not edit. Layers of ResNet-50,
 batch 64, f16, NHWC, with the compiler's own tile; **bold** is the layer with the
@@ -244,8 +241,6 @@ what the figures mean.
 - *share*: issue clocks on the matrix unit; with a letter where it is below the wanted.
 - *mix*: matrix, VALU, LDS reads, LDS writes, loads, scalar, waits, barriers of a body.
 - *LDS* in bytes, *waves* of a SIMD.
-- LDS bank conflicts by `check_lds_layout.py`: {accesses} access patterns, \
-{len(faults)} with conflicts.
 """
     chips = list(dict.fromkeys(row.chip for row in rows))
     return "\n".join([head] + [

@@ -231,8 +231,11 @@ double tessera::estimateClocks(const GemmChoice &choice,
                                const GemmShapes &shapes, double tensorBytes) {
   double bytesPerClock = ::getMemoryBytesPerClock(target, rates);
   double waves = countWaves(choice, target);
+  GemmRates ofLoop = rates;
+  if (shapes.lds > 0)
+    ofLoop.lds = shapes.lds;
   double loop = countBusiestSteps(choice, target) *
-                estimateStep(choice, target, shapes.peak, rates);
+                estimateStep(choice, target, shapes.peak, ofLoop);
   // The efficiency of a shape includes the time in which all units store after
   // the main loop; staged stores overlap the next tile.
   if (choice.isStaged)

@@ -140,6 +140,23 @@ static constexpr GemmShape kMmaTf32[] = {
     {64, 32, 2, 1, 64, 2, false, 0.30, true},
 };
 
+// Lanes read chunks of f64, of which rows of 64 bytes lie free of conflicts
+// (makeMmaF64()). Waves of 64x32, whose accumulators are 128 registers, spill
+// on sm_90. Shares are not measured, but derived from those above; what those
+// of f16 wait for at each step is hidden here, where a step multiplies three
+// times as long, so LDS has its own rate.
+static constexpr double kLdsF64 = 128;
+static constexpr GemmShape kMmaF64[] = {
+    {192, 64, 4, 2, 64, 4, true, 0.80, false},
+    {128, 64, 4, 2, 64, 4, true, 0.77, false},
+    {64, 128, 2, 4, 64, 4, true, 0.77, false},
+    {64, 64, 2, 2, 64, 4, true, 0.75, false},
+    {128, 64, 4, 2, 64, 2, false, 0.60, true},
+    {64, 64, 2, 2, 64, 2, false, 0.58, true},
+    {64, 32, 2, 1, 64, 2, false, 0.45, true},
+    {32, 64, 1, 2, 64, 2, false, 0.45, true},
+};
+
 // The lanes of a wave64 are a grid of 8 x 8, those of a wave32 one of 4 x 8. A
 // lane of the largest tiles has 8 x 8 accumulators, so that LDS keeps up, and
 // steps of 32 bytes leave registers for their fragments: with steps of 64 bytes
@@ -197,6 +214,8 @@ static double getMatrixPeak(const GpuTarget &target, DataType type) {
     // For chips with wgmma: measured on an H100 with all operands in registers.
     if (type == DataType::F32)
       return 512;
+    if (type == DataType::F64)
+      return target.hasWgmma ? 128 : 64;
     halfPeak = target.hasWgmma ? 1400 : 1024;
     return isByte ? 2 * halfPeak : halfPeak;
   }
@@ -262,6 +281,8 @@ GemmShapes tessera::getGemmShapes(const GpuTarget &target,
   case MatrixUnit::MmaSm80:
     if (problem.allowsTf32())
       return {"mma16_tf32", kMmaTf32, peak};
+    if (type == DataType::F64)
+      return {"mma16", kMmaF64, peak, /*launch=*/0, kLdsF64};
     if (isWide)
       return getFmaShapes(target, type);
     return {"mma16", std::span(kMma).subspan(target.hasWgmma ? 0 : 2), peak};

@@ -46,6 +46,9 @@ struct GemmShapes {
   double peak;
   /// Clocks of a launch; 0 where all that a problem can choose has it alike.
   double launch = 0;
+  /// Bytes that a compute unit gets from LDS in a clock; 0 if that is what
+  /// GemmRates.def says.
+  double lds = 0;
 };
 
 GemmShapes getGemmShapes(const GpuTarget &target, const ConvProblem &problem);

@@ -21,10 +21,12 @@ static void setSize(int64_t &in, int64_t wanted, bool isForward, int64_t filter,
   in = std::max(in, std::max<int64_t>(1, reach - pads));
 }
 
-/// The member of one image whose result has about `pixels`.
-static ConvProblem makeMember(const ConvProblem &family, double pixels) {
+/// The member of one image, or of `images`, whose result has about `pixels`.
+static ConvProblem makeMember(const ConvProblem &family, double pixels,
+                              int64_t images = 1) {
   ConvProblem member = family;
-  member.batch = 1;
+  member.batch = images;
+  pixels /= static_cast<double>(images);
   const int unknown = (family.in.d == kUnknownSize) +
                       (family.in.h == kUnknownSize) +
                       (family.in.w == kUnknownSize);
@@ -44,8 +46,8 @@ static ConvProblem makeMember(const ConvProblem &family, double pixels) {
   return member;
 }
 
-std::vector<ConvProblem> tessera::getOpenSamples(const Problem &family) {
-  constexpr double kMostPixels = 1 << 17;
+std::vector<ConvProblem> tessera::getOpenSamples(const Problem &family,
+                                                 double most) {
   const Problem sample = family.getSample();
   const ConvProblem &conv = *family.getConv();
   std::vector<ConvProblem> samples = {*sample.getConv()};
@@ -54,13 +56,34 @@ std::vector<ConvProblem> tessera::getOpenSamples(const Problem &family) {
   if (family.isSmall())
     pixels = {edge / 8, edge / 3, edge};
   else
-    for (double p = 1.5 * edge; p <= kMostPixels; p *= 4)
+    for (double p = 1.5 * edge; p <= most; p *= 4)
       pixels.push_back(p);
   for (double p : pixels) {
     const Problem member(makeMember(conv, p));
     if (member.verify().isOk())
       samples.push_back(*member.getConv());
   }
+  return samples;
+}
+
+std::vector<ConvProblem> tessera::getOpenImages(const Problem &family) {
+  const Problem sample = family.getSample();
+  const ConvProblem &conv = *family.getConv();
+  const auto edge = static_cast<double>(countSmallPixels(conv));
+  const bool isSmall = family.isSmall();
+  std::vector<ConvProblem> samples = {*sample.getConv()};
+  for (double side = 7; side <= 112; side *= 2)
+    for (double pixels :
+         {isSmall ? edge / 4 : 1.5 * edge, isSmall ? edge : 8 * edge}) {
+      const auto images =
+          static_cast<int64_t>(std::max(1.0, pixels / (side * side)));
+      const double own = side * side * static_cast<double>(images);
+      if (isSmall && own > edge)
+        continue;
+      const Problem member(makeMember(conv, own, images));
+      if (member.verify().isOk())
+        samples.push_back(*member.getConv());
+    }
   return samples;
 }
 

@@ -17,8 +17,13 @@
 namespace tessera {
 
 /// Members of a family of convolutions, forward or backward data: its sample
-/// first, then others of its class, from small to large.
-std::vector<ConvProblem> getOpenSamples(const Problem &family);
+/// first, then others of its class, from small to large: up to `most` pixels.
+std::vector<ConvProblem> getOpenSamples(const Problem &family,
+                                        double most = 1 << 17);
+
+/// The same, of batches of images of 7 to 112 pixels a side: for tiles that are
+/// blocks of an image, which overhang it.
+std::vector<ConvProblem> getOpenImages(const Problem &family);
 
 /// The candidates of the first sample. Each costs what the best one costs
 /// there, times what it takes over the best one in the geometric mean of all

@@ -3,6 +3,7 @@
 #include "compiler/Algorithms/NarrowGroups/NarrowGroups.h"
 #include "compiler/Algorithms/Common/ConvProgram.h"
 #include "compiler/Algorithms/ImplicitGemm/ImplicitGemm.h"
+#include "compiler/Algorithms/ImplicitGemm/OpenSamples.h"
 #include "compiler/Algorithms/Registry.h"
 #include "runtime/Base/TextScanner.h"
 
@@ -69,15 +70,14 @@ namespace {
 class NarrowGroups final : public Algorithm {
 public:
   std::string_view getName() const override { return "groups"; }
+  bool takesUnknownSizes() const override { return true; }
   bool needsWorkspace(const ConvProblem &conv,
                       const TileConfig &) const override {
     return conv.direction == Direction::BackwardWeights;
   }
   Status check(const Problem &problem, const GpuTarget &target) const override;
   std::vector<Candidate> getCandidates(const Problem &problem,
-                                       const GpuTarget &target) const override {
-    return getNarrowCandidates(*problem.getConv(), target);
-  }
+                                       const GpuTarget &target) const override;
   LogicalResult build(Operation *primitive, const TileConfig &tile,
                       const GpuTarget &target) const override;
 };
@@ -91,7 +91,8 @@ static bool isNarrow(int64_t channels) {
 
 Status NarrowGroups::check(const Problem &problem,
                            const GpuTarget &target) const {
-  const ConvProblem *conv = problem.getConv();
+  const Problem sample = problem.getSample();
+  const ConvProblem *conv = sample.getConv();
   if (!conv)
     return notSupported("solves convolutions");
   if (target.matrixUnit != MatrixUnit::MmaSm80)
@@ -120,11 +121,26 @@ Status NarrowGroups::check(const Problem &problem,
   return Status::ok();
 }
 
+std::vector<Candidate>
+NarrowGroups::getCandidates(const Problem &problem,
+                            const GpuTarget &target) const {
+  if (!problem.hasUnknownSizes())
+    return getNarrowCandidates(*problem.getConv(), target);
+  const auto find = [&](const ConvProblem &sample) {
+    return getOpenNarrowCandidates(sample, target);
+  };
+  if (problem.getConv()->direction != Direction::BackwardWeights)
+    return rankAtSamples(getOpenImages(problem), find);
+  const Problem sample = problem.getSample();
+  return find(*sample.getConv());
+}
+
 /// Whether `conv` meets the conditions that check() has for a problem.
 static bool hasNarrowGroups(dnn::ConvOp conv, const ConvGeometry &g) {
   auto isPacked = [](Value tensor, dnn::Layout layout) {
+    auto type = cast<MemRefType>(tensor.getType());
     return isChannelsLast(layout) &&
-           hasPackedStrides(cast<MemRefType>(tensor.getType()));
+           (hasPackedStrides(type) || !type.hasStaticShape());
   };
   return g.dims.size() == 2 && g.inChannels == g.outChannels &&
          isNarrow(g.inChannels) &&

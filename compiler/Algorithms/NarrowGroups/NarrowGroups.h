@@ -57,6 +57,10 @@ inline constexpr NarrowRates kNarrowRates;
 std::vector<Candidate>
 getNarrowCandidates(const ConvProblem &problem, const GpuTarget &target,
                     const NarrowRates &rates = kNarrowRates);
+/// The same for a problem of unknown sizes, of which `sample` has some: blocks
+/// that do not depend on them.
+std::vector<Candidate> getOpenNarrowCandidates(const ConvProblem &sample,
+                                               const GpuTarget &target);
 
 } // namespace tessera
 

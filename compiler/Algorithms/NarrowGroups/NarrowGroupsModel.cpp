@@ -315,10 +315,11 @@ static double estimateSum(const ConvProblem &p, int splits,
 }
 
 /// Adds the candidates of forward and backward data without runs: a workgroup
-/// for each block, or as many persistent workgroups as run at once.
+/// for each block, or as many persistent workgroups as run at once, though no
+/// more than there are blocks if that is known.
 static void addImages(const ConvProblem &p, NarrowTile tile,
                       const GpuTarget &target, const NarrowRates &rates,
-                      std::vector<Candidate> &candidates) {
+                      bool isOpen, std::vector<Candidate> &candidates) {
   const int64_t channelBlocks = p.inChannels / NarrowTile::kBlock;
   for (bool isPersistent : {false, true}) {
     tile.persistent = isPersistent ? 1 : 0;
@@ -329,13 +330,15 @@ static void addImages(const ConvProblem &p, NarrowTile tile,
     const int64_t resident = target.computeUnits * sharing;
     const int64_t workgroups =
         isPersistent ? resident / channelBlocks * channelBlocks : work.blocks;
-    if (isPersistent && (workgroups == 0 || workgroups >= work.blocks))
+    if (isPersistent &&
+        (workgroups == 0 || (workgroups >= work.blocks && !isOpen)))
       continue;
     if (isPersistent)
       tile.persistent = static_cast<int>(sharing);
     candidates.push_back(
         {tile.toConfig(),
-         estimateImages(p, tile, work, workgroups, resident, target, rates)});
+         estimateImages(p, tile, work, std::min(workgroups, work.blocks),
+                        resident, target, rates)});
   }
 }
 
@@ -426,10 +429,64 @@ std::vector<Candidate> tessera::getNarrowCandidates(const ConvProblem &p,
       if (isWeights)
         addWeights(p, tile, target, rates, candidates);
       else if (tile.getPixels() % waves == 0) {
-        addImages(p, tile, target, rates, candidates);
+        addImages(p, tile, target, rates, /*isOpen=*/false, candidates);
         addRuns(p, tile, target, rates, candidates);
       }
     }
   }
+  return candidates;
+}
+
+/// Blocks for images of any size: some lines of 8 to 64 columns.
+static constexpr std::array<int, 7> kOpenWidths = {7, 14, 16, 28, 32, 56, 64};
+static constexpr std::array<int, 5> kOpenHeights = {1, 2, 4, 7, 8};
+
+/// Adds the candidates of images of unknown size with runs of a length that
+/// suits large or small ones.
+static void addOpenRuns(const ConvProblem &p, NarrowTile tile,
+                        const GpuTarget &target,
+                        std::vector<Candidate> &candidates) {
+  const ConvDim dim = getImage(p)[0];
+  if (tile.height < 2 || see(dim, tile.height) < tile.height * dim.stride ||
+      tile.waves > llvm::divideCeilSigned(tile.width, kFragment))
+    return;
+  for (int run : {2, 4, 8}) {
+    tile.run = run;
+    for (int buffers : {3, 2}) {
+      tile.buffers = buffers;
+      const NarrowWork work = measure(p, tile);
+      if (!fits(work, target))
+        continue;
+      const int64_t resident =
+          target.computeUnits * countSharing(work, tile.waves);
+      candidates.push_back(
+          {tile.toConfig(),
+           estimateImages(p, tile, work, work.blocks / tile.run, resident,
+                          target, kNarrowRates)});
+    }
+  }
+}
+
+std::vector<Candidate>
+tessera::getOpenNarrowCandidates(const ConvProblem &p,
+                                 const GpuTarget &target) {
+  const bool isWeights = p.direction == Direction::BackwardWeights;
+  std::vector<Candidate> candidates;
+  for (int width : kOpenWidths)
+    for (int height : kOpenHeights)
+      for (int waves : {1, 2}) {
+        NarrowTile tile;
+        tile.height = height;
+        tile.width = width;
+        tile.waves = waves;
+        if (isWeights) {
+          addWeights(p, tile, target, kNarrowRates, candidates);
+          continue;
+        }
+        if (tile.getPixels() % waves != 0)
+          continue;
+        addImages(p, tile, target, kNarrowRates, /*isOpen=*/true, candidates);
+        addOpenRuns(p, tile, target, candidates);
+      }
   return candidates;
 }

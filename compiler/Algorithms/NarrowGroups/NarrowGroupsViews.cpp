@@ -25,54 +25,104 @@ struct Blocks {
 };
 } // namespace
 
-/// The dimensions of the pixels of an image of `size`: blocks, and the pixels
-/// of a block. Without runs the blocks of a line vary fastest. With runs those
-/// of a column do, and their number is rounded up to whole runs.
-static SmallVector<int64_t> getPixels(ArrayRef<int64_t> size,
-                                      const NarrowTile &tile) {
-  const int64_t lines = llvm::divideCeilSigned(size[0], tile.height);
-  const int64_t columns = llvm::divideCeilSigned(size[1], tile.width);
-  if (tile.run > 1)
-    return {columns, llvm::divideCeilSigned(lines, tile.run) * tile.run,
-            tile.height, tile.width};
-  return {lines, columns, tile.height, tile.width};
-}
+namespace {
+/// A pixel of an image of the result, or of the reduction.
+struct Pixel {
+  AffineExpr image; ///< Null if images are groups.
+  ViewBuilder::Exprs position;
+};
 
-/// The position in the image of pixel `p` of getPixels().
-static ViewBuilder::Exprs locatePixel(ArrayRef<AffineExpr> p,
-                                      const NarrowTile &tile) {
-  const bool hasRuns = tile.run > 1;
-  return {p[hasRuns ? 1 : 0] * tile.height + p[2],
-          p[hasRuns ? 0 : 1] * tile.width + p[3]};
-}
+/// The dimensions of pixels: blocks, and the pixels of a block. Without runs
+/// the blocks of a line vary fastest. With runs those of a column do, and their
+/// number is rounded up to whole runs, which are a dimension of their own if
+/// sizes are unknown. Images are in front where they are no groups.
+class Pixels {
+public:
+  Pixels(OpBuilder &b, Value tensor, dnn::Layout layout, const NarrowTile &tile)
+      : b(b), tile(tile), images(getImageSizes(b, tensor, layout)),
+        isOpen(!images[0].isKnown()) {
+    PointBuilder p(b, tensor.getLoc());
+    const Size columns = p.divideUp(images[2], tile.width);
+    if (tile.run == 1) {
+      sizes = {p.divideUp(images[1], tile.height), columns};
+    } else {
+      const Size runs = p.divideUp(images[1], tile.height * tile.run);
+      sizes = {columns};
+      if (isOpen)
+        sizes.append({runs, tile.run});
+      else
+        sizes.push_back(runs.number * tile.run);
+    }
+    sizes.append({tile.height, tile.width});
+  }
+
+  /// Whether images are rows, which workgroups number alone, and no groups.
+  bool areOpen() const { return isOpen; }
+
+  /// With images in front if `hasImages`, named by `tensor`.
+  SmallVector<Size> get(Value tensor, dnn::Layout layout,
+                        bool hasImages) const {
+    SmallVector<Size> all = sizes;
+    if (hasImages)
+      all.insert(all.begin(), getImageSizes(b, tensor, layout)[0]);
+    return all;
+  }
+
+  /// Adds them to coordinate `index` of the view of `tensor`.
+  Pixel add(ViewBuilder &view, unsigned index, Value tensor, dnn::Layout layout,
+            bool hasImages) const {
+    ViewBuilder::Exprs p = view.addOpen(index, get(tensor, layout, hasImages));
+    const AffineExpr image = hasImages ? p.front() : AffineExpr();
+    const bool hasRuns = tile.run > 1;
+    const AffineExpr *at = p.begin() + (hasImages ? 1 : 0);
+    AffineExpr line = at[hasRuns ? 1 : 0], column = at[hasRuns ? 0 : 1];
+    if (hasRuns && isOpen)
+      line = line * tile.run + at[2];
+    const AffineExpr *in = p.end() - 2;
+    return {image, {line * tile.height + in[0], column * tile.width + in[1]}};
+  }
+
+private:
+  OpBuilder &b;
+  const NarrowTile &tile;
+  SmallVector<Size> images, sizes;
+  const bool isOpen;
+};
+} // namespace
 
 GemmViews tessera::viewNarrowImages(OpBuilder &b, dnn::ConvOp conv,
                                     const ConvGeometry &g,
                                     const NarrowTile &tile) {
   const Blocks blocks(g);
   const bool isForward = conv.getDirection() == dnn::ConvDirection::Forward;
-  SmallVector<int64_t> pixels =
-      getPixels(g.get(isForward ? &ConvDim::out : &ConvDim::in), tile);
+  const Value resultImage = isForward ? conv.getY() : conv.getX();
+  const dnn::Layout layout = isForward ? conv.getYLayout() : conv.getXLayout();
+  const Value sourceImage = isForward ? conv.getX() : conv.getY();
+  const dnn::Layout sourceLayout =
+      isForward ? conv.getXLayout() : conv.getYLayout();
+  const Pixels pixels(b, resultImage, layout, tile);
+  const bool areRows = pixels.areOpen();
   SmallVector<int64_t> reduce = g.get(&ConvDim::filter);
   reduce.append({blocks.perBlock, blocks.channels});
-  const SmallVector<int64_t> groups = {g.batch, blocks.count};
+  const SmallVector<int64_t> groups = {areRows ? 1 : g.batch, blocks.count};
   const SmallVector<int64_t> rowGroups = {blocks.perBlock, blocks.channels};
 
   ViewBuilder imageView(b);
   ViewBuilder::Exprs group = imageView.add(0, groups);
-  ViewBuilder::Exprs pixel = locatePixel(imageView.add(1, pixels), tile);
+  Pixel pixel = pixels.add(imageView, 1, sourceImage, sourceLayout, areRows);
   ViewBuilder::Exprs k = imageView.add(2, reduce);
   ViewBuilder::Exprs spatial;
   // Backward data walks its taps from the last to the first, so that positions
   // in the image increase.
   for (auto [i, dim] : llvm::enumerate(g.dims))
-    spatial.push_back(isForward ? pixel[i] * dim.stride + k[i] * dim.dilation -
-                                      dim.pad
-                                : pixel[i] + k[i] * dim.dilation + dim.pad -
-                                      (dim.filter - 1) * dim.dilation);
+    spatial.push_back(isForward
+                          ? pixel.position[i] * dim.stride +
+                                k[i] * dim.dilation - dim.pad
+                          : pixel.position[i] + k[i] * dim.dilation + dim.pad -
+                                (dim.filter - 1) * dim.dilation);
   dnn::ViewOp image = imageView.create(
-      conv.getLoc(), isForward ? conv.getX() : conv.getY(),
-      isForward ? conv.getXLayout() : conv.getYLayout(), group[0],
+      conv.getLoc(), sourceImage, sourceLayout,
+      areRows ? pixel.image : group[0],
       group[1] * NarrowTile::kBlock + k[2] * blocks.channels + k[3], spatial);
 
   ViewBuilder filterView(b);
@@ -91,10 +141,11 @@ GemmViews tessera::viewNarrowImages(OpBuilder &b, dnn::ConvOp conv,
 
   ViewBuilder view(b);
   group = view.add(0, groups);
-  pixel = locatePixel(view.add(1, pixels), tile);
+  pixel = pixels.add(view, 1, resultImage, layout, areRows);
   AffineExpr channel = view.add(2, {NarrowTile::kBlock})[0];
-  ResultCoordinates result{view, group[0],
-                           group[1] * NarrowTile::kBlock + channel, pixel};
+  ResultCoordinates result{view, areRows ? pixel.image : group[0],
+                           group[1] * NarrowTile::kBlock + channel,
+                           pixel.position};
   return {image, filter, result, reduce, dnn::TileDim::N};
 }
 
@@ -102,8 +153,9 @@ GemmViews tessera::viewNarrowWeights(OpBuilder &b, dnn::ConvOp conv,
                                      const ConvGeometry &g,
                                      const NarrowTile &tile) {
   const Blocks blocks(g);
-  SmallVector<int64_t> reduce = {g.batch};
-  reduce.append(getPixels(g.get(&ConvDim::out), tile));
+  const Pixels pixels(b, conv.getY(), conv.getYLayout(), tile);
+  SmallVector<int64_t> reduce = getNumbers(
+      pixels.get(conv.getY(), conv.getYLayout(), /*hasImages=*/true));
   const SmallVector<int64_t> groups = {tile.splits, blocks.count};
   SmallVector<int64_t> columns = g.get(&ConvDim::filter);
   columns.append({blocks.perBlock, blocks.channels});
@@ -111,23 +163,23 @@ GemmViews tessera::viewNarrowWeights(OpBuilder &b, dnn::ConvOp conv,
   ViewBuilder outputView(b);
   AffineExpr block = outputView.add(0, groups)[1];
   AffineExpr channel = outputView.add(1, {NarrowTile::kBlock})[0];
-  ViewBuilder::Exprs k = outputView.add(2, reduce);
-  dnn::ViewOp output =
-      outputView.create(conv.getLoc(), conv.getY(), conv.getYLayout(), k[0],
-                        block * NarrowTile::kBlock + channel,
-                        locatePixel(ArrayRef(k).drop_front(), tile));
+  Pixel pixel = pixels.add(outputView, 2, conv.getY(), conv.getYLayout(),
+                           /*hasImages=*/true);
+  dnn::ViewOp output = outputView.create(
+      conv.getLoc(), conv.getY(), conv.getYLayout(), pixel.image,
+      block * NarrowTile::kBlock + channel, pixel.position);
 
   ViewBuilder inputView(b);
   block = inputView.add(0, groups)[1];
   ViewBuilder::Exprs column = inputView.add(1, columns);
-  k = inputView.add(2, reduce);
-  ViewBuilder::Exprs pixel = locatePixel(ArrayRef(k).drop_front(), tile);
+  pixel = pixels.add(inputView, 2, conv.getX(), conv.getXLayout(),
+                     /*hasImages=*/true);
   ViewBuilder::Exprs spatial;
   for (auto [i, dim] : llvm::enumerate(g.dims))
-    spatial.push_back(pixel[i] * dim.stride + column[i] * dim.dilation -
-                      dim.pad);
+    spatial.push_back(pixel.position[i] * dim.stride +
+                      column[i] * dim.dilation - dim.pad);
   dnn::ViewOp input = inputView.create(
-      conv.getLoc(), conv.getX(), conv.getXLayout(), k[0],
+      conv.getLoc(), conv.getX(), conv.getXLayout(), pixel.image,
       block * NarrowTile::kBlock + column[2] * blocks.channels + column[3],
       spatial);
 

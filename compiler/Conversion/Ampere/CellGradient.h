@@ -49,8 +49,8 @@ struct CellGradient {
   /// Whether every block is full, and fills its last instruction.
   bool isEven() const {
     return output.countResults() % cells.getReduction() == 0 &&
-           output.numLines % output.height == 0 &&
-           output.numColumns % output.width == 0;
+           output.numLines.getFactor() % output.height == 0 &&
+           output.numColumns.getFactor() % output.width == 0;
   }
 };
 

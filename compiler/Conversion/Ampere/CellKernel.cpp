@@ -10,8 +10,11 @@ using namespace tessera;
 CellKernel::CellKernel(OpBuilder &b, TileProgram &program,
                        gpu::GPUFuncOp function, int64_t threads,
                        const DeviceOps &device)
-    : e(b, function.getLoc(), &function.getBody().front(), device),
+    : sizes(program.function),
+      e(b, function.getLoc(), &function.getBody().front(), device),
       program(program), function(function), threads(threads) {
+  sizes.setKernel(function);
+  e.sizes = &sizes;
   shared =
       emitSharedBase(e, function->getParentOfType<gpu::GPUModuleOp>()).pointer;
   thread = device.emitThreadId(e, threads);
@@ -30,13 +33,14 @@ Value CellKernel::getFirstElement(dnn::ViewOp view) {
 
 StoreView CellKernel::viewStored(dnn::ViewOp view, Value column, Value row) {
   ViewAccess access(view);
-  ArrayRef<int64_t> extents = program.viewD.getType().getShape();
+  const ViewAccess stored(program.viewD);
   GlobalBuffer buffer =
       makeBuffer(e, access, getArgument(view.getSource()), group, row0);
   return StoreView(
       e, std::move(access), std::move(buffer),
-      StoreSide{2, extents[2], program.rowsN, column, e.constant(0)},
-      StoreSide{1, extents[1], program.rowsM, row, row0});
+      StoreSide{2, stored.getSpace(2).getExtent(), program.rowsN, column,
+                e.constant(0)},
+      StoreSide{1, stored.getSpace(1).getExtent(), program.rowsM, row, row0});
 }
 
 /// Fails after an error unless a workgroup of `target` has so much memory.
@@ -58,7 +62,12 @@ tessera::emitCellKernel(TileProgram &program, const DeviceOps &device,
   if (failed(checkShared(program, sharedBytes, device.getTarget())))
     return failure();
   gpu::GPUFuncOp function =
-      createKernel(program.function, {}, launch.threads, launch.workgroups);
+      createKernel(program.function, {}, launch.threads,
+                   launch.openWorkgroups ? 0 : launch.workgroups);
+  if (launch.openWorkgroups)
+    function->setAttr(dnn::kWorkgroupsAttrName,
+                      StringAttr::get(function.getContext(),
+                                      launch.openWorkgroups->toText()));
   OpBuilder b = OpBuilder::atBlockBegin(&function.getBody().front());
   function->setAttr(dnn::kSharedBytesAttrName,
                     b.getI64IntegerAttr(sharedBytes));

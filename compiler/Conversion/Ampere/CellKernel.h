@@ -4,6 +4,7 @@
 #define TESSERA_COMPILER_CONVERSION_AMPERE_CELLKERNEL_H
 
 #include "compiler/Conversion/Ampere/CellTile.h"
+#include "compiler/Conversion/Common/SizeArguments.h"
 #include "compiler/Conversion/Common/StoreView.h"
 #include "compiler/Conversion/Cooperative/TileProgram.h"
 
@@ -14,6 +15,7 @@ namespace tessera {
 /// The frame of a kernel that is being written: the workgroup's tile, and who
 /// the thread is.
 struct CellKernel {
+  SizeArguments sizes;
   Emitter e;
   TileProgram &program;
   mlir::gpu::GPUFuncOp function;
@@ -46,9 +48,11 @@ struct CellKernel {
   StoreView viewStored(dnn::ViewOp view, mlir::Value column, mlir::Value row);
 };
 
-/// What a kernel takes of the device.
+/// What a kernel takes of the device. Of unknown sizes the number of workgroups
+/// is an expression.
 struct CellLaunch {
   int64_t workgroups, threads, sharedBytes;
+  std::optional<SizeExpr> openWorkgroups;
 };
 
 /// Writes the kernel of `program`; `emitBody` fills the frame. Fails after an

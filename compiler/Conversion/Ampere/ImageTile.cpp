@@ -22,9 +22,7 @@ enum Coordinate { Image, Line, Column, Channel, kCoordinates };
 struct ImageView {
   explicit ImageView(dnn::ViewOp view)
       : type(cast<MemRefType>(view.getSource().getType())),
-        coords(view.getCoords()), sizes(coords.getSizes()) {
-    int64_t offset = 0;
-    (void)type.getStridesAndOffset(strides, offset);
+        coords(view.getCoords()), sizes(coords.getSizes()), open(view) {
     for (AffineExpr expr : coords.getMap().getResults())
       exprs.push_back(getLinearExpr(expr, sizes.size()));
   }
@@ -50,17 +48,19 @@ struct ImageView {
   }
   /// Whether coordinate `c` is always in the tensor.
   bool isInside(Coordinate c) const {
-    int64_t low = exprs[c].constant, high = low;
-    for (auto [factor, size] : llvm::zip(exprs[c].factors, sizes))
-      (factor < 0 ? low : high) += factor * (size - 1);
-    return low >= 0 && high < type.getDimSize(c);
+    OpenNumber low = exprs[c].constant, high = low;
+    for (auto [factor, size] : llvm::zip(exprs[c].factors, open.iteration))
+      if (factor != 0)
+        (factor < 0 ? low : high) += factor * (size - 1);
+    const OpenNumber beyond = open.shape[c] - high;
+    return low.isKnown() && low >= 0 && beyond.isKnown() && beyond > 0;
   }
   AccessSpace makeSpace(unsigned first, unsigned last) const;
 
   MemRefType type;
   dnn::CoordsAttr coords;
-  ArrayRef<int64_t> sizes;
-  SmallVector<int64_t> strides;
+  ArrayRef<int64_t> sizes; ///< kDynamic if unknown.
+  ViewSizes open;          ///< The same, and those of the tensor.
   SmallVector<LinearExpr> exprs;
 };
 } // namespace
@@ -70,11 +70,11 @@ AccessSpace ImageView::makeSpace(unsigned first, unsigned last) const {
   AccessSpace space;
   space.coefs.resize(3);
   for (unsigned d = first; d < last; ++d) {
-    int64_t elements = 0;
-    for (auto [expr, stride] : llvm::zip(exprs, strides))
+    OpenNumber elements;
+    for (auto [expr, stride] : llvm::zip(exprs, open.strides))
       elements += expr.factors[d] * stride;
-    space.sizes.push_back(sizes[d]);
-    space.coefs[0].push_back(elements * type.getElementTypeBitWidth() / 8);
+    space.sizes.push_back(open.iteration[d]);
+    space.coefs[0].push_back(elements * (type.getElementTypeBitWidth() / 8));
     space.coefs[1].push_back(exprs[Line].factors[d]);
     space.coefs[2].push_back(exprs[Column].factors[d]);
   }
@@ -82,14 +82,18 @@ AccessSpace ImageView::makeSpace(unsigned first, unsigned last) const {
 }
 
 /// Whether copies of 16 bytes reach all of the tensor, and begin at multiples.
+/// Of unknown sizes the runtime knows how large it is (ProblemFamily.cpp).
 static bool isCopied(const ImageView &view, const ViewAccess &access) {
   constexpr int64_t kBytes = 16;
   const int64_t element = access.getElementBytes(), unit = kBytes / element;
-  if ((element != 2 && element != 4) || view.strides.back() != 1 ||
-      access.getTensorBytes() > kOutOfRange || !access.fitsInt32())
+  const OpenNumber bytes = access.getTensorBytes();
+  if ((element != 2 && element != 4) || !(view.open.strides.back() == 1) ||
+      (bytes.isKnown() && bytes > kOutOfRange) || !access.fitsInt32())
     return false;
-  auto isWhole = [=](int64_t elements) { return elements % unit == 0; };
-  return llvm::all_of(ArrayRef(view.strides).drop_back(), isWhole) &&
+  auto isWhole = [=](const OpenNumber &elements) {
+    return elements.getFactor() % unit == 0;
+  };
+  return llvm::all_of(ArrayRef(view.open.strides).drop_back(), isWhole) &&
          isWhole(view.exprs[Channel].constant) &&
          llvm::all_of(ArrayRef(view.exprs[Channel].factors)
                           .take_front(view.coords.getFirstDim(1)),
@@ -134,15 +138,14 @@ FailureOr<ImageTile> tessera::matchImageTile(Operation *op, dnn::ViewOp source,
            << "is copied by cp_async, which needs a block of pixels"
            << (hasTaps ? ", taps" : "") << " and " << kBlockChannels
            << " channels, each a dimension of its own that goes forward";
-  tile.numLines = view.type.getDimSize(Line);
-  tile.numColumns = view.type.getDimSize(Column);
-  tile.lineBytes = view.strides[Line] * access.getElementBytes();
-  tile.columnBytes = view.strides[Column] * access.getElementBytes();
+  tile.numLines = view.open.shape[Line];
+  tile.numColumns = view.open.shape[Column];
+  tile.lineBytes = view.open.strides[Line] * access.getElementBytes();
+  tile.columnBytes = view.open.strides[Column] * access.getElementBytes();
   tile.tensorBytes = access.getTensorBytes() - access.getFirstBytes();
   tile.groupSpace = view.makeSpace(0, view.coords.getFirstDim(1));
   tile.blockSpace = view.makeSpace(view.coords.getFirstDim(pixels), line);
-  tile.constants[0] = 0;
-  for (auto [expr, stride] : llvm::zip(view.exprs, view.strides))
+  for (auto [expr, stride] : llvm::zip(view.exprs, view.open.strides))
     tile.constants[0] += expr.constant * stride * access.getElementBytes();
   tile.constants[1] = view.exprs[Line].constant;
   tile.constants[2] = view.exprs[Column].constant;
@@ -222,7 +225,7 @@ struct ChunkWalk {
 void tessera::copyImageTile(Emitter &e, const ImageTile &t,
                             const ImageCopy &copy, Value group, Value block) {
   const ChunkWalk walk{e, t, copy};
-  Value size = e.constant(e.b.getI64IntegerAttr(t.tensorBytes));
+  Value size = e.wideConstant(t.tensorBytes);
   CheckedMemory memory = e.device.makeMemory(e, copy.pointer, size);
   SmallVector<Value> base = walk.locateBlock(group, block);
   for (int64_t first = 0; first < countChunks(t); first += copy.threads) {

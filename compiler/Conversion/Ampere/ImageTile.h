@@ -28,11 +28,12 @@ struct ImageTile {
   int64_t lineStep = 1, columnStep = 1;
   int64_t tapLines = 1, tapColumns = 1; ///< Taps.
   int64_t tapLineStep = 1, tapColumnStep = 1;
-  int64_t numLines = 0, numColumns = 0; ///< Of the image.
-  int64_t lineBytes = 0, columnBytes = 0, tensorBytes = 0;
+  OpenNumber numLines, numColumns; ///< Of the image.
+  OpenNumber lineBytes, tensorBytes;
+  int64_t columnBytes = 0;
   /// Of groups and of blocks: offset in bytes, line and column.
   AccessSpace groupSpace, blockSpace;
-  int64_t constants[3] = {0, 0, 0};
+  OpenNumber constants[3];
 
   int64_t countLines() const {
     return (height - 1) * lineStep + (tapLines - 1) * tapLineStep + 1;

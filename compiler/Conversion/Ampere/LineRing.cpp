@@ -37,7 +37,7 @@ LineCopy::LineCopy(Emitter &e, const LineRing &ring, const ImageCopy &copy,
 
 void LineCopy::emit(Value line, Value slot, int64_t count) const {
   const ImageTile &image = ring.image;
-  Value size = e.constant(e.b.getI64IntegerAttr(image.tensorBytes));
+  Value size = e.wideConstant(image.tensorBytes);
   CheckedMemory memory = e.device.makeMemory(e, copy.pointer, size);
   Value chunk = e.mul(e.remu(copy.thread, image.countPixelChunks()),
                       ImageTile::kChunkBytes);

@@ -168,13 +168,18 @@ void NvidiaDeviceOps::waitForDirectGroups(Emitter &e, int64_t groups,
 // Arithmetic
 //===----------------------------------------------------------------------===//
 
-/// The 32-bit registers of a fragment, as mma.sync takes them: pairs of f16, or
+/// The registers of a fragment, as mma.sync takes them: pairs of f16, f64, or
 /// integers; those of f32 rounded to tf32, which else is cut off.
 static SmallVector<Value> splitRegisters(Emitter &e, Value fragment) {
   auto type = cast<VectorType>(fragment.getType());
+  SmallVector<Value> registers;
+  if (type.getElementType().isF64()) {
+    for (int64_t i = 0; i < type.getNumElements(); ++i)
+      registers.push_back(vector::ExtractOp::create(e.b, e.loc, fragment, i));
+    return registers;
+  }
   int64_t perRegister = 32 / type.getElementTypeBitWidth();
   int64_t count = type.getNumElements() / perRegister;
-  SmallVector<Value> registers;
   if (type.getElementType().isF16()) {
     for (int64_t i = 0; i < count; ++i)
       registers.push_back(vector::ShuffleOp::create(
@@ -196,22 +201,50 @@ static SmallVector<Value> splitRegisters(Emitter &e, Value fragment) {
   return registers;
 }
 
-/// One mma.sync of floats of 8 bits, for which upstream's op has no types.
-static Value emitFloat8Mma(Emitter &e, Type element, Type sums, ValueRange a,
-                           ValueRange b, ValueRange c) {
+static SmallVector<Value> joinOperands(ValueRange a, ValueRange b,
+                                       ValueRange c) {
   SmallVector<Value> operands(a);
   llvm::append_range(operands, b);
   llvm::append_range(operands, c);
+  return operands;
+}
+
+/// One mma.sync of floats of 8 bits, for which upstream's op has no types.
+static Value emitFloat8Mma(Emitter &e, Type element, Type sums, ValueRange a,
+                           ValueRange b, ValueRange c) {
   return callIntrinsic(e,
                        isa<Float8E5M2Type>(element)
                            ? "llvm.nvvm.mma.m16n8k32.row.col.f32.e5m2.e5m2.f32"
                            : "llvm.nvvm.mma.m16n8k32.row.col.f32.e4m3.e4m3.f32",
-                       sums, operands);
+                       sums, joinOperands(a, b, c));
+}
+
+/// The same of f64: one m16n8k8, or an m8n8k4 for each row of a lane.
+static SmallVector<Value> emitDoubleMma(Emitter &e, int64_t k, ValueRange a,
+                                        ValueRange b, ValueRange c) {
+  const bool isShort = k == 4;
+  const size_t count = isShort ? 2 : 4; // Sums of an instruction.
+  auto type = LLVM::LLVMStructType::getLiteral(
+      e.b.getContext(), SmallVector<Type>(count, c.front().getType()));
+  SmallVector<Value> results;
+  for (size_t row = 0; row < c.size() / count; ++row) {
+    Value product = callIntrinsic(e,
+                                  isShort ? "llvm.nvvm.mma.m8n8k4.row.col.f64"
+                                          : "llvm.nvvm.mma.m16n8k8.row.col.f64",
+                                  type,
+                                  joinOperands(isShort ? a.slice(row, 1) : a, b,
+                                               c.slice(row * count, count)));
+    for (size_t i = 0; i < count; ++i)
+      results.push_back(LLVM::ExtractValueOp::create(e.b, e.loc, product, i));
+  }
+  return results;
 }
 
 /// One mma.sync: c + the 16 rows of a times the 8 rows of b.
 static SmallVector<Value> emitMma(Emitter &e, Type element, int64_t k,
                                   ValueRange a, ValueRange b, ValueRange c) {
+  if (element.isF64())
+    return emitDoubleMma(e, k, a, b, c);
   using Types = std::array<NVVM::MMATypes, 2>;
   constexpr std::array kLayouts = {NVVM::MMALayout::row, NVVM::MMALayout::col};
   std::optional<Types> types;
@@ -316,7 +349,8 @@ Value tessera::dealSums(Emitter &e, Value accumulator, Value lane) {
 }
 
 /// Q holds the instruction's A: rows g and g + 8 of the first half of k, then
-/// of the second. Each part of P is a B of two registers, and gives two sums of
+/// of the second; of the shortest reductions, which have one half, both rows.
+/// Each part of P is a B of a register for each half, and gives two sums of
 /// both rows, which lie as many places apart along P as there are parts, or
 /// together where the parts lie one behind the other.
 Value NvidiaDeviceOps::multiply(Emitter &e, const MatrixInstruction &row,
@@ -326,6 +360,7 @@ Value NvidiaDeviceOps::multiply(Emitter &e, const MatrixInstruction &row,
   for (int64_t i = 0; i < row.accRegs; ++i)
     sums.push_back(vector::ExtractOp::create(e.b, e.loc, accumulator, i));
   Type element = cast<VectorType>(p.getType()).getElementType();
+  const int64_t halves = static_cast<int64_t>(b.size()) / row.pRows;
   for (int64_t part = 0; part < row.pRows; ++part) {
     bool isDealt = row.pStep == 1;
     int64_t first = isDealt ? part : part * row.accVector;
@@ -335,8 +370,8 @@ Value NvidiaDeviceOps::multiply(Emitter &e, const MatrixInstruction &row,
     SmallVector<Value> c;
     for (int64_t place : places)
       c.push_back(sums[place]);
-    SmallVector<Value> d =
-        emitMma(e, element, row.k, a, {b[2 * part], b[2 * part + 1]}, c);
+    SmallVector<Value> d = emitMma(e, element, row.k, a,
+                                   ArrayRef(b).slice(part * halves, halves), c);
     for (auto [place, value] : llvm::zip(places, d))
       sums[place] = value;
   }

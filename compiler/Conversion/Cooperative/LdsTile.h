@@ -4,8 +4,9 @@
 // Chunk c of row r lies in place c ^ swizzle(r) of LDS row line(r), so that the
 // writes and the reads (the same chunk of neighbouring rows) touch every bank
 // once: no padding, and no conflict under either known order of the lanes of a
-// 128-bit access, which tools/dev/check_lds_layout.py proves from the table and
-// the functions below. There are two ways to write, and so two layouts:
+// 128-bit access, which dnn-check-banks counts in any kernel (check-banks.test).
+// With 64 banks writes by blocks meet in two. There are two ways to write, and
+// so two layouts:
 //
 // - by chunks: 16 bytes of a row by a lane; neighbouring lanes take the row's
 //   chunks, or neighbouring rows;

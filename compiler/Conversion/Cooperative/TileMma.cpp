@@ -246,7 +246,7 @@ static Value extractPart(Emitter &e, Value fragment, int64_t rows,
                          int64_t pieces, int64_t part, int64_t count) {
   auto type = cast<VectorType>(fragment.getType());
   int64_t perRow = type.getNumElements() / rows, width = count / pieces;
-  if (count == perRow)
+  if (count == perRow && pieces == 1)
     return fragment;
   if (rows == 1 && count == 1)
     return vector::ExtractOp::create(e.b, e.loc, fragment, part);
@@ -265,10 +265,14 @@ Value TileMma::takePart(Value fragment, bool isP, int64_t part) {
   Value &cached = splits[{fragment, part}];
   if (cached)
     return cached;
-  // The registers of Q as A of mma.sync has them, by halves of the reduction.
+  // The registers of Q as A of mma.sync has them, by halves of the reduction,
+  // which is how matrices are read.
   int64_t rows = isP ? instruction.pRows : instruction.qRows;
-  Value taken = extractPart(e, fragment, rows, isP ? 1 : rows, part,
-                            instruction.kPerLane);
+  const bool isOrdered = isP || m.lds.readsMatrices;
+  int64_t pieces =
+      isOrdered ? 1 : std::min<int64_t>(rows, instruction.kPerLane);
+  Value taken =
+      extractPart(e, fragment, rows, pieces, part, instruction.kPerLane);
   if (instruction.isFma()) {
     auto type = dyn_cast<VectorType>(taken.getType());
     if (elementType.isInteger() && hasByteDot)

@@ -35,6 +35,12 @@ mlir::LogicalResult findHalo(TileProgram &program, const GpuTarget &target);
 /// Fails after an error unless channels of the filter of taps that share rows
 /// are an offset, on which no padding depends.
 mlir::LogicalResult checkHaloFilter(TileProgram &program);
+/// Chooses `program.walk`; fails after an error at a reduction beyond the reach
+/// of a 32-bit loop.
+mlir::LogicalResult chooseWalk(TileProgram &program, const GpuTarget &target);
+/// Fails after an error at tiles that workgroups take one after another, if
+/// their walk does not end behind whole turns, or not each has a first tile.
+mlir::LogicalResult checkTurns(TileProgram &program);
 /// Finds how LDS holds operands that are loaded as a whole; fails after an
 /// error where a view is none of windows, or of a filter.
 mlir::LogicalResult findWindows(TileProgram &program);

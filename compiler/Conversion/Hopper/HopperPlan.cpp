@@ -265,18 +265,72 @@ static LogicalResult checkStages(TileProgram &program, const HopperShape &shape,
          << " steps, which need two";
 }
 
+/// The shape, and the rows that taps share, if they do.
+static FailureOr<HopperShape> matchShape(TileProgram &program,
+                                         const GpuTarget &target,
+                                         std::optional<HaloOperand> &halo,
+                                         std::optional<SlidingHalo> &sliding) {
+  FailureOr<std::optional<HaloOperand>> foundHalo = matchHalo(program);
+  if (failed(foundHalo))
+    return failure();
+  halo = std::move(*foundHalo);
+  FailureOr<std::optional<SlidingHalo>> foundSliding = matchSliding(program);
+  if (failed(foundSliding))
+    return failure();
+  sliding = std::move(*foundSliding);
+  FailureOr<HaloShape> shape = getHaloShape(program, halo, sliding);
+  if (failed(shape))
+    return failure();
+  return getHopperShape(program, target, *shape);
+}
+
+/// What the multiplication takes of operands that lie so, and who copies them.
+static LogicalResult checkOperands(TileProgram &program, HopperShape &shape,
+                                   TmaWalk order, TmaOperand &a,
+                                   TmaOperand &b) {
+  if (program.mma.getInstruction() == kWgmmaTf32 && order != TmaWalk::Pixels &&
+      (a.isTransposed() || b.isTransposed()))
+    return program.mma.emitOpError(
+        "multiplies tf32, of which wgmma reads no transposed operands");
+  if (shape.splitsF32 && b.isTransposed() && shape.tileN % kPixelBlock != 0)
+    return program.mma.emitOpError()
+           << "splits f32 whose columns lie together, in blocks of "
+           << kPixelBlock << ", but has " << shape.tileN;
+  if (failed(shareOperand(program, shape, a, b)))
+    return failure();
+  a.setRounded(!shape.splitsF32);
+  b.setRounded(!shape.splitsF32);
+  return success();
+}
+
+/// The tensor map of the result; none if it does not leave by TMA.
+static FailureOr<std::optional<ResultMap>> matchResult(TileProgram &program,
+                                                       HopperShape &shape) {
+  FailureOr<KernelArg> name = getTensor(program, program.store.getView());
+  if (failed(name))
+    return failure();
+  dnn::ViewOp view = TileProgram::getView(program.store.getView());
+  std::optional<ResultMap> map =
+      shape.isColumnMajor ? makeColumnMajorMap(view, *name, shape.storeRowBytes,
+                                               shape.getStagedRowStep())
+                          : makeResultMap(view, *name, shape.storeRowBytes);
+  if (failed(checkRowTensors(program, /*storesRows=*/!map)))
+    return failure();
+  return map;
+}
+
+/// The steps of a part of the reduction.
+static OpenNumber divideSteps(const OpenNumber &steps, int64_t splits) {
+  return steps.isKnown()
+             ? OpenNumber(llvm::divideCeilSigned(int64_t(steps), splits))
+             : OpenNumber(ceilDiv(steps.toExpr(), SizeExpr(splits)));
+}
+
 FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
                                               const GpuTarget &target) {
-  FailureOr<std::optional<HaloOperand>> halo = matchHalo(program);
-  if (failed(halo))
-    return failure();
-  FailureOr<std::optional<SlidingHalo>> sliding = matchSliding(program);
-  if (failed(sliding))
-    return failure();
-  FailureOr<HaloShape> haloShape = getHaloShape(program, *halo, *sliding);
-  if (failed(haloShape))
-    return failure();
-  FailureOr<HopperShape> shape = getHopperShape(program, target, *haloShape);
+  std::optional<HaloOperand> halo;
+  std::optional<SlidingHalo> sliding;
+  FailureOr<HopperShape> shape = matchShape(program, target, halo, sliding);
   if (failed(shape))
     return failure();
   if (program.store.getAtomic())
@@ -284,52 +338,31 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
         "adds atomically, but tiles stored by tma are splits of their own");
   FailureOr<KernelArg> nameA = getTensor(program, program.loadM.getView());
   FailureOr<KernelArg> nameB = getTensor(program, program.loadN.getView());
-  FailureOr<KernelArg> nameD = getTensor(program, program.store.getView());
-  if (failed(nameA) || failed(nameB) || failed(nameD))
+  if (failed(nameA) || failed(nameB))
     return failure();
   const TmaWalk order = getWalk(program);
   FailureOr<TmaOperand> a = TmaOperand::match(program.loadM, *nameA, order);
   if (failed(a))
     return failure();
   FailureOr<TmaOperand> b = TmaOperand::match(program.loadN, *nameB, order);
-  if (failed(b))
+  if (failed(b) || failed(checkOperands(program, *shape, order, *a, *b)))
     return failure();
-  if (program.mma.getInstruction() == kWgmmaTf32 && order != TmaWalk::Pixels &&
-      (a->isTransposed() || b->isTransposed()))
-    return program.mma.emitOpError(
-        "multiplies tf32, of which wgmma reads no transposed operands");
-  if (shape->splitsF32 && b->isTransposed() && shape->tileN % kPixelBlock != 0)
-    return program.mma.emitOpError()
-           << "splits f32 whose columns lie together, in blocks of "
-           << kPixelBlock << ", but has " << shape->tileN;
-  if (failed(shareOperand(program, *shape, *a, *b)))
+  FailureOr<std::optional<ResultMap>> result = matchResult(program, *shape);
+  if (failed(result))
     return failure();
-  a->setRounded(!shape->splitsF32);
-  b->setRounded(!shape->splitsF32);
-  dnn::ViewOp stored = TileProgram::getView(program.store.getView());
-  std::optional<ResultMap> result =
-      shape->isColumnMajor
-          ? makeColumnMajorMap(stored, *nameD, shape->storeRowBytes,
-                               shape->getStagedRowStep())
-          : makeResultMap(stored, *nameD, shape->storeRowBytes);
-  if (failed(checkRowTensors(program, /*storesRows=*/!result)))
-    return failure();
+  const StreamedReads streamed = chooseStreamedReads(program, order);
+  a->setStreamed(streamed.a);
+  b->setStreamed(streamed.b);
+  if (halo)
+    halo->setStreamed(streamed.a);
+  if (sliding)
+    sliding->setStreamed(slidesB(program) ? streamed.b : streamed.a);
   ArrayRef<int64_t> counts = program.tiles.getCounts();
   const OpenNumber tiles = program.countTilesM() * (counts[0] * counts[2]);
   const int64_t resident = *program.tiles.getPersistent() * shape->blocksPerSm;
   const int64_t splits = program.pipeline.getSplits().value_or(1);
-  const StreamedReads streamed = chooseStreamedReads(program, order);
-  a->setStreamed(streamed.a);
-  b->setStreamed(streamed.b);
-  if (*halo)
-    (*halo)->setStreamed(streamed.a);
-  if (*sliding)
-    (*sliding)->setStreamed(slidesB(program) ? streamed.b : streamed.a);
   const OpenNumber allSteps = a->getSteps();
-  const OpenNumber steps =
-      allSteps.isKnown()
-          ? OpenNumber(llvm::divideCeilSigned(int64_t(allSteps), splits))
-          : OpenNumber(ceilDiv(allSteps.toExpr(), SizeExpr(splits)));
+  const OpenNumber steps = divideSteps(allSteps, splits);
   StepWalk walk(program.loadM, program.loadN, steps);
   const int64_t cluster = shape->cluster;
   const int64_t workgroups =
@@ -337,11 +370,11 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
   const int64_t lastShares = countLastShares(program, *shape, walk, order);
   if (lastShares > 0) {
     using Last = TmaOperand::LastSteps;
-    const Last last = *halo ? Last::InPlace : Last::Behind;
+    const Last last = halo ? Last::InPlace : Last::Behind;
     a->setLastSteps(last);
     b->setLastSteps(last);
-    if (*halo)
-      (*halo)->setLastSteps(last);
+    if (halo)
+      halo->setLastSteps(last);
   }
   if (failed(checkStages(program, *shape, steps)) ||
       failed(checkSplits(program, splits, allSteps, walk)) ||
@@ -351,9 +384,9 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
       *shape,
       std::move(*a),
       std::move(*b),
-      std::move(*halo),
-      std::move(*sliding),
-      result,
+      std::move(halo),
+      std::move(sliding),
+      *result,
       counts[0],
       steps,
       splits,

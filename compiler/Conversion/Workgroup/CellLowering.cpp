@@ -108,7 +108,9 @@ CellLowering::CellLowering(CellPlan &plan, CellKernel &kernel)
                                  *resident);
   Block &body = plan.program.getBody().front();
   map(body.getArgument(0),
-      e.device.emitBlockId(e, plan.program.getWorkgroups()));
+      plan.program.getWorkgroups() > 0
+          ? e.device.emitBlockId(e, plan.program.getWorkgroups())
+          : e.device.emitBlockId(e));
   map(body.getArgument(1), e.constant(0));
 }
 
@@ -482,8 +484,14 @@ LogicalResult tessera::lowerCellProgram(func::FuncOp function,
       readCellPlan(function, program, device.getTarget());
   if (failed(plan) || failed(checkSlots(program)))
     return failure();
-  const CellLaunch launch{static_cast<int64_t>(program.getWorkgroups()),
-                          plan->parts.threads, plan->getSharedBytes()};
+  CellLaunch launch{static_cast<int64_t>(program.getWorkgroups()),
+                    plan->parts.threads, plan->getSharedBytes(), std::nullopt};
+  if (std::optional<StringRef> tiles = program.getTiles()) {
+    launch.openWorkgroups = *parseSizeExpr(*tiles);
+    if (launch.workgroups > 0)
+      launch.openWorkgroups =
+          minimum(*launch.openWorkgroups, SizeExpr(launch.workgroups));
+  }
   if (failed(
           emitCellKernel(plan->parts, device, launch, [&](CellKernel &kernel) {
             return CellLowering(*plan, kernel).emit();

@@ -55,7 +55,7 @@ static LogicalResult checkOps(wg::ProgramOp program) {
                 wg::CommitOp, wg::BarrierOp, wg::LoadOp, wg::ColumnsOp,
                 wg::MmaOp, wg::ZeroOp, wg::StepOp, wg::RotateOp, wg::WaveOp,
                 wg::ReduceOp, wg::ResultOp, wg::StoreOp, wg::YieldOp,
-                scf::ForOp, scf::IfOp, scf::YieldOp>(op);
+                wg::SizeOp, scf::ForOp, scf::IfOp, scf::YieldOp>(op);
         if (!isOfCells && !isa<arith::ArithDialect>(op->getDialect()))
           return op->emitOpError("is no op of a program of narrow groups");
         auto branch = dyn_cast<scf::IfOp>(op);
@@ -395,11 +395,9 @@ FailureOr<CellPlan> tessera::readCellPlan(func::FuncOp function,
   parts.function = function;
   parts.opLoop = program;
   parts.waves.assign(program.getWaves()->begin(), program.getWaves()->end());
-  if (program.getTiles())
-    return program.emitOpError("has narrow groups, of known sizes");
-  if (failed(checkOps(program)) || failed(findBuffers(plan)) ||
-      failed(findProducts(plan)) || failed(findTiles(plan)) ||
-      failed(checkCells(parts, target)))
+  if (failed(checkSizes(program)) || failed(checkOps(program)) ||
+      failed(findBuffers(plan)) || failed(findProducts(plan)) ||
+      failed(findTiles(plan)) || failed(checkCells(parts, target)))
     return failure();
   const bool isGradient =
       plan.bufferN.getType().getLayout() == wg::Layout::Pixels;

@@ -120,12 +120,22 @@ void CellWriter::store(Value sums, Value result, int64_t behind) {
 //===----------------------------------------------------------------------===//
 
 /// Blocks of channels fastest: what runs together reads whole pixels, and a
-/// persistent workgroup keeps its block.
+/// persistent workgroup keeps its block. Images are groups, too, unless their
+/// number is unknown.
+CellWriter::Position CellWriter::locateNumber(Value number,
+                                              const OpenNumber &perGroup,
+                                              int64_t blocks) {
+  Value rest = e.divu(number, blocks);
+  if (!perGroup.isKnown() && program.tiles.getCounts()[0] == blocks)
+    return {e.remu(number, blocks), rest};
+  Value image = e.mul(e.divu(rest, perGroup), blocks);
+  Value group = e.add(image, e.remu(number, blocks));
+  return {group, e.remu(rest, perGroup)};
+}
+
 CellWriter::Position CellWriter::locateBlock(Value tile, int64_t blocks) {
-  const int64_t rows = program.tiles.getCounts()[1];
-  Value block = e.divu(tile, blocks);
-  Value group = e.add(e.mul(e.divu(block, rows), blocks), e.remu(tile, blocks));
-  return {group, e.mul(e.remu(block, rows), program.rowsM)};
+  const Position at = locateNumber(tile, program.countTilesM(), blocks);
+  return {at.group, e.mul(at.row, program.rowsM)};
 }
 
 void CellWriter::copyBlock(const Position &at, int64_t slot) {
@@ -151,8 +161,9 @@ void CellWriter::multiplyBlock(const Position &at, Value filter) {
 /// This workgroup's first tile, which is in the first slot, and every
 /// workgroups-th behind.
 void CellWriter::emitTiles(Value filter, int64_t workgroups, int64_t blocks) {
-  const int64_t tiles = program.countTiles();
-  loop(id, e.constant(tiles), workgroups, {},
+  Value tiles =
+      e.constant(program.countTilesM() * program.tiles.getCounts()[0]);
+  loop(id, tiles, workgroups, {},
        [&](Value tile, ValueRange) -> SmallVector<Value> {
          Value next = e.add(tile, workgroups);
          // All are done with the other slot, or with the filter in its place.
@@ -167,12 +178,13 @@ void CellWriter::emitTiles(Value filter, int64_t workgroups, int64_t blocks) {
        });
 }
 
-void CellWriter::emitBlocks(const CellOperands &operands, int64_t workgroups) {
-  const bool isPersistent = workgroups < program.countTiles();
+/// `persistent` workgroups, or one for each block.
+void CellWriter::emitBlocks(const CellOperands &operands,
+                            std::optional<int64_t> persistent) {
   const int64_t blocks = operands.image.groupSpace.sizes.back();
-  allocateOperands(operands, isPersistent ? 2 : 1, wg::Layout::Pixels,
+  allocateOperands(operands, persistent ? 2 : 1, wg::Layout::Pixels,
                    operands.image.countLines() * operands.image.countColumns(),
-                   isPersistent);
+                   persistent.has_value());
   const Position first = locateBlock(id, blocks);
   fill(makeTile(/*isM=*/false, first.group, e.constant(0)), e.constant(0), 0);
   copyBlock(first, 0);
@@ -180,8 +192,8 @@ void CellWriter::emitBlocks(const CellOperands &operands, int64_t workgroups) {
   meet(/*ahead=*/0);
   Value filter =
       load(/*isM=*/false, 0, program.rowsN / program.waves[1], program.step);
-  if (isPersistent)
-    emitTiles(filter, workgroups, blocks);
+  if (persistent)
+    emitTiles(filter, *persistent, blocks);
   else
     multiplyBlock(first, filter);
 }
@@ -190,14 +202,29 @@ void CellWriter::emitBlocks(const CellOperands &operands, int64_t workgroups) {
 // The kinds
 //===----------------------------------------------------------------------===//
 
-static wg::ProgramOp makeFrame(TileProgram &program, int64_t workgroups,
-                               std::optional<int64_t> resident) {
+namespace {
+/// What is launched: a workgroup for each of `parts`, or no more than are
+/// `persistent`.
+struct Launch {
+  OpenNumber parts;
+  std::optional<int64_t> persistent;
+  std::optional<int64_t> resident; ///< On a multiprocessor.
+};
+} // namespace
+
+/// Of unknown sizes the parts are an expression, and the workgroups their
+/// largest number, or 0.
+static wg::ProgramOp makeFrame(TileProgram &program, const Launch &launch) {
   OpBuilder b(program.tiles);
   const Location loc = program.tiles.getLoc();
+  const bool isOpen = !launch.parts.isKnown();
+  const int64_t workgroups =
+      launch.persistent.value_or(isOpen ? 0 : int64_t(launch.parts));
   auto frame = wg::ProgramOp::create(
-      b, loc, b.getI64IntegerAttr(workgroups), StringAttr(),
-      resident ? b.getI64IntegerAttr(*resident) : IntegerAttr(), IntegerAttr(),
-      b.getDenseI64ArrayAttr(program.waves));
+      b, loc, b.getI64IntegerAttr(workgroups),
+      isOpen ? b.getStringAttr(launch.parts.toExpr().toText()) : StringAttr(),
+      launch.resident ? b.getI64IntegerAttr(*launch.resident) : IntegerAttr(),
+      IntegerAttr(), b.getDenseI64ArrayAttr(program.waves));
   b.createBlock(&frame.getBody(), {}, {b.getI32Type(), b.getI32Type()},
                 {loc, loc});
   return frame;
@@ -205,9 +232,9 @@ static wg::ProgramOp makeFrame(TileProgram &program, int64_t workgroups,
 
 /// Writes the program with a writer, and takes the tile program away.
 static void write(TileProgram &program, const DeviceOps &device,
-                  int64_t workgroups, std::optional<int64_t> resident,
+                  const Launch &launch,
                   llvm::function_ref<void(CellWriter &)> emit) {
-  wg::ProgramOp frame = makeFrame(program, workgroups, resident);
+  wg::ProgramOp frame = makeFrame(program, launch);
   OpBuilder b = OpBuilder::atBlockBegin(&frame.getBody().front());
   CellWriter writer(program, b, frame, device);
   emit(writer);
@@ -221,7 +248,9 @@ static LogicalResult writeBlocks(TileProgram &program,
   if (failed(operands))
     return failure();
   const ImageTile &image = operands->image;
-  std::optional<uint64_t> persistent = program.tiles.getPersistent();
+  Launch launch{program.countTilesM() * program.tiles.getCounts()[0],
+                program.tiles.getPersistent(), std::nullopt};
+  const auto persistent = launch.persistent;
   if (!operands->fitTiles(program) || program.buffers != (persistent ? 2 : 1) ||
       (persistent && *persistent % image.groupSpace.sizes.back() != 0))
     return pipeline.emitOpError()
@@ -231,9 +260,11 @@ static LogicalResult writeBlocks(TileProgram &program,
            << kBlockChannels << " channels, and at most "
            << CellOperands::kMostPixelWarps << " by " << kBlockWarps
            << " waves";
-  const int64_t workgroups = program.getWorkgroups();
-  write(program, device, workgroups, std::nullopt,
-        [&](CellWriter &writer) { writer.emitBlocks(*operands, workgroups); });
+  if (persistent && launch.parts.isKnown() && *persistent >= launch.parts)
+    launch.persistent.reset();
+  write(program, device, launch, [&](CellWriter &writer) {
+    writer.emitBlocks(*operands, launch.persistent);
+  });
   return success();
 }
 
@@ -241,7 +272,7 @@ static LogicalResult writeBlocks(TileProgram &program,
 /// a block sees something of every line that the next one is further.
 static bool hasRuns(const ImageTile &image, const CellRuns &runs) {
   const AccessSpace &blocks = image.blockSpace;
-  if (blocks.sizes.empty() || blocks.sizes.back() % runs.run != 0)
+  if (blocks.sizes.empty() || blocks.sizes.back().getFactor() % runs.run != 0)
     return false;
   return runs.advance > 0 && runs.advance <= image.countLines() &&
          blocks.coefs[0].back() == runs.advance * image.lineBytes &&
@@ -270,7 +301,8 @@ static LogicalResult writeRuns(TileProgram &program, const DeviceOps &device) {
            << kBlockChannels << " channels, and at most "
            << CellOperands::kMostPixelWarps << " by " << kBlockWarps
            << " waves";
-  write(program, device, program.countTiles() / runs.run, std::nullopt,
+  write(program, device,
+        {runs.count(program) * program.tiles.getCounts()[0], {}, {}},
         [&](CellWriter &writer) { writer.emitRuns(*operands, runs); });
   return success();
 }
@@ -301,8 +333,10 @@ static LogicalResult writeGradient(TileProgram &program,
   const int64_t perUnit =
       llvm::divideCeilSigned(workgroups, device.getTarget().computeUnits);
   const bool streams = isStreamed(*plan, threads, perUnit);
-  write(program, device, workgroups,
-        streams && perUnit > 1 ? std::optional(perUnit) : std::nullopt,
+  write(program, device,
+        {workgroups,
+         {},
+         streams && perUnit > 1 ? std::optional(perUnit) : std::nullopt},
         [&](CellWriter &writer) { writer.emitGradient(*plan, streams); });
   return success();
 }

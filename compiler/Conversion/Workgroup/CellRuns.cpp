@@ -17,6 +17,12 @@
 using namespace mlir;
 using namespace tessera;
 
+OpenNumber CellRuns::count(TileProgram &program) const {
+  const OpenNumber tiles = program.countTilesM();
+  return tiles.isKnown() ? OpenNumber(int64_t(tiles) / run)
+                         : OpenNumber(ceilDiv(tiles.toExpr(), SizeExpr(run)));
+}
+
 /// `filter`: of each line of taps.
 void CellWriter::emitFragment(const Position &at, Value pixel,
                               ArrayRef<Value> filter) {
@@ -63,13 +69,9 @@ void CellWriter::emitRuns(const CellOperands &operands, const CellRuns &runs) {
   allocateOperands(operands, slots, wg::Layout::Circular,
                    operands.image.countColumns(), /*isOver=*/false);
   Value wave = getWave(dnn::TileDim::M);
-  // Blocks of channels fastest: what runs together reads whole pixels.
-  const int64_t blocks = image.groupSpace.sizes.back();
-  const int64_t perGroup = program.tiles.getCounts()[1] / run;
-  Value number = e.divu(id, blocks);
-  Value group =
-      e.add(e.mul(e.divu(number, perGroup), blocks), e.remu(id, blocks));
-  Value first = e.mul(e.remu(number, perGroup), run);
+  auto [group, number] =
+      locateNumber(id, runs.count(program), image.groupSpace.sizes.back());
+  Value first = e.mul(number, run);
   fill(makeTile(/*isM=*/false, group, e.constant(0)), e.constant(0), 0);
   Value tile =
       makeTile(/*isM=*/true, group, e.mul(first, image.countResults()));

@@ -10,8 +10,6 @@
 
 #include "compiler/Conversion/Workgroup/CellWriter.h"
 
-#include <numeric>
-
 using namespace mlir;
 using namespace tessera;
 
@@ -70,9 +68,7 @@ Value CellWriter::multiplyPixels(Value block, Value sums) {
 void CellWriter::emitGradient(const CellGradient &plan, bool isStreamed) {
   gradient = plan;
   const int64_t splits = static_cast<int64_t>(*program.pipeline.getSplits());
-  ArrayRef<int64_t> reduce = program.pipeline.getReduce();
-  const int64_t blocks = std::accumulate(reduce.begin(), reduce.end() - 2,
-                                         int64_t(1), std::multiplies<>());
+  const OpenNumber blocks = plan.output.blockSpace.getExtent();
   acc = wg::AccType::get(e.b.getContext(), program.rowsM, program.rowsN,
                          /*isSwapped=*/false);
   bufferM = allocate(CellGradient::kBuffers, program.rowsM, wg::Layout::Pixels,
@@ -89,7 +85,10 @@ void CellWriter::emitGradient(const CellGradient &plan, bool isStreamed) {
         bufferN, e.b.getI64IntegerAttr(0));
   tileN = makeTile(/*isM=*/false, id, e.constant(0));
   tileM = makeTile(/*isM=*/true, id, e.constant(0));
-  const int64_t share = llvm::divideCeilSigned(blocks, splits);
+  const OpenNumber share =
+      blocks.isKnown()
+          ? OpenNumber(llvm::divideCeilSigned(int64_t(blocks), splits))
+          : OpenNumber(ceilDiv(blocks.toExpr(), SizeExpr(splits)));
   const int64_t perPart = program.tiles.getCounts()[0] / splits;
   Value first = e.mul(e.divu(id, perPart), share);
   Value end = arith::MinUIOp::create(e.b, e.loc, e.add(first, share),

@@ -10,6 +10,7 @@
 
 #include "compiler/Conversion/Ampere/CellGradient.h"
 #include "compiler/Conversion/Ampere/CellOperands.h"
+#include "compiler/Conversion/Workgroup/ProgramSizes.h"
 #include "dialect/Workgroup/Workgroup.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -21,6 +22,9 @@ struct CellRuns {
   int64_t run;     ///< Blocks.
   int64_t ahead;   ///< Of them, on their way while one is multiplied.
   int64_t advance; ///< Lines from one to the next.
+
+  /// The runs of a group of tiles.
+  OpenNumber count(TileProgram &program) const;
 };
 
 class CellWriter {
@@ -28,8 +32,12 @@ public:
   CellWriter(TileProgram &program, mlir::OpBuilder &b, wg::ProgramOp frame,
              const DeviceOps &device)
       : e(b, program.function.getLoc(), &frame.getBody().front(), device),
-        program(program), id(frame.getBody().front().getArgument(0)) {}
-  void emitBlocks(const CellOperands &operands, int64_t workgroups);
+        sizes(program.function, &frame.getBody().front()), program(program),
+        id(frame.getBody().front().getArgument(0)) {
+    e.sizes = &sizes;
+  }
+  void emitBlocks(const CellOperands &operands,
+                  std::optional<int64_t> persistent);
   void emitRuns(const CellOperands &operands, const CellRuns &runs);
   void emitGradient(const CellGradient &gradient, bool isStreamed);
 
@@ -76,6 +84,9 @@ private:
 
   // Blocks of pixels.
   Position locateBlock(mlir::Value tile, int64_t blocks);
+  /// The group, and the number in it, of what each has `perGroup` of.
+  Position locateNumber(mlir::Value number, const OpenNumber &perGroup,
+                        int64_t blocks);
   void copyBlock(const Position &at, int64_t slot);
   void multiplyBlock(const Position &at, mlir::Value filter);
   void emitTiles(mlir::Value filter, int64_t workgroups, int64_t blocks);
@@ -96,6 +107,7 @@ private:
   mlir::Value multiplyPixels(mlir::Value block, mlir::Value sums);
 
   Emitter e;
+  ProgramSizes sizes;
   TileProgram &program;
   mlir::Value id;
   mlir::Value bufferM, bufferN;

@@ -455,69 +455,9 @@ LogicalResult RoleChecker::check() {
   return success();
 }
 
-/// Stages that stay are filled once: by loops of so many steps.
-static LogicalResult checkFilledOnce(wg::StagesOp ring, wg::AcquireOp acquire) {
-  std::optional<int64_t> count = 1;
-  for (auto loop = acquire->getParentOfType<scf::ForOp>(); loop && count;
-       loop = loop->getParentOfType<scf::ForOp>()) {
-    std::optional<APInt> trips = loop.getStaticTripCount();
-    count =
-        trips ? std::optional(*count * trips->getSExtValue()) : std::nullopt;
-  }
-  if (count == ring.countStages())
-    return success();
-  return acquire.emitOpError("fills stages that stay, and so needs loops that "
-                             "fill each of them once");
-}
-
-/// Arrivals at a stage: of threads that acquire it, of warps that make it
-/// ready, of warpgroups that release it. Those that pass stages by with `next
-/// by` each have their own.
-static LogicalResult checkArrivals(WorkgroupPlan &plan, wg::StagesOp ring) {
-  uint64_t full = 0, ready = 0, empty = 0;
-  LogicalResult once = success();
-  for (wg::RoleOp role : plan.roles) {
-    bool acquires = false, arrives = false, releases = false, passesBy = false;
-    for (Operation *user : ring.getResult().getUsers()) {
-      if (!role->isProperAncestor(user))
-        continue;
-      auto acquire = dyn_cast<wg::AcquireOp>(user);
-      acquires |= acquire != nullptr;
-      if (acquire && ring.stays() && failed(checkFilledOnce(ring, acquire)))
-        once = failure();
-      arrives |= isa<wg::ArriveOp>(user);
-      releases |= isa<wg::ReleaseOp, wg::LeaveOp>(user);
-      auto next = dyn_cast<wg::NextOp>(user);
-      passesBy |= next && next.getSteps();
-    }
-    full += acquires;
-    ready += arrives ? role.getWarps().value_or(0) : 0;
-    empty += !releases ? 0 : passesBy ? 1 : role.getWarpgroups();
-  }
-  if (failed(once))
-    return failure();
-  empty *= plan.shape.countSharers();
-  if (full != ring.getFull())
-    return ring.emitOpError()
-           << "is full after " << ring.getFull() << " arrivals, but " << full
-           << " threads acquire its stages";
-  if (ready != ring.getReady().value_or(0))
-    return ring.emitOpError()
-           << "is ready after " << ring.getReady().value_or(0)
-           << " arrivals, but " << ready << " warps make its stages ready";
-  if (!ring.stays() && empty != *ring.getEmpty())
-    return ring.emitOpError()
-           << "is empty after " << *ring.getEmpty() << " arrivals, but "
-           << empty << " warpgroups release its stages";
-  return success();
-}
-
 LogicalResult tessera::checkStages(WorkgroupPlan &plan) {
   for (wg::RoleOp role : plan.roles)
     if (failed(RoleChecker(plan, role).check()))
-      return failure();
-  for (wg::StagesOp ring : plan.rings)
-    if (failed(checkArrivals(plan, ring)))
       return failure();
   return checkStageCounts(plan);
 }

@@ -337,6 +337,24 @@ static int64_t countConflicts(const LdsTile &lds, int64_t banks) {
   return worst;
 }
 
+/// The same of mma.sync of f64: eight lanes, two quads, read four neighbouring
+/// chunks of two neighbouring rows.
+static int64_t countQuadConflicts(const LdsTile &lds) {
+  constexpr int64_t kBankBytes = 128, kQuad = 4;
+  int64_t worst = 1;
+  for (int64_t row = 0; row < lds.getPeriod(); row += 2)
+    for (int64_t chunk = 0; chunk < lds.getChunks(); chunk += kQuad) {
+      llvm::DenseMap<int64_t, int64_t> perBank;
+      for (int64_t lane = 0; lane < 2 * kQuad; ++lane) {
+        const int64_t bytes =
+            lds.getOffset(row + lane / kQuad, chunk + lane % kQuad) *
+            lds.elementBytes;
+        worst = std::max(worst, ++perBank[bytes % kBankBytes / kChunkBytes]);
+      }
+    }
+  return worst;
+}
+
 /// What taps share, what is there as a whole, and what results go through.
 static LogicalResult checkShared(WavePlan &plan, const GpuTarget &target) {
   TileProgram &parts = plan.parts;
@@ -397,6 +415,11 @@ static LogicalResult checkLayouts(WavePlan &plan, const GpuTarget &target) {
     }
     if (failed(checkLayout(buffer, layout, number)))
       return failure();
+    if (const int64_t lanes = countQuadConflicts(factor.lds);
+        parts.instruction.isDouble && lanes > 1)
+      return wg::AllocOp(buffer).emitOpError()
+             << "has rows of " << type.getColumns() << " columns, of which "
+             << lanes << " lanes that read f64 together meet in a bank";
   }
   return success();
 }

@@ -74,6 +74,10 @@ struct WorkgroupPlan {
 /// null if there is none.
 wg::SliceOp findOwnRows(wg::MmaOp mma);
 
+/// Finds the ops of `plan.program`; fails after an error at one that it cannot
+/// have, or that has no role here, or at the program if one is missing.
+llvm::LogicalResult findOps(WorkgroupPlan &plan);
+
 /// The plan of `program`; fails after an error at the op that this lowering
 /// cannot make a kernel of.
 llvm::FailureOr<WorkgroupPlan> readWorkgroupPlan(mlir::func::FuncOp function,
@@ -85,8 +89,9 @@ llvm::FailureOr<WorkgroupPlan> readWorkgroupPlan(mlir::func::FuncOp function,
 /// counts (docs/design/0035-workgroup-level.md).
 llvm::LogicalResult checkStages(WorkgroupPlan &plan);
 
-/// Fails after an error at a role that goes through more or fewer stages than
-/// the others do, and so would wait forever. Follows the first workgroup.
+/// Fails after an error at stages that wait for other numbers of arrivals than
+/// there are, or at a role that goes through more or fewer stages than the
+/// others do, and so would wait forever. Follows the first workgroup.
 llvm::LogicalResult checkStageCounts(WorkgroupPlan &plan);
 
 } // namespace tessera

@@ -38,7 +38,7 @@ struct MemoryCount {
   uint64_t scratchBytesStored = 0;
   uint64_t ldsBytesRead = 0;
   uint64_t ldsBytesWritten = 0;
-  uint64_t ldsReadConflictCycles = 0; ///< See LdsBanks.cpp.
+  uint64_t ldsReadConflictCycles = 0; ///< See Base/LdsBanks.cpp.
   uint64_t ldsWriteConflictCycles = 0;
 
   MemoryCount &operator+=(const MemoryCount &other);
@@ -53,16 +53,6 @@ struct LaunchStats {
   void prepare(size_t instructions, MeasureLevel level);
   void merge(const LaunchStats &other);
 };
-
-/// Returns the cycles that an LDS access of `bytes` a lane takes because of
-/// bank conflicts, beyond the fewest possible. LdsBanks.cpp has the rules.
-/// There may be at most 64 accesses, in ascending order of lanes.
-struct LdsLaneAccess {
-  uint32_t lane;
-  uint32_t address;
-};
-uint32_t countLdsConflicts(std::span<const LdsLaneAccess> accesses,
-                           uint32_t bytes, uint32_t banks, bool isWrite);
 
 } // namespace tessera::emulator
 

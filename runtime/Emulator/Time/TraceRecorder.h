@@ -3,6 +3,7 @@
 #ifndef TESSERA_RUNTIME_EMULATOR_TIME_TRACERECORDER_H
 #define TESSERA_RUNTIME_EMULATOR_TIME_TRACERECORDER_H
 
+#include "runtime/Base/LdsBanks.h"
 #include "runtime/Emulator/Check/Observer.h"
 #include "runtime/Emulator/Measure/AddressUnit.h"
 #include "runtime/Emulator/Measure/Stats.h"

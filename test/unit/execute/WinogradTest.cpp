@@ -174,6 +174,25 @@ TEST(Winograd, LeavesSplitsTheirWorkspace) {
   }
 }
 
+// A corner pixel with one tap in the image and two channels has a small sum,
+// and the rounding errors of its tile's.
+TEST(Winograd, JudgesCornersByTheirTile) {
+  ConvProblem p =
+      makeProblem(Direction::Forward, Layout::NHWC, 2, {12, 9}, {0, 2});
+  p.batch = 1;
+  p.outChannels = 33;
+  p.setPadAfter({2, 2});
+  auto tile = getTile(p, "f2-");
+  ASSERT_TRUE(tile);
+  auto engine = makeEngine(std::make_shared<FixedTileCompiler>(*tile));
+  ASSERT_NE(engine, nullptr);
+  for (uint64_t seed = 1; seed <= 4; ++seed) {
+    const ConvOutcome outcome =
+        runConv(*engine, p, reference::DataKind::Uniform, seed);
+    EXPECT_TRUE(outcome.passed()) << outcome.toText();
+  }
+}
+
 /// The errors with the best tile of igemm, or of `size`.
 static reference::Report measureError(const ConvProblem &problem,
                                       std::string_view size) {

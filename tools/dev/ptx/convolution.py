@@ -94,8 +94,9 @@ class Convolution:
         """The bytes of a tensor in memory."""
         if not self.has_channels_last(letter) and values.ndim > 1:
             values = np.moveaxis(values, -1, 1)
-        values = np.ascontiguousarray(values, np.float32)
         kind = self.kinds[letter]
+        values = np.ascontiguousarray(
+            values, np.float64 if kind == "f64" else np.float32)
         if kind in FLOAT8:
             values = round_to_float8(values, kind)
         elif kind == "i8":
@@ -118,7 +119,8 @@ class Convolution:
             bits = data.view(np.uint16).astype(np.uint32) << 16
             values = bits.view(np.float32)
         else:
-            values = data.view(np.float16 if kind == "f16" else np.float32)
+            values = data.view({"f16": np.float16, "f64": np.float64}.get(
+                kind, np.float32))
         if not self.has_channels_last(letter) and len(shape) > 1:
             values = values.reshape(shape[0], shape[-1], *shape[1:-1])
             values = np.moveaxis(values, 1, -1)

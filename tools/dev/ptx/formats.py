@@ -69,12 +69,14 @@ ROUND = {("rn", "bf16"): round_to_bf16, ("rz", "bf16"): cut_to_bf16,
 
 
 def decode(bits, kind):
-    """The values of elements of f16, bf16, s8, 8-bit floats or tf32, whose low
+    """The values of elements of f16, bf16, f64, s8, 8-bit floats or tf32, whose low
     bits a matrix instruction does not see."""
     if kind in FLOAT8:
         return FLOAT8[kind][bits]
     if kind == "s8":
         return bits.view(np.int8).astype(np.float64)
+    if kind == "f64":
+        return bits.view(np.float64)
     if kind == "f16":
         return bits.view(np.float16).astype(np.float64)
     if kind == "bf16":
@@ -85,4 +87,5 @@ def decode(bits, kind):
 
 
 def get_bytes(kind):
-    return 1 if kind in FLOAT8 or kind == "s8" else 4 if kind == "tf32" else 2
+    sizes = {"s8": 1, "tf32": 4, "f64": 8}
+    return 1 if kind in FLOAT8 else sizes.get(kind, 2)

@@ -21,19 +21,22 @@ def read_elements(words, kind):
 
 def find_columns(kind, register):
     """[lane, element] -> the position along the reduction of the elements of a
-    fragment's register; four lanes have 16 bytes of a row in each."""
-    count = 4 // get_bytes(kind)
+    fragment's register; four lanes have 16 bytes of a row in each, or, of f64,
+    32."""
+    count = max(1, 4 // get_bytes(kind))
     return (count * UNIT[:, None] + np.arange(count)
             + 4 * count * np.asarray(register)[..., None, None])
 
 
 def read_a(words, kind):
-    """[register, warp, lane] -> [warp, 16, reduction]."""
+    """[register, warp, lane] -> [warp, 16, reduction], or 8 rows of one
+    register."""
     registers = np.arange(len(words))
-    columns = find_columns(kind, registers // 2)
+    parts = min(len(words), 2)
+    columns = find_columns(kind, registers // parts)
     rows = np.broadcast_to(
-        (ROW + 8 * (registers % 2)[:, None])[..., None], columns.shape)
-    matrix = np.zeros((words.shape[1], 16, columns.max() + 1))
+        (ROW + 8 * (registers % parts)[:, None])[..., None], columns.shape)
+    matrix = np.zeros((words.shape[1], 8 * parts, columns.max() + 1))
     matrix[:, rows, columns] = read_elements(words, kind)
     return matrix
 

@@ -8,6 +8,7 @@ import numpy as np
 from . import matrix
 from .fault import Fault
 from .opcodes import find_word_rows, opcode, read, read_address, write
+from .program import split_list
 
 
 def split_warps(values, lanes):
@@ -91,12 +92,29 @@ def decode_matrix_access(machine, instruction):
     return run
 
 
+def decode_double_product(machine, instruction):
+    """mma.sync of f64, whose registers are no words."""
+    target, *sources = [[write(machine, name, "f64")
+                         for name in split_list(text)]
+                        for text in instruction.operands]
+
+    def run(lanes):
+        a, b, sums = (split_warps(np.stack(registers), lanes)
+                      for registers in sources)
+        result = matrix.multiply_warps(a, b, sums, "f64")
+        for register, values in zip(target, result):
+            register[lanes] = values.reshape(-1)
+    return run
+
+
 @opcode("mma.sync.aligned", unit=32)
 def decode_warp_product(machine, instruction):
     *_, result, a_kind, b_kind, sum_kind = instruction.parts
-    wanted = "s32" if a_kind == "s8" else "f32"
+    wanted = {"s8": "s32", "f64": "f64"}.get(a_kind, "f32")
     if {result, sum_kind} != {wanted} or a_kind != b_kind:
         raise ValueError(instruction.text)
+    if wanted == "f64":
+        return decode_double_product(machine, instruction)
     target, *sources = [find_word_rows(machine, text)
                         for text in instruction.operands]
 

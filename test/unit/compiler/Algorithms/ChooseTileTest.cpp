@@ -132,9 +132,12 @@ TEST(ChooseTile, UsesTheMatrixUnit) {
   }
   for (const char *name : {"gfx906", "gfx900", "gfx1010", "gfx1030", "sm_75"})
     EXPECT_EQ(choose(name, DataType::F16), "fma") << name;
+  EXPECT_EQ(choose("sm_75", DataType::F64), "fma");
+  EXPECT_EQ(choose("sm_90", DataType::F64), "mma16");
   for (const char *name : {"sm_80", "sm_89", "sm_120"}) {
     EXPECT_EQ(choose(name, DataType::F16), "mma16") << name;
     EXPECT_EQ(choose(name, DataType::BF16), "mma16") << name;
+    EXPECT_EQ(choose(name, DataType::F64), "mma16") << name;
     EXPECT_EQ(choose(name, DataType::F32), "fma") << name;
   }
 }

@@ -130,3 +130,29 @@ TEST(NarrowGroups, LeaveTheRestToOthers) {
   p.yLayout = Layout::NCHW;
   EXPECT_NE(choose(p), "groups");
 }
+
+// One tile serves all images of a class: by the model it takes no more than 1.6
+// times as long as a layer's own.
+TEST(NarrowGroups, HaveATileForImagesOfAnySize) {
+  const GpuTarget &target = *findTarget("sm_90");
+  for (Direction direction : {Direction::Forward, Direction::BackwardData})
+    for (int64_t stage = 0; stage < 4; ++stage) {
+      ConvProblem p = makeLayer(direction);
+      p.inChannels = p.outChannels = int64_t(128) << stage;
+      p.in.h = p.in.w = int64_t(56) >> stage;
+      const auto family = Problem(p).findFamily();
+      ASSERT_TRUE(family);
+      auto tile = chooseTile(family->problem, target);
+      ASSERT_TRUE(tile);
+      ASSERT_EQ(tile->algorithm, "groups");
+      double own = 1e30, shared = 1e30;
+      for (const Candidate &candidate : getNarrowCandidates(p, target))
+        own = std::min(own, candidate.cost);
+      for (const Candidate &candidate : getOpenNarrowCandidates(p, target))
+        if (candidate.tile == *tile)
+          shared = candidate.cost;
+      RecordProperty("layer " + std::to_string(stage),
+                     tile->toText() + " " + std::to_string(own / shared));
+      EXPECT_LT(shared, 1.6 * own) << tile->toText() << " of " << p.in.h;
+    }
+}

@@ -196,6 +196,68 @@ TEST(MatrixInstruction, MmaMultipliesAsThePtxIsaSays) {
   }
 }
 
+/// One mma.sync of f64 for lanes that have so many rows of A, which are eight
+/// apart, and so many elements of the reduction, which are four apart; by the
+/// tables "Matrix fragments for mma.m8n8k4 with .f64" and "for mma.m16n8k8".
+static void executeDoubleMma(const Matrix &a, const Matrix &b, int rows,
+                             int elements, Matrix &d) {
+  for (int lane = 0; lane < kLanes; ++lane)
+    for (int row = 0; row < rows; ++row)
+      for (int i = 0; i < 2; ++i)
+        for (int k = 0; k < 4 * elements; ++k) {
+          int ofA = lane / 4 * 4 + k % 4, ofB = (lane % 4 * 2 + i) * 4 + k % 4;
+          d[lane][2 * row + i] += a[ofA][k / 4 * rows + row] * b[ofB][k / 4];
+        }
+}
+
+/// The sums of an entry for f64, of which each lane reads 16 bytes of its rows.
+static Matrix multiplyDoubles(const MatrixInstruction &entry, const Matrix &p,
+                              const Matrix &q) {
+  const int width = entry.kPerLane, atOnce = width == 1 ? 1 : entry.qRows;
+  Matrix accumulators(kLanes, std::vector<int>(entry.accRegs));
+  for (int first = 0; first < 2; first += width)
+    for (int part = 0; part < entry.pRows; ++part)
+      for (int row = 0; row < entry.qRows; row += atOnce) {
+        Matrix a(kLanes), b(kLanes), d(kLanes, std::vector<int>(4));
+        for (int lane = 0; lane < kLanes; ++lane)
+          for (int i = 0; i < width; ++i) {
+            int at = entry.getChunkOfLane().at(lane) * 2 + first + i;
+            b[lane].push_back(
+                p[entry.getRowOfP().at(lane) + part * entry.pStep][at]);
+            for (int r = row; r < row + atOnce; ++r)
+              a[lane].push_back(
+                  q[entry.getRowOfQ().at(lane) + r * entry.qStep][at]);
+          }
+        executeDoubleMma(a, b, atOnce, width, d);
+        for (int lane = 0; lane < kLanes; ++lane)
+          for (int i = 0; i < 2 * atOnce; ++i)
+            accumulators[lane][(row + i / 2) * entry.getColumnRegs() +
+                               part * entry.accVector + i % 2] += d[lane][i];
+      }
+  return accumulators;
+}
+
+// The same of f64, which lanes read as chunks: m8n8k4, and m16n8k8 of sm_90.
+TEST(MatrixInstruction, MmaMultipliesDoublesAsThePtxIsaSays) {
+  std::mt19937 random(1);
+  for (auto [chip, k] : {std::pair("sm_80", 4), {"sm_120", 4}, {"sm_90", 8}}) {
+    auto entry =
+        findMatrixInstruction(*findTarget(chip), "mma16", DataType::F64);
+    ASSERT_TRUE(entry) << chip;
+    EXPECT_EQ(entry->k, k);
+    EXPECT_FALSE(entry->readsMatrices());
+    Matrix p(entry->rows, std::vector<int>(8));
+    Matrix q(entry->columns, std::vector<int>(8));
+    for (Matrix *matrix : {&p, &q})
+      for (std::vector<int> &line : *matrix)
+        for (int &value : line)
+          value = static_cast<int>(random() % 17) - 8;
+    expectProduct(*entry, multiplyDoubles(*entry, p, q), p, q);
+  }
+  EXPECT_FALSE(
+      findMatrixInstruction(*findTarget("sm_75"), "mma16", DataType::F64));
+}
+
 // In each half of the wave, every lane of an MFMA has a row of its own. The
 // numbers are those of AMD's matrix instruction calculator.
 TEST(MatrixInstruction, MapsTheLanesOfMfma) {

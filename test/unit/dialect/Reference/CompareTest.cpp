@@ -7,6 +7,7 @@
 
 #include "dialect/Reference/Compare.h"
 #include "dialect/Reference/TestData.h"
+#include "dialect/Reference/TileMagnitudes.h"
 
 #include <gtest/gtest.h>
 
@@ -261,4 +262,41 @@ TEST(CompareReport, NamesTheDepth) {
   const std::string text =
       compare(expected, {ElementType::F32, found, {.depth = 1}}).toText();
   EXPECT_NE(text.find("worst at n=0 k=0 d=1 h=0 w=0"), text.npos) << text;
+}
+
+// Of four pixels that share terms each has the largest magnitude, whether all
+// elements are compared or a sample; what lies beyond an image has none.
+TEST(TileMagnitudes, AreTheLargestOfEachTile) {
+  const Sizes sizes{2, 3, 5, 3};
+  const auto magnitudeOf = [&](int64_t index) {
+    return static_cast<double>(index * 37 % 101);
+  };
+  const auto magnitudesAt = [&](const std::vector<int64_t> &indices) {
+    std::vector<double> magnitudes;
+    for (int64_t index : indices)
+      magnitudes.push_back(magnitudeOf(index));
+    return magnitudes;
+  };
+  Expected all;
+  all.sizes = sizes;
+  for (int64_t i = 0; i < sizes.getProduct(); ++i)
+    all.magnitudes.push_back(magnitudeOf(i));
+  takeLargestOfTiles(all, magnitudesAt);
+  for (int64_t i = 0; i < sizes.getProduct(); ++i) {
+    double largest = 0;
+    for (int64_t j = 0; j < sizes.getProduct(); ++j) {
+      const Coord at = sizes.getCoord(i), other = sizes.getCoord(j);
+      if (at.outer == other.outer && at.channel == other.channel &&
+          at.row / 2 == other.row / 2 && at.column / 2 == other.column / 2)
+        largest = std::max(largest, magnitudeOf(j));
+    }
+    EXPECT_EQ(all.magnitudes[i], largest) << i;
+  }
+  Expected sample;
+  sample.sizes = sizes;
+  sample.indices = {0, 7, 44, sizes.getProduct() - 1};
+  sample.magnitudes = magnitudesAt(sample.indices);
+  takeLargestOfTiles(sample, magnitudesAt);
+  for (size_t i = 0; i < sample.indices.size(); ++i)
+    EXPECT_EQ(sample.magnitudes[i], all.magnitudes[sample.indices[i]]);
 }

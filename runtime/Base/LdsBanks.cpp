@@ -16,12 +16,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Emulator/Measure/Stats.h"
+#include "runtime/Base/LdsBanks.h"
 
 #include <algorithm>
 #include <array>
 
-using namespace tessera::emulator;
+using namespace tessera;
 
 static constexpr unsigned kMaxBanks = 64;
 static constexpr unsigned kMaxAccesses = 64;
@@ -111,10 +111,9 @@ static uint32_t countExtra(const WaveAccess &access, uint32_t dwords,
   return extra;
 }
 
-uint32_t
-tessera::emulator::countLdsConflicts(std::span<const LdsLaneAccess> accesses,
-                                     uint32_t bytes, uint32_t banks,
-                                     bool isWrite) {
+uint32_t tessera::countLdsConflicts(std::span<const LdsLaneAccess> accesses,
+                                    uint32_t bytes, uint32_t banks,
+                                    bool isWrite) {
   WaveAccess wave;
   uint32_t low = 0;
   for (const LdsLaneAccess &access : accesses) {

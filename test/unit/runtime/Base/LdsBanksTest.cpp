@@ -1,10 +1,10 @@
-//===- StatsTest.cpp - Bank conflicts of LDS ------------------------------===//
+//===- LdsBanksTest.cpp - Bank conflicts of LDS ---------------------------===//
 
-#include "runtime/Emulator/Measure/Stats.h"
+#include "runtime/Base/LdsBanks.h"
 
 #include <gtest/gtest.h>
 
-using namespace tessera::emulator;
+using namespace tessera;
 
 /// Returns the conflict cycles of a wave of `lanes` with the addresses that
 /// `address` gives.
