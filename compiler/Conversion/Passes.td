@@ -72,22 +72,23 @@ def ExpandPipeline : Pass<"dnn-expand-pipeline", "::mlir::ModuleOp"> {
             %arg13 = %arg7, %arg14 = %arg8, %arg15 = %arg9, %arg16 = %arg10) -> (!wg.acc<64x64>,
             !wg.pieces<64x32xf16>, !wg.pieces<64x32xf16>, !wg.fragment<32x16xf16>,
             !wg.fragment<32x16xf16>)  : i32 {
-          %27:5 = wg.step pinned {
-            %30 = wg.load %3 at [0, 16] : <2x64x32xf16, chunks 32> -> <32x16xf16>
+          ...
+          %28:7 = wg.step pinned {
+            %31 = wg.load %3 at [0, 16] : <2x64x32xf16, chunks 32> -> <32x16xf16>
             ...
             wg.put %arg13 to %3[1] : <64x32xf16> -> <2x64x32xf16, chunks 32>
+            %33 = wg.fetch %18[%arg11] : <64x32xf16> -> <64x32xf16>
             ...
-            %32 = wg.fetch %18[%arg11] : <64x32xf16> -> <64x32xf16>
-            ...
-            %34 = wg.mma %arg15, %arg16 add %arg12 {instruction = "mfma32"}
+            %37 = wg.mma %arg15, %arg16 add %arg12 {instruction = "mfma32"}
                 : !wg.fragment<32x16xf16>, !wg.fragment<32x16xf16> -> <64x64>
-            %35 = wg.mma %30, %31 add %34 {instruction = "mfma32"} : !wg.fragment<32x16xf16>,
+            %38 = wg.mma %31, %32 add %37 {instruction = "mfma32"} : !wg.fragment<32x16xf16>,
                 !wg.fragment<32x16xf16> -> <64x64>
             wg.barrier
-            %36 = wg.load %3 at [1, 0] : <2x64x32xf16, chunks 32> -> <32x16xf16>
+            %39 = wg.load %3 at [1, 0] : <2x64x32xf16, chunks 32> -> <32x16xf16>
             ...
-            wg.yield %35, %32, %33, %36, %37 : !wg.acc<64x64>, !wg.pieces<64x32xf16>,
-                !wg.pieces<64x32xf16>, !wg.fragment<32x16xf16>, !wg.fragment<32x16xf16>
+            wg.yield %38, %33, %35, %34, %36, %39, %40 : !wg.acc<64x64>, !wg.pieces<64x32xf16>,
+                !wg.pieces<64x32xf16>, !wg.pieces<64x32xf16>, !wg.pieces<64x32xf16>,
+                !wg.fragment<32x16xf16>, !wg.fragment<32x16xf16>
       ...
       wg.store %16#0 to %17 : <64x64>
     ```
@@ -150,13 +151,8 @@ def CheckBanks : Pass<"dnn-check-banks", "::mlir::ModuleOp"> {
     Pre-condition:  stage `gpu`; the module names a known chip in `dnn.target`.
     Post-condition: the module is as before. The pass fails if lanes meet.
 
-    Example, of 64 lanes that access columns of 32 dwords:
-    ```mlir
-    %row = arith.muli %lane, %c32 : index
-    // error: has lanes that meet in a bank of shared memory: a wave needs 62 clocks
-    // more than if they were spread over the banks
-    memref.store %v, %lds[%row] : memref<2048xf32, #gpu.address_space<workgroup>>
-    ```
+    Example: test/lit/Conversion/check-banks.mlir, where a lane stores to each row of a
+    column: "a wave needs 62 clocks more than if they were spread over the banks".
   }];
 }
 

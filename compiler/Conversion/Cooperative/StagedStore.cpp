@@ -11,10 +11,23 @@ using namespace tessera;
 /// Rows that mix() tells apart.
 static constexpr int64_t kMixedRows = 8;
 
-/// Bits 0, 1, 2 of a row as bits 2, 0, 1.
+static bool isOfAmd(Emitter &e) {
+  return e.device.getTarget().vendor == Vendor::Amd;
+}
+
+/// Bits 0, 1, 2 of a row as bits 2, 0, 1; on AMD's chips, where lanes of two or
+/// of four rows read at once, as they are.
 static Value emitMix(Emitter &e, Value row) {
+  if (isOfAmd(e))
+    return e.andi(row, kMixedRows - 1);
   Value low = e.mul(e.andi(row, 1), 4), high = e.andi(e.shru(row, 1), 3);
   return e.add(low, high);
+}
+
+/// Whether the halves of a row's chunks change places: on AMD's chips lanes put
+/// half a chunk of each of 32 rows, which else would be one half of the banks.
+static Value emitSwap(Emitter &e, Value row) {
+  return e.andi(e.shru(row, llvm::Log2_64(kMixedRows)), 1);
 }
 
 bool StagedTile::isFor(dnn::ViewOp view) const {
@@ -45,8 +58,13 @@ Value StagedStore::getOffset(Value row, Value column) {
 void StagedStore::put(const TileMma &mma, Value words, int64_t p, int64_t q) {
   // Of other places along Q the rows are mixed alike.
   int64_t rows = mma.getPlaceOfQ(q);
-  assert(rows % kMixedRows == 0 && "rows of an instruction are eights");
-  Value offset = getOffset(mma.emitFirstOfQ(), e.add(mma.emitFirstOfP(), p));
+  assert(rows % (isOfAmd(e) ? 2 * kMixedRows : kMixedRows) == 0 &&
+         "rows of an instruction are eights, and sixteens on AMD's chips");
+  Value row = mma.emitFirstOfQ(), column = e.add(mma.emitFirstOfP(), p);
+  if (isOfAmd(e))
+    column =
+        e.xori(column, e.mul(emitSwap(e, row), tile.getChunkElements() / 2));
+  Value offset = getOffset(row, column);
   offset = e.add(offset, rows * tile.columns * tile.elementBytes);
   LLVM::StoreOp::create(e.b, e.loc, words, emitLdsPointer(e, lds, offset));
 }
@@ -57,7 +75,16 @@ Value StagedStore::read(Value piece) {
   Value offset = e.add(getOffset(getRow(), getColumn()),
                        e.mul(piece, tile.threads * kChunkBytes));
   auto type = VectorType::get(kChunkBytes / 4, e.b.getI32Type());
-  return LLVM::LoadOp::create(e.b, e.loc, type, emitLdsPointer(e, lds, offset));
+  Value words =
+      LLVM::LoadOp::create(e.b, e.loc, type, emitLdsPointer(e, lds, offset));
+  if (!isOfAmd(e))
+    return words;
+  Value swapped = vector::ShuffleOp::create(e.b, e.loc, words, words,
+                                            ArrayRef<int64_t>{2, 3, 0, 1});
+  Value row = e.add(getRow(), e.mul(piece, tile.getPieceRows()));
+  Value isSwapped = arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::ne,
+                                          emitSwap(e, row), e.constant(0));
+  return arith::SelectOp::create(e.b, e.loc, isSwapped, swapped, words);
 }
 
 void StagedStore::store(Value words, const StagedPlace &place, Value piece) {

@@ -6,7 +6,8 @@
 //
 // Chunk c of row r lies in place c ^ mix(r): of what lanes put at once, be it
 // four chunks of each of two rows or one of each of eight, no two are in one
-// bank.
+// bank. On AMD's chips, whose lanes put half a chunk of each of 32 rows, the
+// halves of every other eight rows change places, too.
 //
 //===----------------------------------------------------------------------===//
 
