@@ -58,12 +58,12 @@ Value StagedStore::getOffset(Value row, Value column) {
 void StagedStore::put(const TileMma &mma, Value words, int64_t p, int64_t q) {
   // Of other places along Q the rows are mixed alike.
   int64_t rows = mma.getPlaceOfQ(q);
-  assert(rows % (isOfAmd(e) ? 2 * kMixedRows : kMixedRows) == 0 &&
-         "rows of an instruction are eights, and sixteens on AMD's chips");
+  assert(rows % kMixedRows == 0 && "rows of an instruction are eights");
   Value row = mma.emitFirstOfQ(), column = e.add(mma.emitFirstOfP(), p);
-  if (isOfAmd(e))
-    column =
-        e.xori(column, e.mul(emitSwap(e, row), tile.getChunkElements() / 2));
+  if (isOfAmd(e)) {
+    Value swap = emitSwap(e, e.add(row, rows & kMixedRows));
+    column = e.xori(column, e.mul(swap, tile.getChunkElements() / 2));
+  }
   Value offset = getOffset(row, column);
   offset = e.add(offset, rows * tile.columns * tile.elementBytes);
   LLVM::StoreOp::create(e.b, e.loc, words, emitLdsPointer(e, lds, offset));
