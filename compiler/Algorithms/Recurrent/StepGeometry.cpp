@@ -11,6 +11,8 @@ TileConfig StepTile::toConfig() const {
   std::string text = "u" + std::to_string(units);
   if (cluster > 1)
     text += "c" + std::to_string(cluster);
+  if (isFma())
+    text += "l" + std::to_string(lanes) + "s" + std::to_string(tiles);
   if (isOneStep())
     text += "k" + std::to_string(splits) + "s" + std::to_string(tiles);
   return {"steps", text};
@@ -22,7 +24,10 @@ ErrorOr<StepTile> tessera::parseStepTile(const TileConfig &config) {
   scanner.expect("u").number(tile.units);
   if (scanner.consume("c"))
     scanner.number(tile.cluster);
-  const bool isOneStep = scanner.consume("k");
+  const bool isFma = scanner.consume("l");
+  if (isFma)
+    scanner.number(tile.lanes).expect("s").number(tile.tiles);
+  const bool isOneStep = !isFma && scanner.consume("k");
   if (isOneStep)
     scanner.number(tile.splits).expect("s").number(tile.tiles);
   auto isPower = [](int number, int most) {
@@ -30,11 +35,13 @@ ErrorOr<StepTile> tessera::parseStepTile(const TileConfig &config) {
   };
   if (!scanner.isDone() || !isPower(tile.units, 32) ||
       !isPower(tile.cluster, 8) ||
+      (isFma && (!isPower(tile.lanes, 32) || !isPower(tile.tiles, 16))) ||
       (isOneStep && (!isPower(tile.splits, 16) || !isPower(tile.tiles, 8) ||
                      tile.cluster > 1)))
     return invalidArgument("'" + config.toText() +
                            "' is not a tile for steps, which looks like "
-                           "'steps-u2', 'steps-u1c4' or 'steps-u1k8s2'");
+                           "'steps-u2', 'steps-u1c4', 'steps-u1l8s4' or "
+                           "'steps-u1k8s2'");
   return tile;
 }
 
@@ -47,11 +54,20 @@ int64_t StepGeometry::getPitch() const {
   return pitch + (wanted - pitch % kLine + kLine) % kLine;
 }
 
-/// Registers of a lane if a workgroup of `waves` is alone on its compute unit.
-static int64_t getMostRegisters(const GpuTarget &target, int64_t waves) {
+/// Registers of a lane if a workgroup of `waves` is alone on its compute unit;
+/// `isFma` without those that only matrix instructions reach.
+static int64_t getMostRegisters(const GpuTarget &target, int64_t waves,
+                                bool isFma) {
   if (target.vendor == Vendor::Nvidia)
     return std::min<int64_t>(255, llvm::alignDown(65536 / (waves * 32), 8));
   const int64_t perSimd = llvm::divideCeil(waves, target.simdsPerCu);
+  if (isFma) {
+    const bool isWide = target.waveSize == 32;
+    const bool hasBoth = target.matrixUnit != MatrixUnit::None &&
+                         target.matrixUnit != MatrixUnit::MfmaCdna1;
+    const int64_t all = isWide ? 1024 : hasBoth ? 512 : 256;
+    return std::min<int64_t>(256, llvm::alignDown(all / perSimd, 8));
+  }
   switch (target.matrixUnit) {
   case MatrixUnit::MfmaCdna1: // Half of them are only for accumulators.
     return std::min<int64_t>(256, 256 / perSimd);
@@ -66,17 +82,40 @@ static int64_t getMostRegisters(const GpuTarget &target, int64_t waves) {
 /// So that LLVM spills none: addresses, and what the gates need, are more where
 /// a lane has eight accumulators of a gate.
 int64_t StepGeometry::countRegisters(int64_t others) const {
+  const int64_t units = tile.units * shape.getLaneSequences();
+  if (shape.isFma()) {
+    constexpr int64_t kOwn = 40, kChains = 2;
+    const int64_t weights =
+        getBlocks() * (getInstructions() - inMemory) * shape.getHeldElements();
+    const int64_t products =
+        tile.tiles * (kChains * getBlocks() + shape.getKPerLane());
+    return weights + std::max(products, units * gates) + units * others + kOwn;
+  }
   const int64_t own = shape.row.kind == MatrixKind::Wmma ? 72 : 40;
-  const int64_t accumulators = tile.units * shape.getLaneSequences();
   const int64_t held = getBlocks() * (getInstructions() - inMemory) *
                        shape.getHeldElements() / 2;
-  return held + accumulators * (gates + others) + own;
+  return held + units * (gates + others) + own;
 }
 
 int64_t StepGeometry::countSharedBytes(const GpuTarget &target) const {
-  constexpr int64_t kBuffers = 2, kElementBytes = 2;
-  return kElementBytes * (kBuffers * shape.getSequences() * getPitch() +
-                          getWaves() * getMemoryElements(target.waveSize));
+  constexpr int64_t kBuffers = 2;
+  return getElementBytes() * (kBuffers * shape.getSequences() * getPitch() +
+                              getWaves() * getMemoryElements(target.waveSize));
+}
+
+/// Multiply-adds of a compute unit in a clock.
+static double getRate(const GpuTarget &target) {
+  return target.simdsPerCu * (target.waveSize == 64 ? 16.0 : 32.0);
+}
+
+/// Clocks of a step in one or two launches, of products without matrix units:
+/// less than an H100 took for LSTMs of 256 to 1024 units.
+static double estimateLaunches(const StepGeometry &g, const GpuTarget &target) {
+  constexpr double kLaunch = 3000, kProducts = 2;
+  return kLaunch +
+         kProducts *
+             static_cast<double>(g.gates * g.elements * g.units * g.sequences) /
+             (getRate(target) * target.computeUnits);
 }
 
 Status StepGeometry::fit(const GpuTarget &target, int64_t others) {
@@ -85,6 +124,8 @@ Status StepGeometry::fit(const GpuTarget &target, int64_t others) {
     return notSupported("a lane has no whole rows of instructions");
   if (tile.isOneStep())
     return fitOneStep(target, others);
+  if (Status status = fitProduct(); !status.isOk())
+    return status;
   if (tile.cluster > 1 && !target.hasTma)
     return notSupported("the chip has no clusters");
   if (getGroupUnits() * (tile.cluster - 1) >= units)
@@ -97,7 +138,7 @@ Status StepGeometry::fit(const GpuTarget &target, int64_t others) {
     return notSupported("there are too many sequences");
   if (getWaves() * target.waveSize > 1024)
     return notSupported("a workgroup has too few threads for all units");
-  const int64_t registers = getMostRegisters(target, getWaves());
+  const int64_t registers = getMostRegisters(target, getWaves(), shape.isFma());
   inMemory = 0;
   while (countRegisters(others) > registers && inMemory < getInstructions())
     ++inMemory;
@@ -105,6 +146,26 @@ Status StepGeometry::fit(const GpuTarget &target, int64_t others) {
       countSharedBytes(target) > target.getMaxSharedBytes())
     return notSupported("the weights of a layer and direction are too large "
                         "for the registers and the memory of a workgroup");
+  if (shape.isFma() && estimateStep(target) > estimateLaunches(*this, target))
+    return notSupported("steps are as fast as launches of their own");
+  return Status::ok();
+}
+
+/// Whether the tile is for the kind of product that the chip has.
+Status StepGeometry::fitProduct() const {
+  if (tile.isFma() != shape.isFma())
+    return notSupported(shape.isFma()
+                            ? "the chip has no matrix unit for the type, so "
+                              "that lanes must share out a reduction"
+                            : "the chip has a matrix unit for the type");
+  if (!shape.isFma())
+    return Status::ok();
+  if (tile.tiles > 1 && tile.tiles / 2 >= sequences)
+    return notSupported("a workgroup has room for more than all sequences");
+  if ((tile.lanes - 1) * shape.getKPerLane() >= units)
+    return notSupported("some lanes have nothing to reduce");
+  if (tile.cluster > 1 && getGroupUnits() % shape.getKPerLane() != 0)
+    return notSupported("a workgroup of a cluster has no whole 16 bytes");
   return Status::ok();
 }
 
@@ -113,6 +174,8 @@ Status StepGeometry::fitOneStep(const GpuTarget &target, int64_t others) {
   constexpr int64_t kMostState = 48, kMostPasses = 4;
   if (steps != 1)
     return notSupported("makes one step, but there may be more");
+  if (shape.isFma())
+    return notSupported("needs a matrix unit for the type");
   if (units % shape.getK() != 0 || getInstructions() % tile.splits != 0)
     return notSupported("the state is no whole instructions for each wave");
   if (tile.tiles > tile.splits)
@@ -126,8 +189,8 @@ Status StepGeometry::fitOneStep(const GpuTarget &target, int64_t others) {
   const int64_t accumulators =
       tile.units * shape.getLaneSequences() * (gates * tile.tiles + others);
   const int64_t own = shape.row.kind == MatrixKind::Wmma ? 72 : 40;
-  const int64_t free =
-      getMostRegisters(target, getWaves()) - accumulators - own;
+  const int64_t free = getMostRegisters(target, getWaves(), /*isFma=*/false) -
+                       accumulators - own;
   const int64_t most = getWaveInstructions() / getMerged();
   const int64_t ofState = tile.tiles * shape.getKPerLane() * getMerged() / 2;
   const int64_t ofWeights =
@@ -160,31 +223,69 @@ double StepGeometry::estimateOneStep(const GpuTarget &target) const {
          products + kWave * tile.splits;
 }
 
-/// Of an H100, on which small LSTMs were timed.
-double StepGeometry::estimate(const GpuTarget &target) const {
-  if (tile.isOneStep())
-    return estimateOneStep(target);
-  constexpr double kBytes = 25;      // Of the weights, once.
+/// Clocks of a workgroup's products of a step by fused multiply-adds, with the
+/// exchanges of its lanes.
+static double estimateFma(const StepGeometry &g, const GpuTarget &target) {
+  constexpr double kExchange = 4;  // Of a wave, with others behind it.
+  constexpr double kLatency = 30;  // Of one.
+  constexpr double kDependent = 4; // Of a multiply-add that needs the last.
+  const auto blocks = static_cast<double>(g.getBlocks());
+  const auto sequences = static_cast<double>(g.tile.tiles);
+  const double perLane = static_cast<double>(g.getInstructions()) *
+                         static_cast<double>(g.shape.getKPerLane());
+  const auto waves = static_cast<double>(g.getWaves());
+  const double products = std::max(waves * target.waveSize * blocks * perLane *
+                                       sequences / getRate(target),
+                                   perLane / 2 * kDependent);
+  const double rounds = std::log2(static_cast<double>(g.tile.lanes));
+  const double exchanges =
+      blocks * (sequences - 1 + std::max(rounds - std::log2(sequences), 0.0));
+  return products + rounds * kLatency +
+         std::ceil(waves / target.simdsPerCu) * exchanges * kExchange;
+}
+
+/// The same by matrix instructions.
+static double estimateMatrix(const StepGeometry &g, const GpuTarget &target) {
   constexpr double kInstruction = 8; // Of a wave, with others behind it.
   constexpr double kLatency = 33;    // Of an instruction that needs the last.
-  constexpr double kGates = 85;      // Of the gates of a lane's unit.
+  const auto instructions = static_cast<double>(g.getInstructions());
+  return std::max(
+      std::ceil(static_cast<double>(g.getWaves()) / target.simdsPerCu) *
+          static_cast<double>(g.getBlocks()) * instructions * kInstruction,
+      instructions * kLatency);
+}
+
+double StepGeometry::estimateStep(const GpuTarget &target) const {
+  constexpr double kGates = 85; // Of the gates of a lane's unit.
   constexpr double kBarrier = 200, kClusterBarrier = 1500, kWorkgroup = 20;
   constexpr double kMemoryBytes = 128; // Of shared memory, in a clock.
   const auto waves = static_cast<double>(getWaves());
   const double perSimd = std::ceil(waves / target.simdsPerCu);
-  const auto instructions = static_cast<double>(getInstructions());
-  const double products =
-      std::max(perSimd * getBlocks() * instructions * kInstruction,
-               instructions * kLatency);
-  const double gates = perSimd * tile.units * shape.getLaneSequences() * kGates;
-  const double memory =
-      2 * waves * getMemoryElements(target.waveSize) / kMemoryBytes;
+  const double products = shape.isFma() ? estimateFma(*this, target)
+                                        : estimateMatrix(*this, target);
+  const double ofGates =
+      perSimd * tile.units * shape.getLaneSequences() * kGates;
+  // Each wave reads its weights, and by fused multiply-adds the whole state.
+  const int64_t read =
+      getMemoryElements(target.waveSize) +
+      (shape.isFma() ? tile.tiles * getSegments() * getPaddedSegment() : 0);
+  const double memory = static_cast<double>(getElementBytes()) * waves *
+                        static_cast<double>(read) / kMemoryBytes;
+  const double passes = std::ceil(double(getGroups()) / target.computeUnits);
+  return passes *
+         (std::max(products, memory) + ofGates +
+          (tile.cluster > 1 ? kClusterBarrier + kWorkgroup * tile.cluster
+                            : kBarrier));
+}
+
+/// Of an H100, on which small LSTMs were timed.
+double StepGeometry::estimate(const GpuTarget &target) const {
+  if (tile.isOneStep())
+    return estimateOneStep(target);
+  constexpr double kBytes = 25; // Of the weights, once.
   const double passes = std::ceil(double(getGroups()) / target.computeUnits);
   const double weights =
-      2.0 * static_cast<double>(elements * gates * getGroupUnits()) / kBytes;
-  return passes * weights +
-         passes * static_cast<double>(steps) *
-             (std::max(products, memory) + gates +
-              (tile.cluster > 1 ? kClusterBarrier + kWorkgroup * tile.cluster
-                                : kBarrier));
+      static_cast<double>(getElementBytes()) *
+      static_cast<double>(elements * gates * getGroupUnits()) / kBytes;
+  return passes * weights + static_cast<double>(steps) * estimateStep(target);
 }
