@@ -47,7 +47,8 @@ static int64_t countOthers(const StepGeometry &g, int64_t tensors) {
 }
 
 /// The tiles that fit, with their geometries. Those of one step only where the
-/// problem's sizes are known.
+/// problem's sizes are known, and those of fused multiply-adds where a step is
+/// not as fast as a launch of its own.
 static std::vector<StepGeometry>
 getFitting(const RowWiseProblem &rows, const GpuTarget &target, bool isKnown) {
   std::vector<StepGeometry> fitting;
@@ -57,7 +58,9 @@ getFitting(const RowWiseProblem &rows, const GpuTarget &target, bool isKnown) {
   const int64_t others = countOthers(*g, rows.tensorCount);
   auto add = [&](const StepTile &tile) {
     g->setTile(tile, target.waveSize);
-    if (g->fit(target, others).isOk())
+    if (g->fit(target, others).isOk() &&
+        (!tile.isFma() ||
+         g->estimateStep(target) < g->estimateLaunches(target)))
       fitting.push_back(*g);
   };
   for (int units = 1; units <= 32; units *= 2) {

@@ -54,6 +54,12 @@ int64_t StepGeometry::getPitch() const {
   return pitch + (wanted - pitch % kLine + kLine) % kLine;
 }
 
+/// Of a workgroup: RDNA's have those of two compute units.
+static int64_t getSimds(const GpuTarget &target) {
+  const bool isRdna = target.vendor == Vendor::Amd && target.waveSize == 32;
+  return int64_t(target.simdsPerCu) * (isRdna ? 2 : 1);
+}
+
 /// Registers of a lane if a workgroup of `waves` is alone on its compute unit;
 /// `isFma` without those that only matrix instructions reach.
 static int64_t getMostRegisters(const GpuTarget &target, int64_t waves,
@@ -62,11 +68,12 @@ static int64_t getMostRegisters(const GpuTarget &target, int64_t waves,
     return std::min<int64_t>(255, llvm::alignDown(65536 / (waves * 32), 8));
   const int64_t perSimd = llvm::divideCeil(waves, target.simdsPerCu);
   if (isFma) {
-    const bool isWide = target.waveSize == 32;
     const bool hasBoth = target.matrixUnit != MatrixUnit::None &&
                          target.matrixUnit != MatrixUnit::MfmaCdna1;
-    const int64_t all = isWide ? 1024 : hasBoth ? 512 : 256;
-    return std::min<int64_t>(256, llvm::alignDown(all / perSimd, 8));
+    const int64_t all = target.waveSize == 32 ? 1024 : hasBoth ? 512 : 256;
+    return std::min<int64_t>(
+        256,
+        llvm::alignDown(all / llvm::divideCeil(waves, getSimds(target)), 8));
   }
   switch (target.matrixUnit) {
   case MatrixUnit::MfmaCdna1: // Half of them are only for accumulators.
@@ -103,19 +110,23 @@ int64_t StepGeometry::countSharedBytes(const GpuTarget &target) const {
                               getWaves() * getMemoryElements(target.waveSize));
 }
 
-/// Multiply-adds of a compute unit in a clock.
-static double getRate(const GpuTarget &target) {
-  return target.simdsPerCu * (target.waveSize == 64 ? 16.0 : 32.0);
+/// Clocks between multiply-adds of a SIMD.
+static double getInterval(const GpuTarget &target) {
+  return target.waveSize == 64 ? 4 : 1;
 }
 
 /// Clocks of a step in one or two launches, of products without matrix units:
 /// less than an H100 took for LSTMs of 256 to 1024 units.
-static double estimateLaunches(const StepGeometry &g, const GpuTarget &target) {
+double StepGeometry::estimateLaunches(const GpuTarget &target) const {
   constexpr double kLaunch = 3000, kProducts = 2;
+  constexpr double kBytes = 25; // Of L2, in a clock of a compute unit.
+  const auto weights = static_cast<double>(gates * elements * units);
+  const double lanes = static_cast<double>(target.waveSize) /
+                       getInterval(target) * target.simdsPerCu;
   return kLaunch +
-         kProducts *
-             static_cast<double>(g.gates * g.elements * g.units * g.sequences) /
-             (getRate(target) * target.computeUnits);
+         (weights * 4 / kBytes +
+          kProducts * weights * static_cast<double>(sequences) / lanes) /
+             target.computeUnits;
 }
 
 Status StepGeometry::fit(const GpuTarget &target, int64_t others) {
@@ -146,8 +157,6 @@ Status StepGeometry::fit(const GpuTarget &target, int64_t others) {
       countSharedBytes(target) > target.getMaxSharedBytes())
     return notSupported("the weights of a layer and direction are too large "
                         "for the registers and the memory of a workgroup");
-  if (shape.isFma() && estimateStep(target) > estimateLaunches(*this, target))
-    return notSupported("steps are as fast as launches of their own");
   return Status::ok();
 }
 
@@ -233,15 +242,15 @@ static double estimateFma(const StepGeometry &g, const GpuTarget &target) {
   const auto sequences = static_cast<double>(g.tile.tiles);
   const double perLane = static_cast<double>(g.getInstructions()) *
                          static_cast<double>(g.shape.getKPerLane());
-  const auto waves = static_cast<double>(g.getWaves());
-  const double products = std::max(waves * target.waveSize * blocks * perLane *
-                                       sequences / getRate(target),
-                                   perLane / 2 * kDependent);
+  const double perSimd = std::ceil(static_cast<double>(g.getWaves()) /
+                                   static_cast<double>(getSimds(target)));
+  const double products =
+      std::max(perSimd * blocks * perLane * sequences * getInterval(target),
+               perLane / 2 * kDependent);
   const double rounds = std::log2(static_cast<double>(g.tile.lanes));
   const double exchanges =
       blocks * (sequences - 1 + std::max(rounds - std::log2(sequences), 0.0));
-  return products + rounds * kLatency +
-         std::ceil(waves / target.simdsPerCu) * exchanges * kExchange;
+  return products + rounds * kLatency + perSimd * exchanges * kExchange;
 }
 
 /// The same by matrix instructions.

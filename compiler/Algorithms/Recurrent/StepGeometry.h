@@ -129,8 +129,10 @@ struct StepGeometry {
   /// for the sizes, or if a workgroup has too few registers and too little
   /// memory; `others` are tensors of a step that have an element for each unit.
   Status fit(const GpuTarget &target, int64_t others);
-  /// Clocks of a step, without what comes once.
+  /// Clocks of a step, without what comes once, and of one that is a launch or
+  /// two of its own, without matrix units.
   double estimateStep(const GpuTarget &target) const;
+  double estimateLaunches(const GpuTarget &target) const;
   /// Clocks of all steps; comparable between the tiles of one problem.
   double estimate(const GpuTarget &target) const;
 

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Algorithms/ChooseTile.h"
 #include "test/unit/Support/RunRowWise.h"
 #include "test/unit/execute/ConvFixture.h"
 
@@ -133,6 +134,31 @@ TEST(Recurrent, SinglePrecision) {
   check({"rnn_step_bwd", kAll, 3, 1, 33, kF32});
 }
 
+// The lanes of a unit have several sequences each, one, or the same one; a lane
+// has one unit or two; some weights are in shared memory.
+TEST(Recurrent, TilesOfMultiplyAdds) {
+  auto run = [](const Steps &steps, std::string_view text) {
+    ErrorOr<TileConfig> tile = parseTileConfig(text);
+    ASSERT_TRUE(tile) << tile.getStatus().getMessage();
+    std::unique_ptr<Engine> engine =
+        makeEngine(std::make_shared<FixedTileCompiler>(*tile));
+    const RowOutcome outcome =
+        runRowWise(*engine, steps.getProblem(), getSeed());
+    EXPECT_TRUE(outcome.passed())
+        << steps.op << " " << text << ": " << outcome.toText();
+  };
+  const Steps lstm{"lstm_step", kAll | 1, 2, 11, 33, DataType::F32};
+  for (const char *tile :
+       {"steps-u1l1s1", "steps-u1l2s8", "steps-u1l8s2", "steps-u2l4s4"})
+    run(lstm, tile);
+  const Steps gradients{"gru_step_bwd", kDown, 3, 5, 18, DataType::F32};
+  for (const char *tile : {"steps-u1l4s8", "steps-u2l2s4"})
+    run(gradients, tile);
+  run({"lstm_step", kAll, 2, 3, 80, DataType::F32}, "steps-u1l2s2");
+  run({"rnn_step", kDown | 1, 3, 5, 62, DataType::F32}, "steps-u1l16s1");
+  run({"rnn_step", kAll | 2, 2, 21, 24, DataType::F32}, "steps-u1l4s16");
+}
+
 TEST(Recurrent, Backward) {
   check({"lstm_step_bwd", kDown, 3, 16, 32});
   check({"lstm_step_bwd", kAll, 2, 9, 19, DataType::BF16, 5});
@@ -170,8 +196,6 @@ TEST(Recurrent, OneStep) {
 
 // One kernel serves any number of steps.
 TEST(Recurrent, StepsMayBeUnknown) {
-  if (getTarget().matrixUnit == MatrixUnit::None)
-    GTEST_SKIP() << "the chip has no matrix unit";
   EngineOptions options;
   options.compiler = createJitCompiler();
   options.generic = {GenericUse::Keep, /*shapesBefore=*/0};
@@ -189,16 +213,25 @@ TEST(Recurrent, StepsMayBeUnknown) {
   EXPECT_EQ(engine->getCounters().compiled, 2u);
 }
 
-// Chips without a matrix unit, types without one, and weights that do not fit
-// registers have no kernel; callers make steps one by one.
+// Weights that fit neither registers nor shared memory have no kernel, nor have
+// networks whose steps are as fast as launches of their own; callers make steps
+// one by one.
 TEST(Recurrent, RefusesWhatDoesNotFit) {
   const std::unique_ptr<KernelCompiler> jit = createJitCompiler();
   auto refuses = [&](const char *chip, const Steps &steps) {
     const auto tile = jit->chooseTile(steps.getProblem(), *findTarget(chip));
     return !tile && tile.getStatus().getCode() == StatusCode::NotSupported;
   };
-  EXPECT_TRUE(refuses("gfx1030", {"lstm_step", kAll, 3, 16, 32}));
-  EXPECT_TRUE(refuses("gfx942", {"lstm_step", kAll, 3, 16, 32, DataType::F32}));
+  constexpr DataType kF32 = DataType::F32;
+  EXPECT_FALSE(refuses("gfx1030", {"lstm_step", kAll, 3, 16, 128}));
+  EXPECT_FALSE(refuses("gfx900", {"lstm_step", kAll, 3, 16, 64}));
+  EXPECT_FALSE(refuses("gfx942", {"lstm_step", kAll, 3, 16, 128, kF32}));
+  EXPECT_FALSE(refuses("sm_90", {"lstm_step", kAll, 3, 16, 384, kF32}));
+  EXPECT_TRUE(refuses("gfx1030", {"lstm_step", kAll, 3, 16, 192}));
+  EXPECT_TRUE(refuses("sm_80", {"lstm_step", kAll, 3, 16, 256, kF32}));
+  EXPECT_TRUE(refuses("sm_90", {"lstm_step", kAll, 3, 16, 512, kF32}));
+  EXPECT_TRUE(refuses("sm_90", {"lstm_step", kAll, 3, 1024, 256, kF32}));
+  EXPECT_TRUE(refuses("sm_90", {"lstm_step", kAll, 3, 16, 32, DataType::F64}));
   EXPECT_TRUE(refuses("gfx942", {"lstm_step", kAll, 3, 16, 256}));
   EXPECT_TRUE(refuses("sm_80", {"lstm_step", kAll, 3, 16, 256}));
   EXPECT_TRUE(refuses("sm_90", {"lstm_step", kAll, 3, 16, 1024}));
