@@ -116,9 +116,9 @@ static double getInterval(const GpuTarget &target) {
 }
 
 /// Clocks of a step in one or two launches, of products without matrix units:
-/// less than an H100 took for LSTMs of 256 to 1024 units.
+/// less than an H100 took for LSTMs of 256 to 512 units.
 double StepGeometry::estimateLaunches(const GpuTarget &target) const {
-  constexpr double kLaunch = 3000, kProducts = 2;
+  constexpr double kLaunch = 3000, kProducts = 3.5;
   constexpr double kBytes = 25; // Of L2, in a clock of a compute unit.
   const auto weights = static_cast<double>(gates * elements * units);
   const double lanes = static_cast<double>(target.waveSize) /
@@ -170,7 +170,7 @@ Status StepGeometry::fitProduct() const {
   if (!shape.isFma())
     return Status::ok();
   if (tile.tiles > 1 && tile.tiles / 2 >= sequences)
-    return notSupported("a workgroup has room for more than all sequences");
+    return notSupported("a workgroup has more sequences than there are");
   if ((tile.lanes - 1) * shape.getKPerLane() >= units)
     return notSupported("some lanes have nothing to reduce");
   if (tile.cluster > 1 && getGroupUnits() % shape.getKPerLane() != 0)
@@ -181,10 +181,10 @@ Status StepGeometry::fitProduct() const {
 /// Weights and state are on their way as far ahead as registers hold them.
 Status StepGeometry::fitOneStep(const GpuTarget &target, int64_t others) {
   constexpr int64_t kMostState = 48, kMostPasses = 4;
-  if (steps != 1)
-    return notSupported("makes one step, but there may be more");
   if (shape.isFma())
     return notSupported("needs a matrix unit for the type");
+  if (steps != 1)
+    return notSupported("makes one step, but there may be more");
   if (units % shape.getK() != 0 || getInstructions() % tile.splits != 0)
     return notSupported("the state is no whole instructions for each wave");
   if (tile.tiles > tile.splits)
@@ -233,56 +233,70 @@ double StepGeometry::estimateOneStep(const GpuTarget &target) const {
 }
 
 /// Clocks of a workgroup's products of a step by fused multiply-adds, with the
-/// exchanges of its lanes.
+/// exchanges of its lanes and its reads of shared memory: those of 256 to 512
+/// units take 0.8 to 1.2 times as long on an H100.
 static double estimateFma(const StepGeometry &g, const GpuTarget &target) {
   constexpr double kExchange = 4;  // Of a wave, with others behind it.
   constexpr double kLatency = 30;  // Of one.
   constexpr double kDependent = 4; // Of a multiply-add that needs the last.
+  constexpr double kRead = 4;      // Of 16 bytes of each of 32 lanes.
+  constexpr double kBoth = 0.25;   // What does not overlap.
   const auto blocks = static_cast<double>(g.getBlocks());
   const auto sequences = static_cast<double>(g.tile.tiles);
-  const double perLane = static_cast<double>(g.getInstructions()) *
-                         static_cast<double>(g.shape.getKPerLane());
-  const double perSimd = std::ceil(static_cast<double>(g.getWaves()) /
-                                   static_cast<double>(getSimds(target)));
-  const double products =
-      std::max(perSimd * blocks * perLane * sequences * getInterval(target),
-               perLane / 2 * kDependent);
+  const auto instructions = static_cast<double>(g.getInstructions());
+  const auto waves = static_cast<double>(g.getWaves());
+  const double perLane =
+      instructions * static_cast<double>(g.shape.getKPerLane());
+  const double perSimd = std::ceil(waves / double(getSimds(target)));
+  // One wave of a SIMD waits for what it reads, and for its last products.
+  const double products = std::max((perSimd + 1) * blocks * perLane *
+                                       sequences * getInterval(target),
+                                   perLane / 2 * kDependent);
+  // Lanes that read the same are served at once.
+  const double reads = waves * (target.waveSize / 32.0) *
+                       (static_cast<double>(g.inMemory) * blocks * kRead +
+                        sequences * instructions *
+                            std::min(kRead, static_cast<double>(g.tile.lanes)));
   const double rounds = std::log2(static_cast<double>(g.tile.lanes));
   const double exchanges =
       blocks * (sequences - 1 + std::max(rounds - std::log2(sequences), 0.0));
-  return products + rounds * kLatency + perSimd * exchanges * kExchange;
+  return std::max(products, reads) + kBoth * std::min(products, reads) +
+         rounds * kLatency + perSimd * exchanges * kExchange;
 }
 
 /// The same by matrix instructions.
 static double estimateMatrix(const StepGeometry &g, const GpuTarget &target) {
-  constexpr double kInstruction = 8; // Of a wave, with others behind it.
-  constexpr double kLatency = 33;    // Of an instruction that needs the last.
+  constexpr double kInstruction = 8;   // Of a wave, with others behind it.
+  constexpr double kLatency = 33;      // Of an instruction that needs the last.
+  constexpr double kMemoryBytes = 128; // Of shared memory, in a clock.
   const auto instructions = static_cast<double>(g.getInstructions());
+  const auto waves = static_cast<double>(g.getWaves());
+  const double products = std::max(std::ceil(waves / target.simdsPerCu) *
+                                       static_cast<double>(g.getBlocks()) *
+                                       instructions * kInstruction,
+                                   instructions * kLatency);
   return std::max(
-      std::ceil(static_cast<double>(g.getWaves()) / target.simdsPerCu) *
-          static_cast<double>(g.getBlocks()) * instructions * kInstruction,
-      instructions * kLatency);
+      products, 2 * waves *
+                    static_cast<double>(g.getMemoryElements(target.waveSize)) /
+                    kMemoryBytes);
 }
 
+/// What a step takes besides: the gates of a lane's units, and the barrier.
+/// Matrix instructions leave a lane more of both.
 double StepGeometry::estimateStep(const GpuTarget &target) const {
-  constexpr double kGates = 85; // Of the gates of a lane's unit.
-  constexpr double kBarrier = 200, kClusterBarrier = 1500, kWorkgroup = 20;
-  constexpr double kMemoryBytes = 128; // Of shared memory, in a clock.
-  const auto waves = static_cast<double>(getWaves());
-  const double perSimd = std::ceil(waves / target.simdsPerCu);
+  constexpr double kWorkgroup = 20;
+  const double kGates = shape.isFma() ? 40 : 85;
+  const double kBarrier = shape.isFma() ? 500 : 200;
+  const double kClusterBarrier = shape.isFma() ? 1300 : 1500;
+  const double perSimd =
+      std::ceil(static_cast<double>(getWaves()) / target.simdsPerCu);
   const double products = shape.isFma() ? estimateFma(*this, target)
                                         : estimateMatrix(*this, target);
-  const double ofGates =
-      perSimd * tile.units * shape.getLaneSequences() * kGates;
-  // Each wave reads its weights, and by fused multiply-adds the whole state.
-  const int64_t read =
-      getMemoryElements(target.waveSize) +
-      (shape.isFma() ? tile.tiles * getSegments() * getPaddedSegment() : 0);
-  const double memory = static_cast<double>(getElementBytes()) * waves *
-                        static_cast<double>(read) / kMemoryBytes;
+  const double ofGates = perSimd * tile.units *
+                         static_cast<double>(shape.getLaneSequences()) * kGates;
   const double passes = std::ceil(double(getGroups()) / target.computeUnits);
   return passes *
-         (std::max(products, memory) + ofGates +
+         (products + ofGates +
           (tile.cluster > 1 ? kClusterBarrier + kWorkgroup * tile.cluster
                             : kBarrier));
 }

@@ -137,12 +137,12 @@ WaveLane::Value WaveLane::multiply(ArrayRef<Value> weights, Value state,
   llvm_unreachable("no wave has this product");
 }
 
-/// Half of the lanes send the sums of the first half of their sequences and
-/// keep the others, until each has its own; then all add up what is left.
-WaveLane::Values WaveLane::finish(Values sums) const {
+/// Half of the lanes send those of the first half of their sequences and keep
+/// the others, until each has its own; then all add up what is left.
+WaveLane::Values WaveLane::finish(Values all) const {
   if (!shape.isFma())
-    return sums;
-  for (Value &sum : sums)
+    return all;
+  for (Value &sum : all)
     sum = p.sumElements(sum);
   int64_t distance = shape.lanes / 2;
   for (int64_t held = shape.sequences; held > 1 && distance > 0;
@@ -152,20 +152,20 @@ WaveLane::Values WaveLane::finish(Values sums) const {
                               p.rem(p.div(share, distance), 2), p.index(0));
     Values kept;
     for (auto [low, high] :
-         llvm::zip_equal(ArrayRef<Value>(sums).take_front(sums.size() / 2),
-                         ArrayRef<Value>(sums).drop_front(sums.size() / 2))) {
+         llvm::zip_equal(ArrayRef<Value>(all).take_front(all.size() / 2),
+                         ArrayRef<Value>(all).drop_front(all.size() / 2))) {
       Value own =
           arith::SelectOp::create(p.b, p.loc, isUpper, high, low).getResult();
       Value other =
           arith::SelectOp::create(p.b, p.loc, isUpper, low, high).getResult();
       kept.push_back(p.addBlocks(own, p.exchange(other, distance)));
     }
-    sums = kept;
+    all = kept;
   }
   for (; distance > 0; distance /= 2)
-    for (Value &sum : sums)
+    for (Value &sum : all)
       sum = p.addBlocks(sum, p.exchange(sum, distance));
-  return sums;
+  return all;
 }
 
 WaveLane::Value WaveLane::getSum(ArrayRef<Value> accumulators, int64_t gate,

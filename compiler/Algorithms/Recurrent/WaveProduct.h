@@ -9,7 +9,7 @@
 //
 // By fused multiply-adds, neighbouring lanes share out the reduction of a unit:
 // each has all gates and all sequences, in f32, and in the end they add up
-// their sums, after which each has some of the sequences.
+// their accumulators, after which each has some of the sequences.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,7 +50,8 @@ struct WaveShape {
   int64_t getLaneGroups() const {
     return isFma() ? groups : kRows / getLaneRows();
   }
-  /// Lanes that have the same sums, of which only the first one keeps them.
+  /// Lanes that have the same accumulators, of which only the first one keeps
+  /// them.
   int64_t getCopies() const {
     return isFma() ? std::max<int64_t>(lanes / sequences, 1) : 1;
   }
@@ -95,7 +96,7 @@ public:
   HeldRow getHeldRow(int64_t block, int64_t i) const;
   /// The sequence whose state it holds, and its first element of a reduction.
   Value getHeldSequence() const { return heldSequence; }
-  /// Whether the lane keeps its sums; null if all do.
+  /// Whether the lane keeps its accumulators; null if all do.
   Value getKeeps() const { return keeps; }
   Value getFirstK() const { return firstK; }
 
