@@ -116,17 +116,21 @@ static double getInterval(const GpuTarget &target) {
 }
 
 /// Clocks of a step in one or two launches, of products without matrix units:
-/// less than an H100 took for LSTMs of 256 to 512 units.
+/// what an H100 took for LSTMs of 256 to 1024 units and 16 and 64 sequences, or
+/// less.
 double StepGeometry::estimateLaunches(const GpuTarget &target) const {
-  constexpr double kLaunch = 3000, kProducts = 3.5;
+  constexpr double kLaunch = 3000;
   constexpr double kBytes = 25; // Of L2, in a clock of a compute unit.
+  // Products take so many times as long as multiply-adds can, small ones, and
+  // all but the first clocks of large ones.
+  constexpr double kSmall = 6, kLarge = 1.7, kFirst = 9000;
   const auto weights = static_cast<double>(gates * elements * units);
   const double lanes = static_cast<double>(target.waveSize) /
-                       getInterval(target) * target.simdsPerCu;
-  return kLaunch +
-         (weights * 4 / kBytes +
-          kProducts * weights * static_cast<double>(sequences) / lanes) /
-             target.computeUnits;
+                       getInterval(target) * target.simdsPerCu *
+                       target.computeUnits;
+  const double products = weights * static_cast<double>(sequences) / lanes;
+  return kLaunch + weights * 4 / kBytes / target.computeUnits +
+         std::min(kSmall * products, kFirst + kLarge * products);
 }
 
 Status StepGeometry::fit(const GpuTarget &target, int64_t others) {
