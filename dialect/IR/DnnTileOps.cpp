@@ -2,6 +2,7 @@
 
 #include "dialect/IR/Dnn.h"
 #include "dialect/IR/EnumWord.h"
+#include "dialect/IR/KnobWords.h"
 #include "dialect/IR/OpenSizes.h"
 #include "dialect/IR/TensorMemory.h"
 
@@ -97,6 +98,14 @@ static LogicalResult verifyStages(PipelineOp op) {
   return success();
 }
 
+static LogicalResult verifyPlanKnobs(PipelineOp op) {
+  const KnobTakers takers = op.getCopy() == CopyKind::Tma ? KnobTakers::Tma
+                            : op.getCopy() == CopyKind::CpAsync
+                                ? KnobTakers::None
+                                : KnobTakers::Waves;
+  return verifyKnobs(*op.getKnobs(), takers, [&] { return op.emitOpError(); });
+}
+
 LogicalResult PipelineOp::verify() {
   if (getReduce().empty() || llvm::any_of(getReduce(), [](int64_t size) {
         return size < 1 && !ShapedType::isDynamic(size);
@@ -130,6 +139,8 @@ LogicalResult PipelineOp::verify() {
     return emitOpError("needs at least one producer and one consumer");
   if (getRoles() && getSync() != SyncKind::Mbarrier)
     return emitOpError("needs sync mbarrier when waves have roles");
+  if (getKnobs() && failed(verifyPlanKnobs(*this)))
+    return failure();
   return verifyStages(*this);
 }
 

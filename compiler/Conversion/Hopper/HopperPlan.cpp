@@ -8,6 +8,7 @@
 #include "compiler/Conversion/Hopper/StoreExtra.h"
 #include "compiler/Conversion/Hopper/StreamedReads.h"
 #include "compiler/Conversion/Hopper/Wgmma.h"
+#include "dialect/IR/PlanKnobs.h"
 #include "dialect/IR/StatisticsParts.h"
 
 using namespace mlir;
@@ -213,23 +214,42 @@ static bool overlapsLast(TileProgram &program, dnn::TileDim dim,
          });
 }
 
+/// The word of the knob; the other one is columns first.
+static constexpr int64_t kRowsFirst = 1;
+
+/// A workgroup's statistics are of the same columns in all of its tiles.
+static bool keepsColumns(TileProgram &program) {
+  return program.store.getStatistics() && !dnn::hasPartOfTile(program.store);
+}
+
 /// Tiles that run together are to share the larger operand, and read it at
 /// about the same time: images of more pixels by channels than the filter has
 /// elements took up to 2.4 times as long on an H100 where tiles side by side
 /// shared the filter instead. Of backward weights both are images, which more
 /// or fewer tiles read.
 static bool hasRowsFirst(TileProgram &program, TmaWalk walk) {
-  // A workgroup's statistics are of the same columns in all of its tiles. Of
-  // unknown sizes the images are the larger operand.
-  if (program.hasUnknownSizes() && walk != TmaWalk::Pixels)
-    return false;
-  if (program.store.getStatistics() && !dnn::hasPartOfTile(program.store))
+  if (std::optional<int64_t> order =
+          dnn::PlanKnobs(program.pipeline.getKnobs()).get(dnn::Knob::Order))
+    return *order == kRowsFirst;
+  // Of unknown sizes the images are the larger operand.
+  if ((program.hasUnknownSizes() && walk != TmaWalk::Pixels) ||
+      keepsColumns(program))
     return false;
   ArrayRef<int64_t> counts = program.tiles.getCounts();
   if (walk == TmaWalk::Pixels)
     return counts[2] > counts[1];
   return getReadBytes(program, program.loadN.getView()) >
          getReadBytes(program, program.loadM.getView());
+}
+
+/// What a knob asks for that a program cannot have.
+static LogicalResult checkOrder(TileProgram &program) {
+  const dnn::PlanKnobs knobs(program.pipeline.getKnobs());
+  if (knobs.get(dnn::Knob::Order) == kRowsFirst &&
+      (keepsColumns(program) || program.hasUnknownSizes()))
+    return program.pipeline.emitOpError(
+        "has order m, which is for tiles of known sizes without statistics");
+  return success();
 }
 
 /// The instructions that a tap's last step needs, if channels end within it and
@@ -376,7 +396,8 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
     if (halo)
       halo->setLastSteps(last);
   }
-  if (failed(checkStages(program, *shape, steps)) ||
+  if (failed(checkOrder(program)) ||
+      failed(checkStages(program, *shape, steps)) ||
       failed(checkSplits(program, splits, allSteps, walk)) ||
       failed(checkCluster(program, cluster, steps, workgroups, resident, walk)))
     return failure();

@@ -82,6 +82,8 @@ struct HopperShape {
   std::optional<dnn::TileDim> multicast = {};
   /// Slots of sums in tensor memory (wg.load_sums); none if they are wgmma's.
   int64_t sumSlots = 0;
+  /// Registers that knobs give a thread of the producer, and of a consumer.
+  std::optional<int64_t> producerRegisters = {}, consumerRegisters = {};
 
   /// From the first row of a warp to that of the next one.
   int64_t getWarpRows() const {
