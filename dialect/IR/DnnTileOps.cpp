@@ -2,6 +2,7 @@
 
 #include "dialect/IR/Dnn.h"
 #include "dialect/IR/EnumWord.h"
+#include "dialect/IR/OpenMemory.h"
 #include "dialect/IR/OpenSizes.h"
 #include "dialect/IR/TensorMemory.h"
 
@@ -28,7 +29,9 @@ LogicalResult ViewOp::verify() {
     return !ShapedType::isDynamic(value) && value >= 0;
   };
   if (failed(source.getStridesAndOffset(strides, offset)) ||
-      !isNumber(offset) || !llvm::all_of(getKnownStrides(source), isNumber))
+      !isNumber(offset) ||
+      (!getOpenMemory(getSource()) &&
+       !llvm::all_of(getKnownStrides(source), isNumber)))
     return emitOpError() << "needs a source of static strides and a static "
                             "offset, none of them negative, or a packed one, "
                             "but has "
