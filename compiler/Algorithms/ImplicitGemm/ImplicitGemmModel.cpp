@@ -6,11 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Algorithms/Algorithm.h"
+#include "compiler/Algorithms/OpenSamples.h"
 #include "compiler/Algorithms/ImplicitGemm/GemmCost.h"
 #include "compiler/Algorithms/ImplicitGemm/ImplicitGemm.h"
-#include "compiler/Algorithms/ImplicitGemm/OpenSamples.h"
 #include "compiler/Algorithms/Registry.h"
 #include "compiler/Algorithms/Tma/TmaTiles.h"
+#include "compiler/Algorithms/Tma/TmaWeightTiles.h"
 #include "compiler/Target/LaunchLds.h"
 #include "compiler/Target/MatrixInstruction.h"
 
@@ -400,6 +401,35 @@ static std::vector<Candidate> getOpenCandidates(const ConvProblem &sample,
   return candidates;
 }
 
+/// Backward weights of unknown size, copied by TMA: tiles with numbers of
+/// splits that suit some of the samples, ranked at all of them. The large
+/// filters of short reductions want none, small ones of long reductions many.
+static std::vector<Candidate> getOpenWeights(const Problem &problem,
+                                             const GpuTarget &target) {
+  // Shorter reductions take little time, whatever the tile.
+  constexpr double kMostPixels = 1 << 20;
+  constexpr int64_t kLeastPixels = 1500;
+  std::vector<ConvProblem> samples = getOpenSamples(problem, kMostPixels);
+  std::erase_if(samples, [](const ConvProblem &sample) {
+    return sample.batch * getVolume(sample.getOutput()) < kLeastPixels;
+  });
+  std::set<int> splits;
+  for (const ConvProblem &sample : samples)
+    for (const Candidate &candidate : getOpenTmaCandidates(sample, target))
+      if (ErrorOr<GemmTile> tile = parseGemmTile(candidate.tile))
+        splits.insert(static_cast<int>(tile->splits));
+  // Of those that are close to each other one is enough.
+  constexpr int kOf = 5, kCloser = 4;
+  std::erase_if(splits, [last = 0](int count) mutable {
+    const bool isClose = last > 1 && count * kCloser < last * kOf;
+    last = isClose ? last : count;
+    return isClose;
+  });
+  return rankAtSamples(samples, [&](const ConvProblem &sample) {
+    return getTmaWeightCandidates(sample, target, splits);
+  });
+}
+
 std::vector<Candidate>
 ImplicitGemm::getCandidates(const Problem &problem,
                             const GpuTarget &target) const {
@@ -418,6 +448,8 @@ ImplicitGemm::getCandidates(const Problem &problem,
     if (problem.getConv()->direction != Direction::BackwardWeights)
       return rankAtSamples(
           getOpenSamples(problem, isTma ? kMostTmaPixels : kMostPixels), find);
+    if (isTma && !problem.isSmall())
+      return getOpenWeights(problem, target);
     return find(*first.getConv());
   }
   const ConvProblem &conv = *problem.getConv();

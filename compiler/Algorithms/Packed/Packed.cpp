@@ -11,7 +11,7 @@
 #include "compiler/Algorithms/Algorithm.h"
 #include "compiler/Algorithms/Common/SplitReduction.h"
 #include "compiler/Algorithms/ImplicitGemm/ImplicitGemm.h"
-#include "compiler/Algorithms/ImplicitGemm/OpenSamples.h"
+#include "compiler/Algorithms/OpenSamples.h"
 #include "compiler/Algorithms/Registry.h"
 #include "compiler/Algorithms/Tma/TmaModel.h"
 #include "compiler/Algorithms/Tma/TmaTiles.h"

@@ -30,6 +30,10 @@ inline constexpr int64_t kOctet = 8;
 /// The elements of a word, which is a register of an instruction.
 inline constexpr int64_t kPair = 2;
 
+/// The most rows of a band, each of which has four accumulators in registers.
+inline constexpr int64_t kMaxRows = 14;
+inline constexpr int64_t kMaxThreads = 512, kMaxIterations = 1024;
+
 /// A tile, whose text is "toeplitz-c16b4r7q4t256" or
 /// "toeplitz-c32b2r7q7t512n12s1", or "toeplitz-c32b4r4q4t512s2w22" where sizes
 /// are unknown. For backward weights with boxes a tile is a

@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_COMPILER_ALGORITHMS_IMPLICITGEMM_OPENSAMPLES_H
-#define TESSERA_COMPILER_ALGORITHMS_IMPLICITGEMM_OPENSAMPLES_H
+#ifndef TESSERA_COMPILER_ALGORITHMS_OPENSAMPLES_H
+#define TESSERA_COMPILER_ALGORITHMS_OPENSAMPLES_H
 
 #include "compiler/Algorithms/Algorithm.h"
 
@@ -36,4 +36,4 @@ std::vector<Candidate> rankAtSamples(
 
 } // namespace tessera
 
-#endif // TESSERA_COMPILER_ALGORITHMS_IMPLICITGEMM_OPENSAMPLES_H
+#endif // TESSERA_COMPILER_ALGORITHMS_OPENSAMPLES_H

@@ -1,6 +1,6 @@
 //===- OpenSamples.cpp - Sizes that stand for unknown ones ----------------===//
 
-#include "compiler/Algorithms/ImplicitGemm/OpenSamples.h"
+#include "compiler/Algorithms/OpenSamples.h"
 #include "runtime/Base/ProblemFamily.h"
 
 #include <algorithm>
