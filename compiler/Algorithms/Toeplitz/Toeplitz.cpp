@@ -8,8 +8,8 @@
 
 #include "compiler/Algorithms/Toeplitz/Toeplitz.h"
 #include "compiler/Algorithms/Algorithm.h"
-#include "compiler/Algorithms/OpenSamples.h"
 #include "compiler/Algorithms/Common/TensorMapStrides.h"
+#include "compiler/Algorithms/OpenSamples.h"
 #include "compiler/Algorithms/Registry.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -417,20 +417,44 @@ static std::vector<Candidate> getOpenCandidates(const Problem &problem,
         }))
       tiles.push_back(*tile);
   }
-  return rankAtSamples(samples, [&](const ConvProblem &sample) {
+  // Tiles are ranked by the clocks between barriers, too, which only tell them
+  // from each other; beside other algorithms the best one has its own cost.
+  using Estimate = llvm::function_ref<double(const ConvProblem &, const Shape &,
+                                             const ToeplitzTile &)>;
+  auto estimate = [&](const ConvProblem &sample, Estimate one) {
     const Shape shape = getShape(sample, target);
     std::vector<Candidate> candidates;
     for (const ToeplitzTile &tile : tiles) {
       ToeplitzTile known = tile;
       known.workgroups = 0;
       setIterations(shape, known);
-      candidates.push_back(
-          {tile.toConfig(),
-           std::max(getCost(sample, shape, known, kToeplitzRates),
-                    getClocks(shape, known, kToeplitzRates))});
+      candidates.push_back({tile.toConfig(), one(sample, shape, known)});
     }
     return candidates;
-  });
+  };
+  auto getOwn = [](const ConvProblem &sample, const Shape &shape,
+                   const ToeplitzTile &tile) {
+    return getCost(sample, shape, tile, kToeplitzRates);
+  };
+  std::vector<Candidate> ranked =
+      rankAtSamples(samples, [&](const ConvProblem &sample) {
+        return estimate(sample, [&](const ConvProblem &conv, const Shape &shape,
+                                    const ToeplitzTile &tile) {
+          return std::max(getOwn(conv, shape, tile),
+                          getClocks(shape, tile, kToeplitzRates));
+        });
+      });
+  if (ranked.empty())
+    return ranked;
+  auto isCheaper = [](const Candidate &a, const Candidate &b) {
+    return a.cost < b.cost;
+  };
+  const std::vector<Candidate> own = estimate(samples.front(), getOwn);
+  const double share = std::ranges::min_element(own, isCheaper)->cost /
+                       std::ranges::min_element(ranked, isCheaper)->cost;
+  for (Candidate &candidate : ranked)
+    candidate.cost *= share;
+  return ranked;
 }
 
 std::vector<Candidate> Toeplitz::getCandidates(const Problem &problem,
