@@ -8,13 +8,25 @@
 using namespace mlir;
 using namespace tessera;
 
+/// Of a thread if a multiprocessor shares all it has out to so many.
+static int64_t getEvenRegisters(const HopperShape &shape) {
+  constexpr int64_t kRegisters = 65536, kMost = 248, kUnit = 8;
+  return std::min<int64_t>(
+      kMost, llvm::alignDown(
+                 kRegisters / (shape.getThreads() * shape.blocksPerSm), kUnit));
+}
+
 int64_t HopperShape::getProducerRegisters() const {
+  if (copiesFirst)
+    return getEvenRegisters(*this);
   if (preparesB)
     return consumers == 3 ? 56 : consumers == 2 ? 88 : 72;
   return consumers == 3 || consumers == 4 ? 32 : 40;
 }
 
 int64_t HopperShape::getConsumerRegisters() const {
+  if (copiesFirst)
+    return getEvenRegisters(*this);
   if (preparesB)
     return consumers == 3 ? 152 : consumers == 2 ? 208 : 184;
   switch (consumers) {

@@ -80,6 +80,9 @@ struct HopperShape {
   /// The side of the tile whose operand two workgroups copy together
   /// (docs/design/0031).
   std::optional<dnn::TileDim> multicast = {};
+  /// Whether a consumer's thread makes all copies before the products begin, as
+  /// each workgroup has one tile, whose steps all have a stage.
+  bool copiesFirst = false;
   /// Slots of sums in tensor memory (wg.load_sums); none if they are wgmma's.
   int64_t sumSlots = 0;
 
@@ -205,7 +208,10 @@ struct HopperShape {
   bool takesTurns() const { return isPingPong || (splitsF32 && consumers > 1); }
   /// Consumers that read a stage: each, or, in turns, one.
   int64_t countReaders() const { return isPingPong ? 1 : consumers; }
-  int64_t getThreads() const { return (consumers + 1) * kWarpgroup; }
+  int64_t countCopiers() const { return copiesFirst ? 0 : 1; }
+  int64_t getThreads() const {
+    return (consumers + countCopiers()) * kWarpgroup;
+  }
 
   /// Pieces in which getStoreRows() are staged, `columns` at a time. The last
   /// one overlaps the one before it where they do not divide the tile: it
