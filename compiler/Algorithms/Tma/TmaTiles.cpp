@@ -288,6 +288,22 @@ static double countNormBytes(const ConvProblem &p) {
                              getByteSize(p.getResultType()));
 }
 
+/// Whether each workgroup makes all copies of its only tile first
+/// (chooseCopiesFirst() of Conversion/Hopper).
+static bool copiesFirst(const ConvProblem &p, const TmaGemm &gemm,
+                        const TmaShape &shape, int splits,
+                        const GpuTarget &target) {
+  const int64_t step = shape.stepBytes / getByteSize(p.dataType);
+  const int64_t steps = llvm::divideCeilSigned(
+      gemm.taps * llvm::divideCeilSigned(gemm.channels, step), int64_t(splits));
+  return gemm.classes == 1 && shape.halo == 0 && !shape.sharesRows &&
+         !splitsF32(p) && p.xLayout == Layout::NHWC &&
+         countTiles(gemm, shape) * shape.cluster * splits <=
+             target.computeUnits &&
+         steps % shape.cluster == 0 &&
+         steps <= int64_t(shape.stages) * shape.cluster;
+}
+
 static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
                              int splits, const GpuTarget &target,
                              const TmaRates &rates) {
@@ -327,7 +343,9 @@ static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
       (shape.halo > 0 ? rates.haloOverlap : 1) *
       (getOverlap(shape, step, rates) + rates.fewWaves / waves);
   return std::max(work, memory) + overlap * std::min(work, memory) +
-         rates.begin + getClusterClocks(shape, rates) +
+         rates.begin -
+         (copiesFirst(p, gemm, shape, splits, target) ? rates.copiesFirst : 0) +
+         getClusterClocks(shape, rates) +
          getSumClocks({rates.sumBegin, rates.sumPass, rates.sumBytes},
                       p.getResultLengths().getElements(), splits, target);
 }

@@ -334,18 +334,18 @@ static OpenNumber divideSteps(const OpenNumber &steps, int64_t splits) {
              : OpenNumber(ceilDiv(steps.toExpr(), SizeExpr(splits)));
 }
 
-/// If each workgroup has one tile, whose steps all have a stage, a consumer's
-/// thread makes all copies before anything else is done, and nobody waits for
-/// stages to be empty. Of two consumers in ping-pong one would have nothing to
-/// do.
+/// If each workgroup has a multiprocessor and one tile, whose steps all have a
+/// stage, a consumer's thread makes all copies before anything else is done,
+/// and nobody waits for stages to be empty. Of two consumers in ping-pong one
+/// would have nothing to do.
 static void chooseCopiesFirst(TileProgram &program, HopperShape &shape,
                               const OpenNumber &steps, const StepWalk &walk) {
   const OpenNumber tiles = countTiles(program);
-  const int64_t resident = *program.tiles.getPersistent() * shape.blocksPerSm;
+  const int64_t units = *program.tiles.getPersistent();
   if (!tiles.isKnown() || !steps.isKnown() || shape.preparesB ||
       shape.promote > 0 || shape.multicast || shape.isColumnMajor ||
       shape.halo.buffers > 0 || program.store.getStatistics() ||
-      walk.hasLimits() || tiles * shape.cluster > resident ||
+      walk.hasLimits() || tiles * shape.cluster > units ||
       steps % shape.cluster != 0 || steps > shape.stages * shape.cluster)
     return;
   shape.copiesFirst = true;
