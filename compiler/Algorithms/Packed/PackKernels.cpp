@@ -96,37 +96,21 @@ static void packBlock(PointBuilder &p, const ConvTensor &source, Value target,
                  {block.image, block.row, block.column, p.index(first)});
 }
 
-/// Packs `units` times 16 bytes of the channels of pixel (a, b) of a block by
-/// one thread.
+/// Packs 16 bytes of the channels of pixel (a, b) of a block by one thread.
 static void packChannels(PointBuilder &p, const ConvTensor &source,
                          Value target, const PackedImages &images,
                          const BlockPosition &block, Value a, Value b,
-                         Value number, int64_t units = 1) {
+                         Value number) {
   const int64_t unit = getUnit(target);
-  Value channel = p.mul(number, units * unit);
+  Value channel = p.mul(number, unit);
   PointBuilder::Values elements;
-  for (int64_t i = 0; i < units * unit; ++i)
+  for (int64_t i = 0; i < unit; ++i)
     elements.push_back(
         loadElement(p, source, block, images, a, b, p.add(channel, i)));
   Value pixel = p.add(p.mul(a, images.foldW), b);
-  Value first = p.add(p.mul(pixel, images.channelStep), channel);
-  for (int64_t i = 0; i < units * unit; i += unit)
-    p.storeBlock(p.makeBlock(ArrayRef(elements).slice(i, unit)), target, 3,
-                 {block.image, block.row, block.column, p.add(first, i)});
-}
-
-/// How many times 16 bytes a thread packs where its loads are of one element
-/// each: so many that enough are under way, if there are threads for all of a
-/// chip.
-static int64_t chooseUnits(const PackedImages &images, int64_t units) {
-  constexpr int64_t kMost = 4, kThreadsOfChip = int64_t(1) << 18;
-  const int64_t pixels =
-      images.batch * images.rows * images.foldH * images.foldW * images.columns;
-  int64_t most = kMost;
-  while (most > 1 &&
-         (units % most != 0 || pixels * units / most < kThreadsOfChip))
-    most /= 2;
-  return most;
+  p.storeBlock(p.makeBlock(elements), target, 3,
+               {block.image, block.row, block.column,
+                p.add(p.mul(pixel, images.channelStep), channel)});
 }
 
 /// Neighbouring threads read neighbours, which with channels first are columns.
@@ -143,15 +127,13 @@ static Packing makeImagePacking(func::FuncOp function, const ConvTensor &source,
               packBlock(p, from, to, images, {at[0], at[1], at[2]});
             }};
   const int64_t units = images.channelStep / getUnit(to);
-  if (!from.hasChannelsInnermost()) {
-    const int64_t ofThread = chooseUnits(images, units);
-    return {{images.batch, images.rows, images.foldH, images.foldW,
-             units / ofThread, images.columns},
+  if (!from.hasChannelsInnermost())
+    return {{images.batch, images.rows, images.foldH, images.foldW, units,
+             images.columns},
             [=](PointBuilder &p, ValueRange at) {
               packChannels(p, from, to, images, {at[0], at[1], at[5]}, at[2],
-                           at[3], at[4], ofThread);
+                           at[3], at[4]);
             }};
-  }
   return {{images.batch, images.rows, images.columns, images.foldH,
            images.foldW, units},
           [=](PointBuilder &p, ValueRange at) {
