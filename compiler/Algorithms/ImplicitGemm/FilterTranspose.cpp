@@ -2,7 +2,7 @@
 
 #include "compiler/Algorithms/ImplicitGemm/FilterTranspose.h"
 #include "compiler/Algorithms/Common/SplitReduction.h"
-#include "compiler/Algorithms/Converted/TransposeKernel.h"
+#include "compiler/Algorithms/Common/TransposeKernel.h"
 
 using namespace mlir;
 using namespace tessera;

@@ -1,7 +1,7 @@
 //===- TransposeKernel.h - A launch that transposes matrices ---*- C++ -*--===//
 
-#ifndef TESSERA_COMPILER_ALGORITHMS_CONVERTED_TRANSPOSEKERNEL_H
-#define TESSERA_COMPILER_ALGORITHMS_CONVERTED_TRANSPOSEKERNEL_H
+#ifndef TESSERA_COMPILER_ALGORITHMS_COMMON_TRANSPOSEKERNEL_H
+#define TESSERA_COMPILER_ALGORITHMS_COMMON_TRANSPOSEKERNEL_H
 
 #include "runtime/Base/SizeExpr.h"
 
@@ -43,4 +43,4 @@ void emitTransposes(mlir::func::FuncOp kernel, const Transposition &first,
 
 } // namespace tessera
 
-#endif // TESSERA_COMPILER_ALGORITHMS_CONVERTED_TRANSPOSEKERNEL_H
+#endif // TESSERA_COMPILER_ALGORITHMS_COMMON_TRANSPOSEKERNEL_H

@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Algorithms/Converted/TransposeKernel.h"
+#include "compiler/Algorithms/Common/TransposeKernel.h"
 #include "compiler/Algorithms/Common/ConvProgram.h"
 
 #include "mlir/IR/TypeUtilities.h"
