@@ -83,6 +83,40 @@ static bool extendsPairs(Operation *op) {
          getElementTypeOrSelf(extend.getType()).isF32();
 }
 
+/// Whether takeLowBytes() is for it.
+static bool takesBytesOfFloats(Operation *op) {
+  auto truncation = dyn_cast<arith::TruncIOp>(op);
+  return truncation && getElementTypeOrSelf(op->getResult(0)).isInteger(8) &&
+         truncation.getIn().getDefiningOp<arith::BitcastOp>();
+}
+
+/// NVIDIA's assembler converts the number where a byte of a register that an
+/// instruction on floats has written is stored (12.8 and 13.0: `add.f32 %r1`,
+/// `st.global.b8 [%rd1], %r1` become F2IP.U8.F32), so that the byte is taken by
+/// an instruction on integers first.
+static Value takeLowBytes(arith::TruncIOp op) {
+  OpBuilder b(op);
+  Location loc = op.getLoc();
+  Type i32 = b.getI32Type();
+  // As text, since LLVM knows that the byte is the same without it.
+  auto takeByte = [&](Value word) {
+    return LLVM::InlineAsmOp::create(
+               b, loc, TypeRange(i32), word, "and.b32 $0, $1, 255;", "=r,r",
+               /*has_side_effects=*/false, /*is_align_stack=*/false,
+               LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(),
+               ArrayAttr())
+        .getRes();
+  };
+  auto vector = dyn_cast<VectorType>(op.getType());
+  if (!vector)
+    return arith::TruncIOp::create(b, loc, op.getType(), takeByte(op.getIn()));
+  SmallVector<Value> words;
+  for (int64_t i = 0; i < vector.getNumElements(); ++i)
+    words.push_back(takeByte(vector::ExtractOp::create(b, loc, op.getIn(), i)));
+  Value all = vector::FromElementsOp::create(b, loc, vector.clone(i32), words);
+  return arith::TruncIOp::create(b, loc, vector, all);
+}
+
 namespace {
 struct LowerMath : tessera::impl::LowerMathBase<LowerMath> {
   using Base::Base;
@@ -101,6 +135,12 @@ struct LowerMath : tessera::impl::LowerMathBase<LowerMath> {
         return;
       if (target->vendor == tessera::Vendor::Nvidia && extendsPairs(op)) {
         op->replaceAllUsesWith(ValueRange{extendBf16(cast<arith::ExtFOp>(op))});
+        op->erase();
+        return;
+      }
+      if (target->vendor == tessera::Vendor::Nvidia && takesBytesOfFloats(op)) {
+        Value bytes = takeLowBytes(cast<arith::TruncIOp>(op));
+        op->replaceAllUsesWith(ValueRange{bytes});
         op->erase();
         return;
       }

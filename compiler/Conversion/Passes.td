@@ -163,7 +163,9 @@ def LowerMath : Pass<"dnn-lower-math", "::mlir::ModuleOp"> {
     instructions for them. This pass replaces them by LLVM's intrinsics: these
     are `math.exp2` and `math.log2` of f32, and for NVIDIA's chips also
     `math.fma`, `math.absf`, `arith.maxnumf` and `arith.minnumf`. Conversions
-    from and to floats of 8 bits become integer arithmetic.
+    from and to floats of 8 bits become integer arithmetic. The low byte of a
+    float, which rounding by an addition leaves there, is taken by `and` on
+    NVIDIA's chips, whose assembler else converts the number that it stores.
 
     Pre-condition:  the module has the string attribute `dnn.target`.
     Post-condition: none of these ops is left.

@@ -101,4 +101,22 @@ func.func @extend(%v: vector<2xbf16>, %s: bf16) -> (vector<2xf32>, f32) {
   %1 = arith.extf %s : bf16 to f32
   return %0, %1 : vector<2xf32>, f32
 }
+
+// The low byte of a sum is its whole number. NVIDIA's assembler takes a register that an
+// addition of floats has written for a float, and converts it where a byte is stored.
+// CHECK-LABEL: func.func @bytes
+// SM: %[[BYTE:.*]] = llvm.inline_asm "and.b32 $0, $1, 255;", "=r,r"
+// SM: arith.trunci %[[BYTE]] : i32 to i8
+// SM-COUNT-2: llvm.inline_asm "and.b32
+// SM: arith.trunci %{{.*}} : vector<2xi32> to vector<2xi8>
+// AMD-NOT: llvm.inline_asm
+// CHECK: return
+func.func @bytes(%s: f32, %v: vector<2xf32>) -> (i8, vector<2xi8>) {
+  %0 = arith.bitcast %s : f32 to i32
+  %1 = arith.trunci %0 : i32 to i8
+  %2 = arith.bitcast %v : vector<2xf32> to vector<2xi32>
+  %3 = arith.trunci %2 : vector<2xi32> to vector<2xi8>
+  return %1, %3 : i8, vector<2xi8>
+}
+
 }
