@@ -198,7 +198,7 @@ static bool isForAll(Value bound) {
   if (isa_and_present<arith::ConstantOp, memref::DimOp>(op))
     return true;
   return isa_and_present<arith::AddIOp, arith::SubIOp, arith::MulIOp,
-                         arith::DivUIOp>(op) &&
+                         arith::DivUIOp, arith::CeilDivUIOp>(op) &&
          llvm::all_of(op->getOperands(),
                       [](Value operand) { return isForAll(operand); });
 }

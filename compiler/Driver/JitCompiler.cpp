@@ -4,6 +4,7 @@
 #include "compiler/Algorithms/Algorithm.h"
 #include "compiler/Algorithms/ChooseTile.h"
 #include "compiler/Driver/Revision.h"
+#include "compiler/Pipeline/Neighbours.h"
 #include "compiler/Pipeline/Pipeline.h"
 #include "runtime/Base/TileSetting.h"
 
@@ -94,6 +95,13 @@ public:
          std::span(*all).first(std::min(limit, all->size())))
       ranked.push_back({std::move(candidate.tile), candidate.cost});
     return ranked;
+  }
+
+  ErrorOr<std::vector<TileConfig>>
+  findNeighbours(const Problem &problem, const TileConfig &tile,
+                 const GpuTarget &target) override {
+    CompileContextPool::Loan context = contexts.borrow();
+    return tessera::findNeighbours(*context, problem, tile, target);
   }
 
   ErrorOr<Kernel> compile(const Problem &problem, const TileConfig &tile,

@@ -25,6 +25,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "runtime/DriverCommand/DriverCommand.h"
@@ -265,8 +266,12 @@ Status Compilation::refuse(const std::string &what) const {
   return notSupported(messages.empty() ? what : messages);
 }
 
+/// The module is verified once, behind the last pass: behind each of them that
+/// took a sixteenth of a compilation.
 Status Compilation::runPasses(mlir::PassManager &passes) {
-  if (mlir::succeeded(passes.run(*module)))
+  passes.enableVerifier(false);
+  if (mlir::succeeded(passes.run(*module)) &&
+      mlir::succeeded(mlir::verify(*module)))
     return Status::ok();
   return refuse("is rejected by a pass without a diagnostic");
 }

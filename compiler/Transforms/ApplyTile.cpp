@@ -5,6 +5,7 @@
 #include "compiler/Algorithms/Common/Statistics.h"
 #include "compiler/Transforms/Passes.h"
 #include "dialect/IR/Dnn.h"
+#include "dialect/IR/PlanKnobs.h"
 #include "dialect/IR/PointHints.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -24,6 +25,21 @@ namespace tessera {
 using namespace mlir;
 using namespace tessera;
 
+/// Writes the knobs of a tile's text to the pipelines that were made of it.
+static LogicalResult setKnobs(ModuleOp module, const dnn::PlanKnobs &knobs) {
+  if (knobs.isEmpty())
+    return success();
+  bool hasPipeline = false;
+  module.walk([&](dnn::PipelineOp pipeline) {
+    pipeline.setKnobs(knobs.getValues());
+    hasPipeline = true;
+  });
+  return hasPipeline ? success()
+                     : module.emitError()
+                           << "'" << knobs.toText() << "' sets knobs of a "
+                           << "pipeline, which this tile has not";
+}
+
 namespace {
 struct ApplyTile : tessera::impl::ApplyTileBase<ApplyTile> {
   using Base::Base;
@@ -38,9 +54,14 @@ struct ApplyTile : tessera::impl::ApplyTileBase<ApplyTile> {
     if (!chip)
       return refuse("unknown target '" + target + "', expected one of " +
                     StringRef(getTargetNames()));
-    ErrorOr<TileConfig> config = parseTileConfig(std::string(tile));
+    const auto [text, ofKnobs] = dnn::splitKnobs(tile);
+    ErrorOr<TileConfig> config = parseTileConfig(text.str());
     if (!config)
       return refuse(config.getStatus().getMessage());
+    FailureOr<dnn::PlanKnobs> knobs = dnn::parsePlanKnobs(
+        ofKnobs, [&] { return module.emitError() << getArgument() << ": "; });
+    if (failed(knobs))
+      return signalPassFailure();
     const Algorithm *algorithm = findAlgorithm(*config);
     if (!algorithm)
       return refuse("no algorithm is called '" + config->algorithm + "'");
@@ -67,6 +88,8 @@ struct ApplyTile : tessera::impl::ApplyTileBase<ApplyTile> {
       if (gradient)
         buildNormGradient(module, *gradient);
     }
+    if (failed(setKnobs(module, *knobs)))
+      return signalPassFailure();
   }
 };
 } // namespace

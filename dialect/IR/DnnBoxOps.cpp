@@ -24,6 +24,10 @@ static LogicalResult verifyBox(Operation *op, MemRefType tensor,
         return extent < 1 || extent > kMaxExtent;
       }))
     return op->emitOpError() << "needs extents from 1 to " << kMaxExtent;
+  if (!tensor.hasStaticShape() && !tensor.getLayout().isIdentity())
+    return op->emitOpError()
+           << "needs a tensor of known sizes, or a packed one, but has "
+           << tensor;
   Type element = tensor.getElementType();
   if (!element.isF16() && !element.isBF16() && !element.isF32())
     return op->emitOpError()

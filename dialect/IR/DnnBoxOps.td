@@ -62,7 +62,7 @@ def BoxLoadOp : Dnn_BoxCopyOp<"box_load", [AttrSizedOperandSegments]> {
 
     Source: PTX ISA 8.6, "cp.async.bulk.tensor", tiled mode, and "Swizzling".
   }];
-  let arguments = (ins Arg<AnyStaticShapeMemRef, "", [MemRead]>:$tensor,
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$tensor,
                        Variadic<Index>:$coordinates, DenseI64ArrayAttr:$box,
                        Arg<AnyStaticShapeMemRef, "", [MemWrite]>:$buffer,
                        Index:$slot, Optional<I1>:$condition, UnitAttr:$plain);
@@ -108,7 +108,7 @@ def BoxStoreOp : Dnn_BoxCopyOp<"box_store"> {
     ```
   }];
   let arguments = (ins Arg<AnyStaticShapeMemRef, "", [MemRead]>:$buffer,
-                       Arg<AnyStaticShapeMemRef, "", [MemWrite]>:$tensor,
+                       Arg<AnyMemRef, "", [MemWrite]>:$tensor,
                        Variadic<Index>:$coordinates, DenseI64ArrayAttr:$box);
   let assemblyFormat = [{
     $buffer `to` $tensor `[` $coordinates `]` `box` $box attr-dict

@@ -2,6 +2,8 @@
 
 #include "dialect/IR/Dnn.h"
 #include "dialect/IR/EnumWord.h"
+#include "dialect/IR/KnobWords.h"
+#include "dialect/IR/OpenMemory.h"
 #include "dialect/IR/OpenSizes.h"
 #include "dialect/IR/TensorMemory.h"
 
@@ -28,7 +30,9 @@ LogicalResult ViewOp::verify() {
     return !ShapedType::isDynamic(value) && value >= 0;
   };
   if (failed(source.getStridesAndOffset(strides, offset)) ||
-      !isNumber(offset) || !llvm::all_of(getKnownStrides(source), isNumber))
+      !isNumber(offset) ||
+      (!getOpenMemory(getSource()) &&
+       !llvm::all_of(getKnownStrides(source), isNumber)))
     return emitOpError() << "needs a source of static strides and a static "
                             "offset, none of them negative, or a packed one, "
                             "but has "
@@ -97,6 +101,14 @@ static LogicalResult verifyStages(PipelineOp op) {
   return success();
 }
 
+static LogicalResult verifyPlanKnobs(PipelineOp op) {
+  const KnobTakers takers = op.getCopy() == CopyKind::Tma ? KnobTakers::Tma
+                            : op.getCopy() == CopyKind::CpAsync
+                                ? KnobTakers::None
+                                : KnobTakers::Waves;
+  return verifyKnobs(*op.getKnobs(), takers, [&] { return op.emitOpError(); });
+}
+
 LogicalResult PipelineOp::verify() {
   if (getReduce().empty() || llvm::any_of(getReduce(), [](int64_t size) {
         return size < 1 && !ShapedType::isDynamic(size);
@@ -130,6 +142,8 @@ LogicalResult PipelineOp::verify() {
     return emitOpError("needs at least one producer and one consumer");
   if (getRoles() && getSync() != SyncKind::Mbarrier)
     return emitOpError("needs sync mbarrier when waves have roles");
+  if (getKnobs() && failed(verifyPlanKnobs(*this)))
+    return failure();
   return verifyStages(*this);
 }
 

@@ -137,6 +137,10 @@ def PipelineOp : Dnn_Op<"pipeline", [SingleBlock]> {
     added to sums of f32 in registers, and begin anew
     (docs/design/0027-splits-in-registers.md).
 
+    `knobs` are decisions that the lowering else takes by itself, from the shapes and
+    the chip: those of the table `dialect/IR/PlanKnobs.def`. `dnn-plan-kernel` writes
+    all of them.
+
     Example:
     ```mlir
     %acc = dnn.pipeline reduce [3, 3, 256] step 32 buffers 2 copy registers
@@ -162,7 +166,8 @@ def PipelineOp : Dnn_Op<"pipeline", [SingleBlock]> {
                        OptionalAttr<I64Attr>:$halo,
                        OptionalAttr<I64Attr>:$promote,
                        OptionalAttr<I64Attr>:$cluster,
-                       OptionalAttr<Dnn_TileDimAttr>:$multicast);
+                       OptionalAttr<Dnn_TileDimAttr>:$multicast,
+                       OptionalAttr<DenseI64ArrayAttr>:$knobs);
   let regions = (region SizedRegion<1>:$load, SizedRegion<1>:$compute);
   let results = (outs Dnn_TileType:$result);
   let assemblyFormat = [{
@@ -170,7 +175,7 @@ def PipelineOp : Dnn_Op<"pipeline", [SingleBlock]> {
     (`multicast` custom<EnumWord>($multicast)^)? `step` $step `buffers` $buffers (`halo` $halo^)?
     (`promote` $promote^)? `copy` custom<EnumWord>($copy)
     `sync` custom<EnumWord>($sync) `schedule` custom<EnumWord>($schedule) (`roles` $roles^)?
-    `load` $load `compute` $compute attr-dict `:` type($result)
+    (`knobs` `(` custom<KnobWords>($knobs)^ `)`)? `load` $load `compute` $compute attr-dict `:` type($result)
   }];
   let hasVerifier = 1;
 }

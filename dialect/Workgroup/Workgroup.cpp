@@ -208,6 +208,8 @@ LogicalResult RoleOp::verify() {
                          << " from " << kLeast << " to " << kMost;
   if (getWarpgroups() < 1 || getWarps().value_or(1) < 1)
     return emitOpError("needs a warpgroup, or a warp");
+  if (getFirst() && !getThread())
+    return emitOpError("begins before others, and needs to be of a thread");
   return checkArguments(*this, getBody().front(), 1);
 }
 

@@ -159,7 +159,9 @@ def RoleOp : Wg_Op<"role", [HasParent<"ProgramOp">, SingleBlock, NoTerminator]> 
   let description = [{
     The next `warpgroups` of the workgroup run the body, or with `thread` one thread
     of a warp, or so many `warps`, with so many registers a thread (setmaxnreg).
-    Roles of a thread and of warps that follow each other share a warpgroup. The
+    Roles of a thread and of warps that follow each other share a warpgroup. A role
+    of `thread first` is the first thread's of the warpgroups behind it, which begin
+    when it has ended: it can wait for none of them, and no registers move. The
     argument is the number of the warpgroup, or of the warp, among those of the
     role. Each role begins at the first stage.
 
@@ -174,10 +176,10 @@ def RoleOp : Wg_Op<"role", [HasParent<"ProgramOp">, SingleBlock, NoTerminator]> 
   let arguments = (ins StrAttr:$name,
                        DefaultValuedAttr<I64Attr, "1">:$warpgroups,
                        UnitAttr:$thread, OptionalAttr<I64Attr>:$warps,
-                       I64Attr:$registers);
+                       I64Attr:$registers, UnitAttr:$first);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $name custom<RoleThreads>($warpgroups, $thread, $warps)
+    $name custom<RoleThreads>($warpgroups, $thread, $warps) (`first` $first^)?
     `registers` $registers attr-dict-with-keyword $body
   }];
   let hasVerifier = 1;

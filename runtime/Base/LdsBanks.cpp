@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 using namespace tessera;
 
@@ -41,16 +42,16 @@ struct WaveAccess {
 /// load.
 class PhaseBanks {
 public:
+  /// A power of two of banks, as all are.
   explicit PhaseBanks(uint32_t unitBanks) : unitBanks(unitBanks) {
     load.fill(0);
   }
   void add(uint32_t unit) {
-    uint32_t bank = unit % unitBanks;
-    uint32_t *units = wanted[bank];
+    uint32_t bank = unit & (unitBanks - 1);
     for (unsigned i = 0; i < load[bank]; ++i)
-      if (units[i] == unit)
+      if (wanted[i][bank] == unit)
         return;
-    units[load[bank]++] = unit;
+    wanted[load[bank]++][bank] = unit;
     fullest = std::max<uint32_t>(fullest, load[bank]);
     ++distinct;
   }
@@ -62,7 +63,8 @@ private:
   uint32_t unitBanks;
   uint32_t fullest = 0, distinct = 0;
   std::array<uint16_t, kMaxBanks> load;
-  uint32_t wanted[kMaxBanks][4 * kMaxAccesses];
+  /// The n-th of all banks lie side by side, since most have few.
+  uint32_t wanted[4 * kMaxAccesses][kMaxBanks];
 };
 } // namespace
 
@@ -94,6 +96,7 @@ static uint32_t countExtra(const WaveAccess &access, uint32_t dwords,
                            uint32_t unitDwords, uint32_t banks,
                            const LaneOrder &order, unsigned lanesPerPhase) {
   uint32_t extra = 0;
+  const int unitShift = std::countr_zero(4 * unitDwords);
   for (unsigned first = 0; first < kMaxAccesses; first += lanesPerPhase) {
     PhaseBanks wanted(banks / unitDwords);
     bool isEmpty = true;
@@ -103,7 +106,7 @@ static uint32_t countExtra(const WaveAccess &access, uint32_t dwords,
         continue;
       isEmpty = false;
       for (uint32_t d = 0; d < dwords; d += unitDwords)
-        wanted.add((access.address[lane] / 4 + d) / unitDwords);
+        wanted.add((access.address[lane] + 4 * d) >> unitShift);
     }
     if (!isEmpty)
       extra += wanted.getExtra();

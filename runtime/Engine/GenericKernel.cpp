@@ -8,7 +8,7 @@
 using namespace tessera;
 
 /// Puts the sizes into the addresses in the workspace, and makes that as large
-/// as the launch needs it.
+/// as the launch needs it. Kernels count bytes of it in 32 bits.
 static Status bindWorkspace(LaunchRecipe &launch, uint64_t &workspaceBytes,
                             const SizeExpr::Lookup &lookup) {
   for (LaunchArg &arg : launch.args) {
@@ -22,6 +22,10 @@ static Status bindWorkspace(LaunchRecipe &launch, uint64_t &workspaceBytes,
   const ErrorOr<int64_t> bytes = launch.workspace.evaluate(lookup);
   if (!bytes)
     return bytes.getStatus();
+  if (*bytes > int64_t(UINT32_MAX))
+    return notSupported("a kernel for unknown sizes does not take a workspace "
+                        "of " +
+                        std::to_string(*bytes) + " bytes");
   workspaceBytes = std::max(workspaceBytes, static_cast<uint64_t>(*bytes));
   launch.workspace = {};
   return Status::ok();

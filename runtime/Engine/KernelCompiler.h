@@ -54,6 +54,14 @@ public:
     return std::vector<RankedTile>{{std::move(*tile), 0}};
   }
 
+  /// Tiles whose kernel differs from that of `tile` in one decision of its plan
+  /// that the text of a tile can name; none where there is no such decision.
+  virtual ErrorOr<std::vector<TileConfig>>
+  findNeighbours(const Problem & /*problem*/, const TileConfig & /*tile*/,
+                 const GpuTarget & /*target*/) {
+    return std::vector<TileConfig>();
+  }
+
   /// Compiles one kernel; blocks for some tens of milliseconds.
   virtual ErrorOr<Kernel> compile(const Problem &problem,
                                   const TileConfig &tile,

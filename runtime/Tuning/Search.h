@@ -29,6 +29,8 @@ struct TuningBudget {
   /// Try all candidates, in an order that the seed decides, whatever the model
   /// expects.
   bool isExhaustive = false;
+  /// Behind these, the most tiles that change a knob of the best one's plan.
+  size_t neighbours = 0;
 };
 
 /// A candidate and the outcome of its trial.

@@ -55,17 +55,27 @@ public:
 private:
   Status describe();
   Status runSearch();
+  void addKnown(const SearchHooks &hooks);
+  size_t searchNeighbours(size_t most, SearchHooks &hooks);
+  void merge(SearchResult more, size_t firstRank);
   void readKnown(SearchHooks &hooks);
-  void condemn(SearchHooks &hooks);
+  void condemn(const std::vector<RankedTile> &tiles, SearchHooks &hooks);
   void store(const TriedTile &tile, const std::string &failure);
   void sayLate(const RankedTile &ranked);
   void begin(const TriedTile &tile);
   void end(const TriedTile &tile);
   Status adopt();
+  double getSeconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() -
+                                         beginTime)
+        .count();
+  }
 
   Engine &engine;
   const Problem &problem;
   const TuningOptions &options;
+  const std::chrono::steady_clock::time_point beginTime =
+      std::chrono::steady_clock::now();
   std::string revision;
   std::vector<RankedTile> ranking;
   std::set<std::string> unfinished; ///< Tiles in trial when a process ended.
@@ -117,8 +127,8 @@ void Tuner::readKnown(SearchHooks &hooks) {
 }
 
 /// Stores why condemned tiles are not tried, and tells the search.
-void Tuner::condemn(SearchHooks &hooks) {
-  for (const RankedTile &ranked : ranking) {
+void Tuner::condemn(const std::vector<RankedTile> &tiles, SearchHooks &hooks) {
+  for (const RankedTile &ranked : tiles) {
     const auto found = options.condemned.find(ranked.tile.toText());
     if (found == options.condemned.end())
       continue;
@@ -175,6 +185,86 @@ void Tuner::end(const TriedTile &tile) {
     options.onTrial(nullptr);
 }
 
+/// Adds what earlier tunings found right beside the ranking: tiles that
+/// change knobs of a plan.
+void Tuner::addKnown(const SearchHooks &hooks) {
+  std::set<std::string> ranked;
+  for (const RankedTile &tile : ranking)
+    ranked.insert(tile.tile.toText());
+  for (const auto &[text, known] : hooks.known) {
+    const ErrorOr<TileConfig> tile = parseTileConfig(text);
+    if (ranked.contains(text) || !known.failure.empty() || !tile)
+      continue;
+    TriedTile tried({*tile, known.modelCost}, ranking.size());
+    tried.value = known.value;
+    tried.spread = known.spread;
+    tried.isKnown = true;
+    ranking.push_back(tried.ranked);
+    result.search.tried.push_back(std::move(tried));
+  }
+}
+
+/// Adds the results of a search over tiles that rank from `firstRank` on. A
+/// tile that was tried before has the later of its values.
+void Tuner::merge(SearchResult more, size_t firstRank) {
+  std::vector<TriedTile> &tried = result.search.tried;
+  for (TriedTile &tile : more.tried) {
+    const auto same = std::ranges::find_if(tried, [&](const TriedTile &before) {
+      return before.ranked.tile == tile.ranked.tile;
+    });
+    if (same == tried.end()) {
+      tile.rank += firstRank;
+      tried.push_back(std::move(tile));
+      continue;
+    }
+    tile.rank = same->rank;
+    *same = std::move(tile);
+  }
+  result.search.deviceStatus = more.deviceStatus;
+  if (more.stop == StopReason::DeviceLost || more.stop == StopReason::Time)
+    result.search.stop = more.stop;
+}
+
+/// Tries at most `most` tiles that change one knob of the best one's plan, and
+/// that one again, because times of different minutes do not compare. Returns
+/// how many there were; 0 if nothing is left to change.
+size_t Tuner::searchNeighbours(size_t most, SearchHooks &hooks) {
+  const TriedTile *best = result.search.getBest();
+  const StopReason stop = result.search.stop;
+  if (!best || stop == StopReason::DeviceLost || stop == StopReason::Time)
+    return 0;
+  const RankedTile chosen = best->ranked;
+  const ErrorOr<const GpuTarget *> target = engine.getGpu().getTarget();
+  if (!target)
+    return 0;
+  const ErrorOr<std::vector<TileConfig>> neighbours =
+      engine.getCompiler()->findNeighbours(problem, chosen.tile, **target);
+  if (!neighbours)
+    return 0;
+  std::vector<RankedTile> round = {chosen};
+  for (const TileConfig &tile : *neighbours)
+    if (round.size() <= most &&
+        std::ranges::none_of(ranking, [&](const RankedTile &ranked) {
+          return ranked.tile == tile;
+        }))
+      round.push_back({tile, chosen.cost});
+  if (round.size() == 1)
+    return 0;
+  if (result.objective == Objective::MeasuredTime && options.budget.seconds > 0)
+    hooks.known.erase(chosen.tile.toText());
+  condemn(round, hooks);
+  TuningBudget budget = options.budget;
+  budget.seconds = std::max(0.0, budget.seconds - getSeconds());
+  budget.candidates = round.size();
+  budget.isExhaustive = true;
+  const size_t firstRank = ranking.size();
+  ranking.insert(ranking.end(), round.begin() + 1, round.end());
+  merge(search(round, *bench, budget, options.seed, std::max(options.jobs, 1u),
+               hooks),
+        firstRank - 1);
+  return round.size() - 1;
+}
+
 Status Tuner::runSearch() {
   ErrorOr<std::unique_ptr<DeviceBench>> made =
       DeviceBench::create(engine, problem, options.seed, options.judge);
@@ -184,7 +274,7 @@ Status Tuner::runSearch() {
   result.objective = bench->getObjective();
   SearchHooks hooks;
   readKnown(hooks);
-  condemn(hooks);
+  condemn(ranking, hooks);
   if (options.patience)
     watch.emplace(*options.patience);
   hooks.onBegin = [this](const TriedTile &tile) { begin(tile); };
@@ -193,6 +283,15 @@ Status Tuner::runSearch() {
   hooks.isCancelled = options.isCancelled;
   result.search = search(ranking, *bench, options.budget, options.seed,
                          std::max(options.jobs, 1u), hooks);
+  addKnown(hooks);
+  for (size_t most = options.budget.neighbours; most > 0;) {
+    const size_t tried = searchNeighbours(most, hooks);
+    if (tried == 0)
+      break;
+    most -= std::min(most, tried);
+  }
+  result.candidates = ranking.size();
+  std::ranges::sort(result.search.tried, {}, &TriedTile::rank);
   result.judge = bench->getJudge();
   return result.search.deviceStatus;
 }
@@ -223,7 +322,6 @@ Status Tuner::adopt() {
 }
 
 ErrorOr<TuningResult> Tuner::run() {
-  const auto begin = std::chrono::steady_clock::now();
   Status status = describe();
   if (status.isOk())
     status = runSearch();
@@ -234,9 +332,7 @@ ErrorOr<TuningResult> Tuner::run() {
   // No module outlives its tuning, except the adopted one.
   for (TriedTile &tile : result.search.tried)
     tile.kernel.reset();
-  const std::chrono::duration<double> spent =
-      std::chrono::steady_clock::now() - begin;
-  result.seconds = spent.count();
+  result.seconds = getSeconds();
   return std::move(result);
 }
 

@@ -82,6 +82,14 @@ LibraryCompiler::rankTiles(const Problem &problem, const GpuTarget &target,
                 : loaded.getStatus();
 }
 
+ErrorOr<std::vector<TileConfig>>
+LibraryCompiler::findNeighbours(const Problem &problem, const TileConfig &tile,
+                                const GpuTarget &target) {
+  ErrorOr<KernelCompiler *> loaded = get();
+  return loaded ? (*loaded)->findNeighbours(problem, tile, target)
+                : loaded.getStatus();
+}
+
 ErrorOr<Kernel> LibraryCompiler::compile(const Problem &problem,
                                          const TileConfig &tile,
                                          const GpuTarget &target) {

@@ -41,6 +41,9 @@ public:
   ErrorOr<std::vector<RankedTile>> rankTiles(const Problem &problem,
                                              const GpuTarget &target,
                                              size_t limit) const override;
+  ErrorOr<std::vector<TileConfig>>
+  findNeighbours(const Problem &problem, const TileConfig &tile,
+                 const GpuTarget &target) override;
   ErrorOr<Kernel> compile(const Problem &problem, const TileConfig &tile,
                           const GpuTarget &target) override;
 

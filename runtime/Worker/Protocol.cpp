@@ -168,7 +168,7 @@ static void visitKernel(Archive &archive, SomeKernel &kernel) {
 
 template <typename Archive, typename Request>
 static void visitRequest(Archive &archive, Request &request) {
-  archive.choice(request.kind, WorkerRequest::Kind::Compile);
+  archive.choice(request.kind, WorkerRequest::Kind::FindNeighbours);
   archive.text(request.problem);
   archive.text(request.target);
   archive.text(request.tile);

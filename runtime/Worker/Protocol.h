@@ -23,12 +23,12 @@ namespace tessera {
 
 /// One call of a KernelCompiler.
 struct WorkerRequest {
-  enum class Kind : uint8_t { ChooseTile, RankTiles, Compile };
+  enum class Kind : uint8_t { ChooseTile, RankTiles, Compile, FindNeighbours };
 
   Kind kind = Kind::ChooseTile;
   std::string problem; ///< A network config.
   std::string target;  ///< GpuTarget::name.
-  std::string tile;    ///< For Compile: the text.
+  std::string tile;    ///< For Compile and FindNeighbours: the text.
   uint64_t limit = 0;  ///< For RankTiles.
 };
 

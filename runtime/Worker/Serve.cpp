@@ -22,6 +22,23 @@ static WorkerReply serveCompile(KernelCompiler &compiler,
   return {{}, {}, std::move(*kernel)};
 }
 
+static WorkerReply serveNeighbours(KernelCompiler &compiler,
+                                   const Problem &problem,
+                                   const std::string &text,
+                                   const GpuTarget &target) {
+  const ErrorOr<TileConfig> tile = parseTileConfig(text);
+  if (!tile)
+    return refuse(tile.getStatus());
+  ErrorOr<std::vector<TileConfig>> found =
+      compiler.findNeighbours(problem, *tile, target);
+  if (!found)
+    return fail(found.getStatus());
+  WorkerReply reply;
+  for (TileConfig &neighbour : *found)
+    reply.tiles.push_back({std::move(neighbour), 0});
+  return reply;
+}
+
 WorkerReply tessera::serve(KernelCompiler &compiler,
                            const WorkerRequest &request) {
   const ErrorOr<Problem> problem = parseNetworkConfig(request.problem);
@@ -46,6 +63,8 @@ WorkerReply tessera::serve(KernelCompiler &compiler,
   }
   case WorkerRequest::Kind::Compile:
     return serveCompile(compiler, *problem, request.tile, *target);
+  case WorkerRequest::Kind::FindNeighbours:
+    return serveNeighbours(compiler, *problem, request.tile, *target);
   }
   __builtin_unreachable();
 }

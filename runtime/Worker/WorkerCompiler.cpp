@@ -54,8 +54,9 @@ ErrorOr<WorkerReply> WorkerCompiler::call(const WorkerRequest &request) const {
       // A choice is arithmetic of a model, without LLVM, so it is safe here. So
       // is a request that no worker has received, because nothing was killed
       // over it.
-      if ((worker && request.kind == WorkerRequest::Kind::Compile) ||
-          !inProcess.load().isOk())
+      const bool isChoice = request.kind == WorkerRequest::Kind::ChooseTile ||
+                            request.kind == WorkerRequest::Kind::RankTiles;
+      if ((worker && !isChoice) || !inProcess.load().isOk())
         return failure;
       logMessage(LogLevel::Info, "a request is served in this process: " +
                                      failure.getMessage());
@@ -100,6 +101,22 @@ WorkerCompiler::rankTiles(const Problem &problem, const GpuTarget &target,
   if (!reply->status.isOk())
     return reply->status;
   return std::move(reply->tiles);
+}
+
+ErrorOr<std::vector<TileConfig>>
+WorkerCompiler::findNeighbours(const Problem &problem, const TileConfig &tile,
+                               const GpuTarget &target) {
+  ErrorOr<WorkerReply> reply =
+      call({WorkerRequest::Kind::FindNeighbours, problem.toNetworkConfig(),
+            std::string(target.name), tile.toText(), 0});
+  if (!reply)
+    return reply.getStatus().withContext("neighbours of " + tile.toText());
+  if (!reply->status.isOk())
+    return reply->status;
+  std::vector<TileConfig> tiles;
+  for (RankedTile &ranked : reply->tiles)
+    tiles.push_back(std::move(ranked.tile));
+  return tiles;
 }
 
 ErrorOr<Kernel> WorkerCompiler::compile(const Problem &problem,

@@ -40,6 +40,9 @@ public:
 
   /// Fails with Unavailable, the tile and what happened, if the worker dies of
   /// it; with ResourceExhausted if two workers were killed from outside.
+  ErrorOr<std::vector<TileConfig>>
+  findNeighbours(const Problem &problem, const TileConfig &tile,
+                 const GpuTarget &target) override;
   ErrorOr<Kernel> compile(const Problem &problem, const TileConfig &tile,
                           const GpuTarget &target) override;
 

@@ -51,13 +51,16 @@ if config.onnx_python:
         os.path.join(config.tessera_source_root, "tools", "dev",
                      "make_onnx_models.py")])))
 
-# For REQUIRES: numpy. `%run_ptx CONFIG` runs a convolution's PTX without a GPU.
+# For REQUIRES: numpy. `%run_ptx CONFIG` runs a convolution's PTX without a GPU,
+# `%run_ptx_steps CONFIG` that of a recurrent network's steps.
 if config.numpy_python:
     config.available_features.add("numpy")
-    config.substitutions.append(("%run_ptx", " ".join([
-        config.numpy_python,
-        os.path.join(config.tessera_source_root, "tools", "dev", "run_ptx.py"),
-        "--dnn-opt", "dnn-opt"])))
+    for name in ("run_ptx_steps", "run_ptx"):
+        config.substitutions.append((f"%{name}", " ".join([
+            config.numpy_python,
+            os.path.join(config.tessera_source_root, "tools", "dev",
+                         f"{name}.py"),
+            "--dnn-opt", "dnn-opt"])))
 
 config.substitutions.append(("%python", sys.executable))
 

@@ -225,7 +225,8 @@ choice in NCHW is another. No GPU was used.
 - *loop*: the share that issue, address unit and L1 allow, the least of the three.
 - *kernel*, *launches*: thousands of clocks of the whole chip by the cost model; what
   is transposed is read and written at the rate of memory (`GemmRates.def`), and a
-  launch begins in 3000 clocks. *of NHWC*: the clocks of the row in NHWC over both.
+  launch begins in as many clocks as one that adds splits. *of NHWC*: the clocks of the
+  row in NHWC over both.
 """]
     for chip in dict.fromkeys(group[0].chip for group in groups):
         lines += [f"## {chip}", "",

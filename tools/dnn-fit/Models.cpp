@@ -157,23 +157,38 @@ static const char *getUnitName(MatrixUnit unit) {
   return "";
 }
 
-static Model makeGemm(const GpuTarget &target) {
+/// The model of tiles through LDS: alone, or of all tiles that a call chooses
+/// from, of which some are such tiles between other launches.
+static Model makeGemmOf(bool isAlone, const GpuTarget &target) {
 #define FIELD(NAME)                                                            \
   {                                                                            \
-#NAME, "", [](GemmRates & rates) -> double & { return rates.NAME; }        \
+    #NAME, "", [](GemmRates &rates) -> double & { return rates.NAME; }         \
   }
-  const std::vector<Field<GemmRates>> fields = {
+  std::vector<Field<GemmRates>> fields = {
       FIELD(lds),     FIELD(cache),   FIELD(memory), FIELD(flat),
       FIELD(stepped), FIELD(joining), FIELD(sum)};
+  if (getGemmRates(target).wait > 0)
+    fields.insert(fields.end(), {FIELD(far), FIELD(store), FIELD(wait),
+                                 FIELD(slow), FIELD(blend), FIELD(weights)});
 #undef FIELD
   Model model;
   model.constants = listConstants(getGemmRates(target), fields);
-  model.getCandidates = [fields, &target](const Problem &problem,
-                                          const Rates &rates) {
+  model.getCandidates = [=, &target](const Problem &problem,
+                                     const Rates &rates) {
     const ConvProblem *conv = problem.getConv();
-    return conv ? getGemmCandidates(*conv, target,
-                                    fill(GemmRates(), fields, rates))
-                : std::vector<Candidate>();
+    if (!conv)
+      return std::vector<Candidate>();
+    const GemmRates filled = fill(GemmRates(), fields, rates);
+    if (isAlone)
+      return getGemmCandidates(*conv, target, filled);
+    const GemmRatesScope scope(filled);
+    ErrorOr<std::vector<Candidate>> ranked = rankTiles(problem, target);
+    if (!ranked)
+      return std::vector<Candidate>();
+    std::ranges::sort(*ranked, {}, [](const Candidate &candidate) {
+      return candidate.tile.toText();
+    });
+    return std::move(*ranked);
   };
   model.format = [&target](const Rates &rates) {
     std::string row =
@@ -183,6 +198,14 @@ static Model makeGemm(const GpuTarget &target) {
     return row + ")\n";
   };
   return model;
+}
+
+static Model makeGemm(const GpuTarget &target) {
+  return makeGemmOf(/*isAlone=*/true, target);
+}
+
+static Model makeGemmAll(const GpuTarget &target) {
+  return makeGemmOf(/*isAlone=*/false, target);
 }
 
 /// The model of an algorithm that has a table of its own.
@@ -381,6 +404,7 @@ static constexpr std::pair<const char *, Model (*)(const GpuTarget &)>
                  {"wgmma-tf32", makeWgmmaTf32},
                  {"wgmma-weights", makeWgmmaWeights},
                  {"gemm", makeGemm},
+                 {"gemm-all", makeGemmAll},
                  {"groups", makeGroups},
                  {"stem", makeStem},
                  {"single", makeSingle},

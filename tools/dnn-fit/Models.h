@@ -43,8 +43,8 @@ struct Model {
   Rates getRates() const;
 };
 
-/// The names of all models: "wgmma, wgmma-tf32, wgmma-weights, gemm, groups,
-/// stem, single, pool, rowwise, all".
+/// The names of all models: "wgmma, wgmma-tf32, wgmma-weights, gemm, gemm-all,
+/// groups, stem, single, pool, rowwise, all".
 std::string getModelNames();
 
 /// InvalidArgument if there is no such model, or if it does not exist for the

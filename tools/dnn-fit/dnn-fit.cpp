@@ -221,7 +221,8 @@ static Status run(Options options) {
   if (Status status = setOnly(options.only, *model, search); !status.isOk())
     return status;
   if (options.clockMhz > 0) {
-    if (runs->front().unit != "us")
+    // Clocks that were predicted are those of the chip.
+    if (runs->front().unit != "us" && options.clockMhz != 1)
       return invalidArgument("--clock is for times, but values are in " +
                              runs->front().unit);
     search.clocks = options.clockMhz;

@@ -19,6 +19,8 @@ library uses from then on. What is known of this device and compiler is not trie
 again, so a run that was killed goes on where it was.
 
   --candidates N           tiles of a problem at most (8)
+  --knobs N                then N tiles at most that change a decision in the plan
+                           of the best one (0)
   --exhaustive             all tiles, or N of them, whatever the model expects
   --budget SECONDS         begin no further tile of a problem after this time; with
                            0, what is known is reported
@@ -73,6 +75,8 @@ static Status parseValue(const std::string &flag, const std::string &word,
                          TuneOptions &options) {
   if (flag == "--candidates")
     return parseNumber<size_t>(flag, word, 1, options.budget.candidates);
+  if (flag == "--knobs")
+    return parseNumber<size_t>(flag, word, 0, options.budget.neighbours);
   if (flag == "--budget")
     return parseNumber(flag, word, 0.0, options.budget.seconds);
   if (flag == "--total")

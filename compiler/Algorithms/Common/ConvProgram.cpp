@@ -1,6 +1,7 @@
 //===- ConvProgram.cpp - A convolution as a point program reads it --------===//
 
 #include "compiler/Algorithms/Common/ConvProgram.h"
+#include "dialect/IR/OpenMemory.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -13,6 +14,8 @@ bool ConvTensor::hasChannelsInnermost() const {
   int64_t offset;
   (void)getType().getStridesAndOffset(strides, offset);
   int64_t column = getSpatialDim(getNumSpatial() - 1);
+  if (ShapedType::isDynamic(strides[getChannelDim()]))
+    return false; // The channels of packed planes.
   return strides[getChannelDim()] < strides[column];
 }
 
@@ -103,9 +106,10 @@ Value tessera::reshapeOpen(Value argument, ArrayRef<SizeExpr> shape) {
   for (const SizeExpr &size : shape)
     texts.push_back(StringAttr::get(argument.getContext(), size.toText()));
   auto function = cast<func::FuncOp>(argument.getParentBlock()->getParentOp());
-  function.setArgAttr(cast<BlockArgument>(argument).getArgNumber(),
-                      dnn::kSizesAttrName,
+  const unsigned index = cast<BlockArgument>(argument).getArgNumber();
+  function.setArgAttr(index, dnn::kSizesAttrName,
                       ArrayAttr::get(argument.getContext(), texts));
+  function.removeArgAttr(index, dnn::kMemoryAttrName);
   auto type = cast<MemRefType>(argument.getType());
   return setArgumentType(argument,
                          MemRefType::get(numbers, type.getElementType()));

@@ -396,19 +396,28 @@ void PointBuilder::storeMatrices(ArrayRef<Value> pairs, Value shared,
                                shared, indices);
 }
 
-Value PointBuilder::getFromLane(Value block, int64_t distance) {
+static Value shuffle(PointBuilder &p, Value block, int64_t distance,
+                     gpu::ShuffleMode mode) {
   constexpr int64_t kLanes = 32;
   auto number = [&](int64_t value) -> Value {
     return arith::ConstantOp::create(
-        b, loc, b.getI32IntegerAttr(static_cast<int32_t>(value)));
+        p.b, p.loc, p.b.getI32IntegerAttr(static_cast<int32_t>(value)));
   };
-  Values elements;
-  for (int64_t i = 0; i < getBlockSize(block); ++i)
-    elements.push_back(gpu::ShuffleOp::create(b, loc, getElement(block, i),
-                                              number(distance), number(kLanes),
-                                              gpu::ShuffleMode::DOWN)
-                           .getShuffleResult());
-  return makeBlock(elements);
+  PointBuilder::Values elements;
+  for (int64_t i = 0; i < PointBuilder::getBlockSize(block); ++i)
+    elements.push_back(
+        gpu::ShuffleOp::create(p.b, p.loc, p.getElement(block, i),
+                               number(distance), number(kLanes), mode)
+            .getShuffleResult());
+  return p.makeBlock(elements);
+}
+
+Value PointBuilder::getFromLane(Value block, int64_t distance) {
+  return shuffle(*this, block, distance, gpu::ShuffleMode::DOWN);
+}
+
+Value PointBuilder::exchange(Value block, int64_t distance) {
+  return shuffle(*this, block, distance, gpu::ShuffleMode::XOR);
 }
 
 Value PointBuilder::multiplyMatrices(ArrayRef<Value> operandA,

@@ -149,6 +149,8 @@ public:
   /// The block of the lane that is `distance` lanes further in a warp of 32.
   /// The last lanes, which have no such lane, get their own block.
   mlir::Value getFromLane(mlir::Value block, int64_t distance);
+  /// The block of the lane whose number among 32 differs in the bit `distance`.
+  mlir::Value exchange(mlir::Value block, int64_t distance);
 
   // Fragments of mma.sync in blocks of two elements. A warp has 16 rows by 8
   // columns of f32 accumulators; operands are 16-bit floats.

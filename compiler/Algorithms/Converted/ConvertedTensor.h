@@ -4,7 +4,7 @@
 #define TESSERA_COMPILER_ALGORITHMS_CONVERTED_CONVERTEDTENSOR_H
 
 #include "compiler/Algorithms/Algorithm.h"
-#include "compiler/Algorithms/Converted/TransposeKernel.h"
+#include "compiler/Algorithms/Common/TransposeKernel.h"
 #include "dialect/IR/Dnn.h"
 
 #include <optional>

@@ -59,13 +59,15 @@ double ConvertedTraffic::Copy::estimateClocks(const GpuTarget &target) const {
   return bytes / (rate * target.computeUnits);
 }
 
-static double getBegin(bool hasLaunch) {
-  return hasLaunch ? ConversionRates().begin : 0;
+static double getBegin(bool hasLaunch, const GpuTarget &target) {
+  const GemmRates rates = getGemmRates(target);
+  const double begin = rates.wait > 0 ? rates.sum : ConversionRates().begin;
+  return hasLaunch ? begin : 0;
 }
 
 double ConvertedTraffic::estimateClocks(const GpuTarget &target) const {
   const Copy &copy = tensors[result];
-  return estimateOperandClocks(target) + getBegin(copy.written > 0) +
+  return estimateOperandClocks(target) + getBegin(copy.written > 0, target) +
          copy.estimateClocks(target);
 }
 
@@ -77,10 +79,10 @@ double ConvertedTraffic::estimateOperandClocks(const GpuTarget &target) const {
       clocks += tensors[i].estimateClocks(target);
       hasLaunch |= tensors[i].written > 0;
     }
-  return getBegin(hasLaunch) + clocks;
+  return getBegin(hasLaunch, target) + clocks;
 }
 
 double ConvertedTraffic::estimateFilterClocks(const GpuTarget &target) const {
   const Copy &copy = tensors[1];
-  return getBegin(copy.written > 0) + copy.estimateClocks(target);
+  return getBegin(copy.written > 0, target) + copy.estimateClocks(target);
 }

@@ -172,6 +172,9 @@ tessera::getGeneralCandidates(const ConvProblem &conv, const GpuTarget &target,
   double efficiency = tile.block < 4           ? rates.narrowShare
                       : hasLines(conv, target) ? rates.linesShare
                                                : rates.wideShare;
+  if (target.matrixUnit == MatrixUnit::MfmaCdna2 ||
+      target.matrixUnit == MatrixUnit::MfmaCdna3)
+    efficiency *= rates.clockShare;
   double threads = double(conv.getResultLengths().getElements()) *
                    static_cast<double>(tile.splits) /
                    static_cast<double>(tile.block * tile.rows);

@@ -1,15 +1,24 @@
 //===- GemmCost.cpp - What a GEMM tile costs on a problem -----------------===//
 
 #include "compiler/Algorithms/ImplicitGemm/GemmCost.h"
+#include "compiler/Algorithms/ImplicitGemm/GemmUnit.h"
 
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 using namespace tessera;
 
+static thread_local const GemmRates *scopedRates = nullptr;
+
+GemmRatesScope::GemmRatesScope(const GemmRates &rates) { scopedRates = &rates; }
+GemmRatesScope::~GemmRatesScope() { scopedRates = nullptr; }
+
 GemmRates tessera::getGemmRates(const GpuTarget &target) {
+  if (scopedRates)
+    return *scopedRates;
   switch (target.matrixUnit) {
 #define GEMM_RATES(UNIT, ...)                                                  \
   case MatrixUnit::UNIT:                                                       \
@@ -17,6 +26,23 @@ GemmRates tessera::getGemmRates(const GpuTarget &target) {
 #include "compiler/Algorithms/ImplicitGemm/GemmRates.def"
   }
   return {};
+}
+
+namespace {
+struct ChipCaches {
+  double dies, l2Bytes;
+};
+} // namespace
+
+static ChipCaches getCaches(const GpuTarget &target) {
+  switch (target.matrixUnit) {
+#define GEMM_CACHES(UNIT, ...)                                                 \
+  case MatrixUnit::UNIT:                                                       \
+    return {__VA_ARGS__};
+#include "compiler/Algorithms/ImplicitGemm/GemmRates.def"
+  default:
+    return {1, 0};
+  }
 }
 
 namespace {
@@ -62,11 +88,37 @@ static double countLoads(const OperandLayout &operand, int64_t elementBytes) {
   return elements / width;
 }
 
+/// The bytes of the lines that a step's `stepBytes` of a row are in, of an
+/// operand that is loaded by chunks along the reduction. They depend on where
+/// these begin, and some begin in one run and end in the next.
+static double countLineBytes(const OperandLayout &operand, int64_t elementBytes,
+                             int64_t stepBytes, double lineBytes) {
+  auto bytes = static_cast<double>(stepBytes);
+  auto aligned = static_cast<double>(operand.alignment * elementBytes);
+  int64_t runBytes = operand.run * elementBytes;
+  double begins =
+      runBytes % stepBytes == 0 ? 1 : 1 + bytes / static_cast<double>(runBytes);
+  return lineBytes * begins + std::max(0.0, bytes - aligned);
+}
+
+/// The bytes that a step of `rows` rows asks L2 for, if L1 keeps nothing.
+static double countL2Bytes(const OperandLayout &operand, double rows,
+                           int64_t elementBytes, int64_t stepBytes,
+                           int64_t fetchedBytes, double lineBytes) {
+  const double bytes = rows * static_cast<double>(stepBytes);
+  if (operand.run > 0)
+    return bytes / static_cast<double>(fetchedBytes) *
+           countLineBytes(operand, elementBytes, fetchedBytes, lineBytes);
+  // Pixels of a plane, which are rows, begin anywhere in a line.
+  const bool isNarrow = operand.loadElements * elementBytes < kChunkBytes;
+  const double width = rows * static_cast<double>(elementBytes);
+  return isNarrow ? bytes * (1 + lineBytes / width) : bytes;
+}
+
 /// The clocks for which the loads of a chunk hold L1 and the unit that takes
 /// their addresses: as long for two bytes as for sixteen, unless neighbouring
 /// lanes load neighbouring values, and longer if each lane is in a line of its
-/// own, since whole lines pass. Those that a step's `stepBytes` are in depend
-/// on where these begin, and some begin in one run and end in the next.
+/// own, since whole lines pass.
 static double countAddressClocks(const OperandLayout &operand,
                                  int64_t elementBytes, int64_t stepBytes,
                                  bool isDirect, const L1Rates &rates) {
@@ -75,12 +127,7 @@ static double countAddressClocks(const OperandLayout &operand,
   int64_t laneBytes = operand.laneDistance * elementBytes;
   if (operand.run > 0 && rates.line > 0) {
     auto bytes = static_cast<double>(stepBytes);
-    auto aligned = static_cast<double>(operand.alignment * elementBytes);
-    int64_t runBytes = operand.run * elementBytes;
-    double begins = runBytes % stepBytes == 0
-                        ? 1
-                        : 1 + bytes / static_cast<double>(runBytes);
-    double lines = rates.line * begins + std::max(0.0, bytes - aligned);
+    double lines = countLineBytes(operand, elementBytes, stepBytes, rates.line);
     return std::max(1 / rates.lanes, lines / rates.block * kChunkBytes / bytes);
   }
   if (isDirect || loadBytes > kDwordBytes)
@@ -139,16 +186,19 @@ static double getIdleShare(const GemmChoice &choice, const GpuTarget &target) {
   return std::ceil(waves / atOnce) * atOnce / waves;
 }
 
-/// Clocks of one step of a workgroup that is alone on its compute unit.
-static double estimateStep(const GemmChoice &choice, const GpuTarget &target,
-                           double peak, const GemmRates &rates) {
+/// What one step of a workgroup takes of its compute unit, which has it alone.
+static StepClocks getStepClocks(const GemmChoice &choice,
+                                const GpuTarget &target, double peak,
+                                const GemmRates &rates) {
   const GemmShape &shape = choice.shape;
   double m = shape.m, n = shape.n, stepBytes = shape.stepBytes;
   auto elementBytes = static_cast<double>(choice.elementBytes);
   GemmWalk walk = choice.getWalk(choice.splits);
 
-  double issue = m * n * stepBytes / elementBytes / (shape.efficiency * peak) *
-                 getIdleShare(choice, target);
+  double products = m * n * stepBytes / elementBytes / peak;
+  double issue = products / shape.efficiency;
+  if (rates.wait == 0)
+    issue *= getIdleShare(choice, target);
   double perRow = stepBytes / 16;
   double pixels = choice.halo ? static_cast<double>(choice.halo->lines) *
                                     static_cast<double>(choice.size.inner) /
@@ -171,16 +221,35 @@ static double estimateStep(const GemmChoice &choice, const GpuTarget &target,
   double written = shape.isDirect ? 0 : m + n;
   double read = m * shape.wavesN + n * shape.wavesM;
   double lds = (written + read) * stepBytes / rates.lds;
-  double cache = (pixels + n) * stepBytes / rates.cache;
   L1Rates l1 = getL1Rates(target);
+  // Where both steps of an iteration are a line, they are fetched together.
+  const int64_t lineBytes = rates.wait > 0 && !choice.size.hasPlanes &&
+                                    !shape.isDirect && walk == GemmWalk::Nested
+                                ? int64_t(shape.stepBytes) * shape.buffers
+                                : shape.stepBytes;
   double address =
       perRow *
       ((sharesPlanes ? pixels : m) *
-           countAddressClocks(rows, choice.elementBytes, shape.stepBytes,
+           countAddressClocks(rows, choice.elementBytes, lineBytes,
                               shape.isDirect, l1) +
        n * countAddressClocks(choice.size.columnOperand, choice.elementBytes,
-                              shape.stepBytes, shape.isDirect, l1));
-  return std::max({issue, lds, cache, address});
+                              lineBytes, shape.isDirect, l1));
+  StepClocks step = {issue, products, lds, address, 0, pixels * stepBytes};
+  step.bytes = (pixels + n) * stepBytes;
+  if (rates.wait > 0)
+    step.bytes = countL2Bytes(rows, pixels, choice.elementBytes,
+                              shape.stepBytes, lineBytes, l1.line) +
+                 countL2Bytes(choice.size.columnOperand, n, choice.elementBytes,
+                              shape.stepBytes, lineBytes, l1.line);
+  return step;
+}
+
+/// Clocks of one step of a workgroup by the busiest of its limits.
+static double estimateStep(const GemmChoice &choice, const GpuTarget &target,
+                           double peak, const GemmRates &rates) {
+  const StepClocks step = getStepClocks(choice, target, peak, rates);
+  return std::max(
+      {step.issue, step.lds, step.bytes / rates.cache, step.address});
 }
 
 /// Clocks of the launch that adds splits: to start it, and to write and read a
@@ -226,10 +295,89 @@ static double countBusiestSteps(const GemmChoice &choice,
   return std::max(all, most);
 }
 
+/// Workgroups that a unit has at a time: by LDS, and by registers, of which a
+/// lane has accumulators and some more.
+static double countResident(const GemmChoice &choice, const GpuTarget &target,
+                            double groups) {
+  constexpr int64_t kRegisters = 512, kOthers = 80;
+  const GemmShape &shape = choice.shape;
+  const int64_t waves = int64_t(shape.wavesM) * shape.wavesN;
+  const int64_t accumulators =
+      int64_t(shape.m) * shape.n / waves / target.waveSize;
+  const int64_t byRegisters =
+      kRegisters / (accumulators + kOthers) * target.simdsPerCu / waves;
+  const int64_t rowBytes = int64_t(shape.stepBytes) * shape.buffers;
+  const int64_t bytes =
+      choice.halo ? choice.halo->getBytes() + shape.n * rowBytes
+                  : (shape.m + shape.n) * rowBytes + choice.size.tableBytes;
+  const int64_t most = std::min<int64_t>(byRegisters, target.ldsBytes / bytes);
+  return std::clamp(static_cast<double>(most), 1.0, groups);
+}
+
+/// Bytes of the lines that a tile's results touch. Those of 16 bits with
+/// channels last are staged, and whole lines are stored, if LDS has them all;
+/// else a lane has four neighbours of a row. Pixels of a plane are 32 of a
+/// column, which begin anywhere. Splits are f32.
+static double countStored(const GemmChoice &choice, const GpuTarget &target,
+                          double lineBytes) {
+  const GemmShape &shape = choice.shape;
+  const double results = double(shape.m) * shape.n;
+  constexpr double kSumBytes = 4, kRows = 32, kPiece = 8;
+  const bool isSplit = choice.splits > 1;
+  const double bytes =
+      isSplit ? kSumBytes : static_cast<double>(choice.elementBytes);
+  if (choice.planePixels > 0 && !isSplit) {
+    // Rows are stored in fours, or apart if planes are not whole fours.
+    const auto together = static_cast<double>(std::gcd(choice.planePixels, 4));
+    return together < 4 ? results * lineBytes / (2 * together)
+                        : results * (kRows * bytes + lineBytes) / kRows;
+  }
+  const bool isStaged = bytes == 2 && results * bytes <= target.ldsBytes;
+  return results * (isStaged ? bytes : std::max(bytes, lineBytes / kPiece));
+}
+
+/// Clocks of the busiest unit of a chip that the AMD clock knows.
+static double estimateUnitOf(const GemmChoice &choice, const GpuTarget &target,
+                             const GemmRates &rates, double peak) {
+  StepClocks step = getStepClocks(choice, target, peak, rates);
+  const GemmShape &shape = choice.shape;
+  const GemmSize &size = choice.size;
+  const ChipCaches caches = getCaches(target);
+  UnitWork work;
+  work.groups = countWaves(choice, target);
+  work.resident = countResident(choice, target, work.groups);
+  work.steps = countBusiestSteps(choice, target) / work.groups;
+  work.waves = double(shape.wavesM * shape.wavesN) / target.simdsPerCu;
+  work.iteration = shape.buffers;
+  work.stored = countStored(choice, target, getL1Rates(target).line);
+  work.share = work.groups * target.computeUnits /
+               (countTiles(size, shape) * choice.splits);
+  // Workgroups go round the dies, so that those of the same pixels are on
+  // different ones; a die fetches a pixel once for all taps if its L2 keeps
+  // those of all its workgroups from one tap to the next.
+  if (choice.isOfWeights) {
+    step.farBytes = double(shape.m + shape.n) * shape.stepBytes * rates.weights;
+  } else {
+    const double taps = size.reduction / static_cast<double>(size.inner);
+    const double kept = double(target.computeUnits) / caches.dies *
+                        work.resident * shape.m *
+                        static_cast<double>(size.inner * choice.elementBytes);
+    if (taps > 1 && kept <= caches.l2Bytes)
+      step.farBytes /= taps;
+    if (caches.dies == 1)
+      step.farBytes *= std::min(1.0, double(shape.n) / double(size.columns));
+  }
+  return estimateUnit(step, work, rates);
+}
+
 double tessera::estimateClocks(const GemmChoice &choice,
                                const GpuTarget &target, const GemmRates &rates,
                                const GemmShapes &shapes, double tensorBytes) {
   double bytesPerClock = ::getMemoryBytesPerClock(target, rates);
+  if (rates.wait > 0)
+    return std::max(estimateUnitOf(choice, target, rates, shapes.peak),
+                    tensorBytes / bytesPerClock) +
+           estimateSum(choice, bytesPerClock, rates.sum);
   double waves = countWaves(choice, target);
   GemmRates ofLoop = rates;
   if (shapes.lds > 0)

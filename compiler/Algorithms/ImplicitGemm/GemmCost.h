@@ -32,6 +32,11 @@ struct GemmChoice {
   /// Whether the SIMDs count that workgroups of few waves leave idle, which
   /// decides for small products of unknown size.
   bool countsIdleSimds = false;
+  /// Pixels of the planes that the result has, of which neighbours are its
+  /// rows; 0 if it has channels last. That and `isOfWeights` matter on chips
+  /// that the AMD clock knows.
+  int64_t planePixels = 0;
+  bool isOfWeights = false;
 
   int64_t getStep() const { return shape.stepBytes / elementBytes; }
   /// The reduction elements of one iteration of the main loop, which has a step
@@ -45,12 +50,25 @@ struct GemmChoice {
   }
 };
 
-/// GemmRates.def says what each rate is.
+/// GemmRates.def says what each rate is. Those of the last row are 0 for chips
+/// that the AMD clock has no numbers for.
 struct GemmRates {
   double lds, cache, memory, flat, stepped, joining, sum;
+  double far = 0, store = 0, wait = 0, slow = 0, blend = 0, weights = 0;
 };
 
+/// The compiler's own, or those of a GemmRatesScope.
 GemmRates getGemmRates(const GpuTarget &target);
+
+/// Other rates for all that this thread asks of the model: a search wants costs
+/// of algorithms that ask one another.
+class GemmRatesScope {
+public:
+  explicit GemmRatesScope(const GemmRates &rates);
+  ~GemmRatesScope();
+  GemmRatesScope(const GemmRatesScope &) = delete;
+  GemmRatesScope &operator=(const GemmRatesScope &) = delete;
+};
 
 /// Bytes a clock that memory gives all compute units together.
 double getMemoryBytesPerClock(const GpuTarget &target);

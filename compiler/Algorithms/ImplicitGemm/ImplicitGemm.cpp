@@ -168,7 +168,7 @@ static Value createPipeline(OpBuilder &b, Location loc, GemmViews views,
       tile.halo > 0 ? b.getI64IntegerAttr(tile.halo) : IntegerAttr(),
       tile.promote > 0 ? b.getI64IntegerAttr(tile.promote) : IntegerAttr(),
       tile.cluster > 1 ? b.getI64IntegerAttr(tile.cluster) : IntegerAttr(),
-      getMulticast(context, tile));
+      getMulticast(context, tile), /*knobs=*/DenseI64ArrayAttr());
 
   OpBuilder::InsertionGuard guard(b);
   Block *load = b.createBlock(&pipeline.getLoad(), {}, b.getIndexType(), loc);

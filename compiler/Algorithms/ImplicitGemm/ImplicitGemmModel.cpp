@@ -6,11 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Algorithms/Algorithm.h"
+#include "compiler/Algorithms/OpenSamples.h"
 #include "compiler/Algorithms/ImplicitGemm/GemmCost.h"
 #include "compiler/Algorithms/ImplicitGemm/ImplicitGemm.h"
-#include "compiler/Algorithms/ImplicitGemm/OpenSamples.h"
 #include "compiler/Algorithms/Registry.h"
 #include "compiler/Algorithms/Tma/TmaTiles.h"
+#include "compiler/Algorithms/Tma/TmaWeightTiles.h"
 #include "compiler/Target/LaunchLds.h"
 #include "compiler/Target/MatrixInstruction.h"
 
@@ -24,9 +25,12 @@
 using namespace tessera;
 
 /// The numbers of splits worth trying: 1, and those that divide the reduction
-/// and keep its walk, up to two tiles for each compute unit. Forward and
-/// backward data are split into whole steps of channels, where tiles leave half
-/// of the units idle.
+/// and keep its walk, up to two tiles for each compute unit. There are 64 at
+/// most, or 128 of workgroups that have half of the SIMDs of a unit, which
+/// waits if it has one of them: of a stem's backward weights the AMD clock
+/// expects 0.60 ms of 112 splits, and 1.07 of 56. Forward and backward data are
+/// split into whole steps of channels, where tiles leave half of the units
+/// idle.
 static std::vector<int> getSplits(const ConvProblem &problem,
                                   const GemmChoice &choice,
                                   const GpuTarget &target) {
@@ -37,7 +41,9 @@ static std::vector<int> getSplits(const ConvProblem &problem,
   if (isData && (choice.halo || choice.getWalk(1) == GemmWalk::Flat ||
                  tiles * 2 > target.computeUnits))
     return splits;
-  for (int n = 2; n <= 64; ++n)
+  const int waves = choice.shape.wavesM * choice.shape.wavesN;
+  const int most = target.vendor == Vendor::Amd && waves == 2 ? 128 : 64;
+  for (int n = 2; n <= most; ++n)
     if ((size.splittable % n == 0 || size.alsoSplittable % n == 0) &&
         tiles * n < 2.0 * target.computeUnits &&
         choice.getWalk(n) == choice.getWalk(1))
@@ -271,6 +277,15 @@ static bool hasNarrowGroups(const ConvProblem &problem) {
   return problem.groups > 1 && problem.inChannels / problem.groups < 64;
 }
 
+/// See GemmChoice.
+static int64_t getPlanePixels(const ConvProblem &conv) {
+  const bool isForward = conv.direction == Direction::Forward;
+  const bool hasPlanes =
+      conv.direction != Direction::BackwardWeights &&
+      (isForward ? conv.yLayout : conv.xLayout) == Layout::NCHW;
+  return hasPlanes ? getVolume(isForward ? conv.getOutput() : conv.in) : 0;
+}
+
 std::vector<Candidate> tessera::getGemmCandidates(const ConvProblem &conv,
                                                   const GpuTarget &target,
                                                   const GemmRates &rates) {
@@ -285,6 +300,8 @@ std::vector<Candidate> tessera::getGemmCandidates(const ConvProblem &conv,
     GemmTile tile = makeGemmTile(shapes, shape, elementBytes);
     GemmSize size = getGemmSize(conv, tile.k, target, tile.n);
     GemmChoice choice{size, shape, elementBytes};
+    choice.planePixels = getPlanePixels(conv);
+    choice.isOfWeights = conv.direction == Direction::BackwardWeights;
     if (shape.halo > 0)
       choice.halo = measureGemmHalo(conv, target, shape);
     choice.isStaged = isStaged(choice, target);
@@ -377,15 +394,20 @@ static std::vector<Candidate> getOpenCandidates(const ConvProblem &sample,
                                                 sample.getOutputElements()) *
                                                elementBytes);
   // Splits are for members that are smaller than most samples, too.
-  constexpr double kSumShare = 0.9;
+  // What is small stays in the Infinity Cache, which gives 1.46 times as much.
+  constexpr double kSumShare = 0.9, kCachedShare = 1.46;
   GemmRates rates = getGemmRates(target);
   rates.sum *= isSmall ? kSumShare : 1;
+  if (isSmall && rates.wait > 0)
+    rates.memory *= kCachedShare;
   std::vector<Candidate> candidates;
   for (const GemmShape &shape : shapes.shapes) {
     GemmTile tile = makeGemmTile(shapes, shape, elementBytes);
     GemmChoice choice{getGemmSize(sample, tile.k, target, tile.n), shape,
                       elementBytes};
-    choice.countsIdleSimds = sample.direction != Direction::BackwardWeights;
+    choice.planePixels = getPlanePixels(sample);
+    choice.isOfWeights = sample.direction == Direction::BackwardWeights;
+    choice.countsIdleSimds = !choice.isOfWeights;
     if (shape.isDirect || shape.halo > 0 || shape.isForPlanes ||
         !fitsRegisters(choice, target) || !fitsUnit(choice, target))
       continue;
@@ -398,6 +420,35 @@ static std::vector<Candidate> getOpenCandidates(const ConvProblem &sample,
     }
   }
   return candidates;
+}
+
+/// Backward weights of unknown size, copied by TMA: tiles with numbers of
+/// splits that suit some of the samples, ranked at all of them. The large
+/// filters of short reductions want none, small ones of long reductions many.
+static std::vector<Candidate> getOpenWeights(const Problem &problem,
+                                             const GpuTarget &target) {
+  // Shorter reductions take little time, whatever the tile.
+  constexpr double kMostPixels = 1 << 20;
+  constexpr int64_t kLeastPixels = 1500;
+  std::vector<ConvProblem> samples = getOpenSamples(problem, kMostPixels);
+  std::erase_if(samples, [](const ConvProblem &sample) {
+    return sample.batch * getVolume(sample.getOutput()) < kLeastPixels;
+  });
+  std::set<int> splits;
+  for (const ConvProblem &sample : samples)
+    for (const Candidate &candidate : getOpenTmaCandidates(sample, target))
+      if (ErrorOr<GemmTile> tile = parseGemmTile(candidate.tile))
+        splits.insert(static_cast<int>(tile->splits));
+  // Of those that are close to each other one is enough.
+  constexpr int kOf = 5, kCloser = 4;
+  std::erase_if(splits, [last = 0](int count) mutable {
+    const bool isClose = last > 1 && count * kCloser < last * kOf;
+    last = isClose ? last : count;
+    return isClose;
+  });
+  return rankAtSamples(samples, [&](const ConvProblem &sample) {
+    return getTmaWeightCandidates(sample, target, splits);
+  });
 }
 
 std::vector<Candidate>
@@ -418,6 +469,8 @@ ImplicitGemm::getCandidates(const Problem &problem,
     if (problem.getConv()->direction != Direction::BackwardWeights)
       return rankAtSamples(
           getOpenSamples(problem, isTma ? kMostTmaPixels : kMostPixels), find);
+    if (isTma && !problem.isSmall())
+      return getOpenWeights(problem, target);
     return find(*first.getConv());
   }
   const ConvProblem &conv = *problem.getConv();

@@ -3,7 +3,7 @@
 #include "compiler/Algorithms/NarrowGroups/NarrowGroups.h"
 #include "compiler/Algorithms/Common/ConvProgram.h"
 #include "compiler/Algorithms/ImplicitGemm/ImplicitGemm.h"
-#include "compiler/Algorithms/ImplicitGemm/OpenSamples.h"
+#include "compiler/Algorithms/OpenSamples.h"
 #include "compiler/Algorithms/Registry.h"
 #include "runtime/Base/TextScanner.h"
 

@@ -52,7 +52,7 @@ namespace {
 /// A tensor to pack: the space of its points, and what a thread does at one of
 /// them. Nothing happens at a point whose first coordinate is out of bounds.
 struct Packing {
-  SmallVector<int64_t> points;
+  SmallVector<Size> points;
   std::function<void(PointBuilder &, ValueRange)> packPoint;
 };
 } // namespace
@@ -114,28 +114,25 @@ static void packChannels(PointBuilder &p, const ConvTensor &source,
 }
 
 /// Neighbouring threads read neighbours, which with channels first are columns.
-static Packing makeImagePacking(func::FuncOp function, const ConvTensor &source,
-                                Value target, const PackedImages &images) {
+static Packing makeImagePacking(PointBuilder &p, func::FuncOp function,
+                                const ConvTensor &source, Value target,
+                                const PackedImages &images) {
   const ConvTensor from = getArgument(function, source);
-  Value to =
-      setArgumentType(getArgument(function, target),
-                      images.getType(getMemRefType(target).getElementType(),
-                                     getOffset(target)));
+  Value to = reshapeOpen(getArgument(function, target), images.getSizes());
+  const Size batch = p.getSize(to, 0), rows = p.getSize(to, 1),
+             columns = p.getSize(to, 2);
   if (images.isSmall())
-    return {{images.batch, images.rows, images.columns},
-            [=](PointBuilder &p, ValueRange at) {
+    return {{batch, rows, columns}, [=](PointBuilder &p, ValueRange at) {
               packBlock(p, from, to, images, {at[0], at[1], at[2]});
             }};
   const int64_t units = images.channelStep / getUnit(to);
   if (!from.hasChannelsInnermost())
-    return {{images.batch, images.rows, images.foldH, images.foldW, units,
-             images.columns},
+    return {{batch, rows, images.foldH, images.foldW, units, columns},
             [=](PointBuilder &p, ValueRange at) {
               packChannels(p, from, to, images, {at[0], at[1], at[5]}, at[2],
                            at[3], at[4]);
             }};
-  return {{images.batch, images.rows, images.columns, images.foldH,
-           images.foldW, units},
+  return {{batch, rows, columns, images.foldH, images.foldW, units},
           [=](PointBuilder &p, ValueRange at) {
             packChannels(p, from, to, images, {at[0], at[1], at[2]}, at[3],
                          at[4], at[5]);
@@ -211,7 +208,8 @@ static Packing makeFilterPacking(func::FuncOp function, Value source,
   if (g.isData())
     std::rotate(points.begin() + kChannel, points.begin() + kChannel + 1,
                 points.end());
-  return {points, [=, &g](PointBuilder &p, ValueRange point) {
+  return {SmallVector<Size>(ArrayRef(points)),
+          [=, &g](PointBuilder &p, ValueRange point) {
             PointBuilder::Values at(point), elements;
             if (g.isData())
               std::rotate(at.begin() + kChannel, at.end() - 1, at.end());
@@ -232,24 +230,23 @@ static Packing makeFilterPacking(func::FuncOp function, Value source,
 
 /// Packs two tensors in one launch.
 static void packBoth(PointBuilder &p, ArrayRef<Packing> packings) {
-  auto countGroups = [](const Packing &packing) {
-    int64_t points = 1;
-    for (int64_t size : packing.points)
-      points *= size;
-    return llvm::divideCeilSigned(points, kThreads);
+  auto countGroups = [&](const Packing &packing) {
+    Size points = 1;
+    for (const Size &size : packing.points)
+      points = p.multiply(points, size);
+    return p.divideUp(points, kThreads);
   };
   const std::array counts = {countGroups(packings[0]),
                              countGroups(packings[1])};
-  ValueRange at = p.forEachPoint({counts[0] + counts[1], kThreads}, kThreads);
+  ValueRange at =
+      p.forEachPointOf({p.add(counts[0], counts[1]), kThreads}, kThreads);
   Value thread = at[1];
   auto pack = [&](const Packing &packing, Value number) {
     Value position = p.add(p.mul(number, kThreads), thread);
-    const SmallVector<Size> sizes(ArrayRef<int64_t>(packing.points));
-    packing.packPoint(p, p.splitPosition(sizes, position));
+    packing.packPoint(p, p.splitPosition(packing.points, position));
   };
   p.shareGroups(
-      at[0], {counts[0], counts[1]},
-      [&](Value number) { pack(packings[0], number); },
+      at[0], counts, [&](Value number) { pack(packings[0], number); },
       [&](Value number) { pack(packings[1], number); });
 }
 
@@ -266,14 +263,14 @@ void tessera::buildPacking(dnn::ConvOp conv, const PackedGeometry &g,
         makeFilterPacking(function, conv.getW(), tensors.filter, g));
   const ConvProgram program(conv);
   if (g.images)
-    packings.push_back(makeImagePacking(function,
+    packings.push_back(makeImagePacking(p, function,
                                         g.isData() ? program.y : program.x,
                                         tensors.images, *g.images));
   if (g.gradient)
-    packings.push_back(
-        makeImagePacking(function, program.y, tensors.gradient, *g.gradient));
+    packings.push_back(makeImagePacking(p, function, program.y,
+                                        tensors.gradient, *g.gradient));
   if (packings.size() == 1)
-    packings[0].packPoint(p, p.forEachPoint(packings[0].points, kThreads));
+    packings[0].packPoint(p, p.forEachPointOf(packings[0].points, kThreads));
   else
     packBoth(p, packings);
 }

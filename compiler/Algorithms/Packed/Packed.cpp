@@ -11,10 +11,12 @@
 #include "compiler/Algorithms/Algorithm.h"
 #include "compiler/Algorithms/Common/SplitReduction.h"
 #include "compiler/Algorithms/ImplicitGemm/ImplicitGemm.h"
+#include "compiler/Algorithms/OpenSamples.h"
 #include "compiler/Algorithms/Registry.h"
 #include "compiler/Algorithms/Tma/TmaModel.h"
 #include "compiler/Algorithms/Tma/TmaTiles.h"
 #include "compiler/Algorithms/Tma/TmaWeightTiles.h"
+#include "dialect/IR/OpenMemory.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -35,10 +37,19 @@ static dnn::ConvDirection getDirection(Direction direction) {
 
 static PackedGeometry getGeometry(const ConvProblem &p) {
   auto dims = getConvDims(p);
-  return PackedGeometry({getDirection(p.direction), p.batch, p.inChannels,
-                         p.outChannels, dims[1], dims[2],
+  const Spatial out = p.getOutput();
+  return PackedGeometry({getDirection(p.direction),
+                         {p.batch, p.in.h, p.in.w},
+                         {p.batch, out.h, out.w},
+                         p.inChannels,
+                         p.outChannels,
+                         dims[1],
+                         dims[2],
                          getByteSize(p.dataType)});
 }
+
+/// A number of a problem whose sizes are known.
+static int64_t getKnown(const SizeExpr &number) { return *number.getNumber(); }
 
 /// The same tile under the name of another algorithm: the parameters of a
 /// "packed" tile are those of an "igemm" tile.
@@ -55,7 +66,7 @@ namespace {
 /// Offsets of the tensors in the workspace, in bytes. The partial results come
 /// first, since TMA stores them and its stores take no offset.
 struct PackedOffsets {
-  int64_t images, gradient, filter, end;
+  SizeExpr images, gradient, filter, end;
 };
 } // namespace
 
@@ -70,32 +81,66 @@ static PackedOffsets getOffsets(const PackedGeometry &g, int64_t splits) {
   constexpr int64_t kAlignment = 256;
   const int64_t elementBytes = g.shape.elementBytes;
   PackedOffsets offsets{};
-  auto add = [&](int64_t bytes) {
-    const int64_t begin = offsets.end;
-    offsets.end = llvm::alignTo(begin + bytes, kAlignment);
+  auto add = [&](const SizeExpr &bytes) {
+    const SizeExpr begin = offsets.end;
+    offsets.end = ceilDiv(begin + bytes, kAlignment) * kAlignment;
     return begin;
   };
+  auto addFilter = [&] {
+    offsets.filter = add(getProduct(g.getFilterShape()) * elementBytes);
+  };
+  // What has a known size comes before what has none.
+  const bool isFilterFirst = g.isOpen();
   if (g.isWeights())
     add(splits * getProduct(g.getPartialShape()) * kPartialBytes);
+  else if (isFilterFirst)
+    addFilter();
   if (g.images)
     offsets.images = add(g.images->getElements() * elementBytes);
   if (g.gradient)
     offsets.gradient = add(g.gradient->getElements() * elementBytes);
-  if (!g.isWeights())
-    offsets.filter = add(getProduct(g.getFilterShape()) * elementBytes);
+  if (!g.isWeights() && !isFilterFirst)
+    addFilter();
   return offsets;
 }
 
+static ArrayAttr toTexts(Builder b, ArrayRef<SizeExpr> sizes) {
+  SmallVector<Attribute> texts;
+  for (const SizeExpr &size : sizes)
+    texts.push_back(b.getStringAttr(size.toText()));
+  return b.getArrayAttr(texts);
+}
+
+/// Says of an argument what its type cannot where sizes are unknown: windows of
+/// `images` that begin `offset` bytes behind the workspace.
+static void describeWindows(Value argument, const PackedImages &images,
+                            const SizeExpr &offset) {
+  Builder b(argument.getContext());
+  auto function = cast<func::FuncOp>(argument.getParentBlock()->getParentOp());
+  const unsigned index = cast<BlockArgument>(argument).getArgNumber();
+  function.setArgAttr(index, dnn::kSizesAttrName,
+                      toTexts(b, images.getWindowSizes()));
+  function.setArgAttr(index, dnn::kMemoryAttrName,
+                      toTexts(b, images.getSizes()));
+  if (offset != SizeExpr())
+    function.setArgAttr(index, dnn::kOffsetAttrName,
+                        b.getStringAttr(offset.toText()));
+}
+
 /// Adds an argument for each tensor of the workspace. All of these arguments
-/// are the address of the workspace; their types have the offsets.
+/// are the address of the workspace; their types have the offsets, or their
+/// attributes where sizes are unknown.
 static PackedTensors addTensors(dnn::ConvOp conv, const PackedGeometry &g,
                                 int64_t splits) {
   auto function = conv->getParentOfType<func::FuncOp>();
   Builder b(conv.getContext());
   const PackedOffsets offsets = getOffsets(g, splits);
+  const std::optional<int64_t> end = offsets.end.getNumber();
   DictionaryAttr attributes = b.getDictionaryAttr(
       {b.getNamedAttr(dnn::kArgAttrName, b.getStringAttr("workspace")),
-       b.getNamedAttr(dnn::kBytesAttrName, b.getI64IntegerAttr(offsets.end))});
+       b.getNamedAttr(dnn::kBytesAttrName,
+                      end ? Attribute(b.getI64IntegerAttr(*end))
+                          : Attribute(b.getStringAttr(offsets.end.toText())))});
   auto add = [&](MemRefType type) -> Value {
     const unsigned last = function.getNumArguments();
     (void)function.insertArgument(last, type, attributes, conv.getLoc());
@@ -103,6 +148,14 @@ static PackedTensors addTensors(dnn::ConvOp conv, const PackedGeometry &g,
   };
   Type element = conv.getElementType();
   const int64_t elementBytes = g.shape.elementBytes;
+  auto addImages = [&](const PackedImages &images, const SizeExpr &offset) {
+    if (!images.isOpen())
+      return add(
+          images.getWindowType(element, getKnown(offset) / elementBytes));
+    Value argument = add(images.getWindowType(element, /*offset=*/0));
+    describeWindows(argument, images, offset);
+    return argument;
+  };
   PackedTensors tensors;
   if (g.isWeights()) {
     SmallVector<int64_t> partials = g.getPartialShape();
@@ -110,11 +163,9 @@ static PackedTensors addTensors(dnn::ConvOp conv, const PackedGeometry &g,
     tensors.partials = add(MemRefType::get(partials, b.getF32Type()));
   }
   if (g.images)
-    tensors.images =
-        add(g.images->getWindowType(element, offsets.images / elementBytes));
+    tensors.images = addImages(*g.images, offsets.images);
   if (g.gradient)
-    tensors.gradient = add(
-        g.gradient->getWindowType(element, offsets.gradient / elementBytes));
+    tensors.gradient = addImages(*g.gradient, offsets.gradient);
   if (g.isWeights())
     return tensors;
   SmallVector<int64_t> filter = g.getFilterViewShape();
@@ -123,8 +174,8 @@ static PackedTensors addTensors(dnn::ConvOp conv, const PackedGeometry &g,
     strides[d - 1] = strides[d] * filter[d];
   tensors.filter = add(MemRefType::get(
       filter, element,
-      StridedLayoutAttr::get(b.getContext(), offsets.filter / elementBytes,
-                             strides)));
+      StridedLayoutAttr::get(
+          b.getContext(), getKnown(offsets.filter) / elementBytes, strides)));
   return tensors;
 }
 
@@ -148,13 +199,13 @@ static ConvProblem getProduct(const ConvProblem &p, const PackedGeometry &g) {
   product.outChannels = llvm::alignTo(
       g.getFilterRows(), g.isWeights() ? g.shape.getUnit() : kWidths);
   auto getSize = [](const PackedDim &dim) {
-    return dim.step * (dim.count - 1) + dim.taps;
+    return dim.step * (getKnown(dim.count) - 1) + dim.taps;
   };
   product.in.h = getSize(g.height);
   product.filter.h = g.height.taps;
   product.stride.h = g.height.step;
   product.inChannels = g.images ? g.getRun() : g.getTapElements();
-  product.in.w = g.images ? g.width.count : getSize(g.width);
+  product.in.w = g.images ? getKnown(g.width.count) : getSize(g.width);
   product.filter.w = g.images ? 1 : g.width.taps;
   product.stride.w = g.images ? 1 : g.width.step;
   return product;
@@ -168,7 +219,8 @@ static double estimatePacking(const PackedGeometry &g, const GpuTarget &target,
   auto add = [&](const std::optional<PackedImages> &images) {
     if (!images)
       return;
-    const int64_t bytes = images->getElements() * g.shape.elementBytes;
+    const int64_t bytes =
+        getKnown(images->getElements()) * g.shape.elementBytes;
     clocks += rates.begin + static_cast<double>(2 * bytes) /
                                 (rates.memoryBytes * target.computeUnits);
   };
@@ -185,6 +237,7 @@ namespace {
 class Packed final : public Algorithm {
 public:
   std::string_view getName() const override { return kName; }
+  bool takesUnknownSizes() const override { return true; }
   Status check(const Problem &problem, const GpuTarget &target) const override;
   std::vector<Candidate> getCandidates(const Problem &problem,
                                        const GpuTarget &target) const override;
@@ -205,9 +258,10 @@ static bool hasLayouts(const ConvProblem &p) {
 }
 
 Status Packed::check(const Problem &problem, const GpuTarget &) const {
-  const ConvProblem *conv = problem.getConv();
-  if (!conv)
+  if (!problem.getConv())
     return notSupported("solves convolutions");
+  const Problem sample = problem.getSample();
+  const ConvProblem *conv = sample.getConv();
   if (conv->dataType != DataType::F16 && conv->dataType != DataType::BF16 &&
       conv->dataType != DataType::F32)
     return notSupported("computes with f16, bf16 and f32");
@@ -229,7 +283,7 @@ Status Packed::check(const Problem &problem, const GpuTarget &) const {
   if (std::max({conv->batch, conv->inChannels, conv->outChannels, conv->in.h,
                 conv->in.w, conv->filter.h, conv->filter.w, conv->pad.h,
                 conv->pad.w}) > kMaxLength ||
-      getOffsets(getGeometry(*conv), /*splits=*/1).end > kMaxBytes ||
+      getKnown(getOffsets(getGeometry(*conv), /*splits=*/1).end) > kMaxBytes ||
       std::max(conv->getInputElements(), conv->getOutputElements()) *
               getByteSize(conv->dataType) >
           kMaxBytes)
@@ -237,9 +291,29 @@ Status Packed::check(const Problem &problem, const GpuTarget &) const {
   return Status::ok();
 }
 
+/// Whether a tile is for known sizes: taps that share pixels and workgroups
+/// that share tiles.
+static bool dependsOnSizes(const GemmTile &tile) {
+  return tile.halo > 0 || tile.cluster > 1 || tile.multicast != 0;
+}
+
 std::vector<Candidate> Packed::getCandidates(const Problem &problem,
                                              const GpuTarget &target) const {
-  return getPackedCandidates(*problem.getConv(), target);
+  if (!problem.hasUnknownSizes())
+    return getPackedCandidates(*problem.getConv(), target);
+  const auto find = [&](const ConvProblem &sample) {
+    std::vector<Candidate> candidates = getPackedCandidates(sample, target);
+    std::erase_if(candidates, [](const Candidate &candidate) {
+      ErrorOr<GemmTile> tile =
+          parseGemmTile(rename(candidate.tile, getImplicitGemm().getName()));
+      return !tile || dependsOnSizes(*tile);
+    });
+    return candidates;
+  };
+  if (problem.getConv()->direction == Direction::BackwardWeights)
+    return find(*problem.getSample().getConv());
+  constexpr double kMostPixels = 1 << 20;
+  return rankAtSamples(getOpenSamples(problem, kMostPixels), find);
 }
 
 std::vector<Candidate> tessera::getPackedCandidates(const ConvProblem &conv,
@@ -320,6 +394,9 @@ LogicalResult Packed::build(Operation *primitive, const TileConfig &config,
     return conv.emitOpError() << "has tile '" << config.toText()
                               << "', but only packed images are positions that "
                                  "taps can share";
+  if (g.isOpen() && (tile->isDirect || dependsOnSizes(*tile)))
+    return conv.emitOpError() << "has unknown sizes, but tile '"
+                              << config.toText() << "' is for known ones";
   g.hasTapRows |= g.isWeights() && tile->halo > 0;
   const PackedTensors tensors = addTensors(conv, g, tile->splits);
   buildPacking(conv, g, tensors);

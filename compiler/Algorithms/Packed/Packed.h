@@ -27,6 +27,7 @@
 #include "compiler/Algorithms/Common/ConvGeometry.h"
 #include "compiler/Algorithms/ImplicitGemm/GemmTile.h"
 #include "compiler/Algorithms/ImplicitGemm/GemmViews.h"
+#include "runtime/Base/SizeExpr.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -34,10 +35,18 @@
 
 namespace tessera {
 
-/// The parameters of a convolution that its packed form depends on.
+/// The sizes of a batch of images: numbers, or expressions of those that are
+/// unknown.
+struct ImageSizes {
+  SizeExpr batch, height, width;
+};
+
+/// The parameters of a convolution that its packed form depends on. The lengths
+/// of images in `height` and `width` are not used; `x` and `y` have them.
 struct PackedShape {
   dnn::ConvDirection direction;
-  int64_t batch, inChannels, outChannels;
+  ImageSizes x, y;
+  int64_t inChannels, outChannels;
   ConvDim height, width;
   int64_t elementBytes;
 
@@ -51,21 +60,24 @@ struct PackedShape {
 /// (backward data). Pixel a of these meets tap t of a window under row
 /// `tapStep` * t + a + `tapOffset` of the filter, if the filter has that row.
 struct PackedDim {
-  int64_t fold = 1, step = 1, first = 0, taps = 1, count = 1;
+  int64_t fold = 1, step = 1, first = 0, taps = 1;
+  SizeExpr count = 1; ///< Of windows.
   int64_t tapStep = 1, tapOffset = 0;
 };
 
 /// A tensor of images in the workspace. A block of foldH x foldW pixels with
 /// their channels is one position, which has `elements` elements. Plain data.
 struct PackedImages {
-  int64_t batch, channels;
+  SizeExpr batch;
+  int64_t channels;
   int64_t foldH, foldW;
   int64_t channelStep; ///< Elements from one pixel of a block to the next.
   int64_t elements;    ///< Whole 16 bytes, padded with zeros.
-  int64_t rows, columns;
+  SizeExpr rows, columns;
   int64_t firstColumn; ///< The source's column of position 0, in blocks.
   /// Windows along a line: `count` windows of `taps` positions, every `step`.
-  int64_t taps, step, count;
+  int64_t taps, step;
+  SizeExpr count;
 
   /// Whether the pixels of a block are contiguous, without padding between
   /// them.
@@ -73,12 +85,18 @@ struct PackedImages {
     constexpr int64_t kSmall = 32;
     return foldH * foldW * channels <= kSmall;
   }
-  int64_t getElements() const { return batch * rows * columns * elements; }
-  /// The type as the packing kernel writes it: [batch, rows, columns,
+  SizeExpr getElements() const { return batch * rows * columns * elements; }
+  bool isOpen() const { return !getElements().getNumber(); }
+  /// The sizes as the packing kernel writes it: [batch, rows, columns,
   /// elements].
-  mlir::MemRefType getType(mlir::Type element, int64_t offset) const;
-  /// The type as the product reads it, in overlapping windows:
+  llvm::SmallVector<SizeExpr> getSizes() const {
+    return {batch, rows, columns, elements};
+  }
+  /// The sizes and the type as the product reads it, in overlapping windows:
   /// [batch, rows, count, taps * elements].
+  llvm::SmallVector<SizeExpr> getWindowSizes() const {
+    return {batch, rows, count, taps * elements};
+  }
   mlir::MemRefType getWindowType(mlir::Type element, int64_t offset) const;
 };
 
@@ -99,6 +117,10 @@ struct PackedGeometry {
   explicit PackedGeometry(const PackedShape &shape);
   static PackedGeometry get(dnn::ConvOp conv);
 
+  /// Whether sizes of images are unknown.
+  bool isOpen() const {
+    return !(shape.x.batch * shape.x.height * shape.x.width).getNumber();
+  }
   bool isWeights() const {
     return shape.direction == dnn::ConvDirection::BackwardWeights;
   }
@@ -117,7 +139,8 @@ struct PackedGeometry {
     return images && height.step == 1 && (height.fold == 1 || !isData());
   }
   /// The number of rows of an image of positions: its windows, and as much of
-  /// the padding as separates the last window from the next image.
+  /// the padding as separates the last window from the next image. For known
+  /// sizes.
   int64_t countPositions() const;
   /// The number of rows of the filter as the product reads it, which are the
   /// columns of the result.

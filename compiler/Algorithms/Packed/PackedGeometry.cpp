@@ -1,5 +1,6 @@
 //===- PackedGeometry.cpp - The layout of tensors in the workspace --------===//
 
+#include "compiler/Algorithms/Common/ConvProgram.h"
 #include "compiler/Algorithms/Packed/Packed.h"
 #include "compiler/Algorithms/Tma/TmaModel.h"
 
@@ -16,21 +17,22 @@ using namespace tessera;
 
 /// With h = s p + r - pad and r = s t + a - lead, h = s (p + t - before) + a:
 /// position p + t - before of the folded image, pixel a of it.
-static PackedDim makeImageDim(const ConvDim &dim) {
+static PackedDim makeImageDim(const ConvDim &dim, const SizeExpr &out) {
   const int64_t before = llvm::divideCeilSigned(dim.pad, dim.stride);
   const int64_t lead = before * dim.stride - dim.pad;
   return {.fold = dim.stride,
           .step = 1,
           .first = -before,
           .taps = llvm::divideCeilSigned(dim.filter + lead, dim.stride),
-          .count = dim.out,
+          .count = out,
           .tapStep = dim.stride,
           .tapOffset = -lead};
 }
 
 /// Pixel h = fold i + a is reached by row p = step i + t + first of the
 /// gradient under r = h + pad - s p = a + pad - s (t + first).
-static PackedDim makeDataDim(const ConvDim &dim, int64_t step) {
+static PackedDim makeDataDim(const ConvDim &dim, const SizeExpr &in,
+                             int64_t step) {
   const int64_t fold = dim.stride * step;
   const int64_t first =
       llvm::divideCeilSigned(dim.pad - (dim.filter - 1), dim.stride);
@@ -39,7 +41,7 @@ static PackedDim makeDataDim(const ConvDim &dim, int64_t step) {
           .step = step,
           .first = first,
           .taps = last - first + 1,
-          .count = llvm::divideCeilSigned(dim.in, fold),
+          .count = ceilDiv(in, fold),
           .tapStep = -dim.stride,
           .tapOffset = dim.pad - dim.stride * first};
 }
@@ -64,10 +66,11 @@ static int64_t chooseDataStep(const PackedShape &s) {
 /// padded to whole 16 bytes, so that the elements that a thread writes belong
 /// to one pixel.
 static PackedImages makeImages(const PackedShape &shape, int64_t channels,
-                               int64_t foldH, int64_t foldW, int64_t rows) {
+                               int64_t foldH, int64_t foldW,
+                               const ImageSizes &sizes) {
   const int64_t unit = shape.getUnit();
   PackedImages images{};
-  images.batch = shape.batch;
+  images.batch = sizes.batch;
   images.channels = channels;
   images.foldH = foldH;
   images.foldW = foldW;
@@ -75,12 +78,13 @@ static PackedImages makeImages(const PackedShape &shape, int64_t channels,
       images.isSmall() ? channels
                        : static_cast<int64_t>(llvm::alignTo(channels, unit));
   images.elements = llvm::alignTo(foldH * foldW * images.channelStep, unit);
-  images.rows = llvm::divideCeilSigned(rows, foldH);
+  images.rows = ceilDiv(sizes.height, foldH);
   return images;
 }
 
 static void setWindows(PackedImages &images, const PackedDim &width) {
-  images.columns = width.step * (width.count - 1) + width.taps;
+  // There are as many taps as windows are apart, or more.
+  images.columns = width.step * width.count + (width.taps - width.step);
   images.firstColumn = width.first;
   images.taps = width.taps;
   images.step = width.step;
@@ -109,37 +113,45 @@ PackedGeometry::PackedGeometry(const PackedShape &s) : shape(s) {
   const bool hasUnits = s.outChannels % s.getUnit() == 0;
   if (isData()) {
     const int64_t step = chooseDataStep(s);
-    height = makeDataDim(s.height, step);
-    width = makeDataDim(s.width, step);
+    height = makeDataDim(s.height, s.x.height, step);
+    width = makeDataDim(s.width, s.x.width, step);
     if (!hasUnits) {
-      images = makeImages(s, s.outChannels, 1, 1, s.height.out);
+      images = makeImages(s, s.outChannels, 1, 1, s.y);
       setWindows(*images, width);
     }
     return;
   }
-  height = makeImageDim(s.height);
-  width = makeImageDim(s.width);
-  images = makeImages(s, s.inChannels, height.fold, width.fold, s.height.in);
+  height = makeImageDim(s.height, s.y.height);
+  width = makeImageDim(s.width, s.y.width);
+  images = makeImages(s, s.inChannels, height.fold, width.fold, s.x);
   setWindows(*images, width);
   hasTapRows = isWeights() && wantsTapRows(*this);
   if (isWeights() && !hasUnits) {
-    gradient = makeImages(s, s.outChannels, 1, 1, s.height.out);
+    gradient = makeImages(s, s.outChannels, 1, 1, s.y);
     PackedDim columns;
-    columns.count = s.width.out;
+    columns.count = s.y.width;
     setWindows(*gradient, columns);
   }
 }
 
+static ImageSizes getImageSizes(const ConvTensor &images) {
+  const SmallVector<SizeExpr> sizes = getArgumentSizes(images.memory);
+  return {sizes[images.getOuterDim()], sizes[images.getSpatialDim(0)],
+          sizes[images.getSpatialDim(1)]};
+}
+
 PackedGeometry PackedGeometry::get(dnn::ConvOp conv) {
   ConvGeometry g(conv);
+  const ConvProgram program(conv);
   const unsigned bits = conv.getElementType().getIntOrFloatBitWidth();
-  return PackedGeometry({conv.getDirection(), g.batch, g.inChannels,
+  return PackedGeometry({conv.getDirection(), ::getImageSizes(program.x),
+                         ::getImageSizes(program.y), g.inChannels,
                          g.outChannels, g.dims[0], g.dims[1], bits / 8});
 }
 
 int64_t PackedGeometry::countPositions() const {
-  return std::max(images->rows - height.first,
-                  height.first + height.count + height.taps - 1);
+  return std::max(*images->rows.getNumber() - height.first,
+                  height.first + *height.count.getNumber() + height.taps - 1);
 }
 
 SmallVector<int64_t> PackedGeometry::getFilterShape() const {
@@ -171,20 +183,16 @@ SmallVector<int64_t> PackedGeometry::getPartialShape() const {
   return sizes;
 }
 
-static MemRefType makeType(Type element, int64_t offset,
-                           ArrayRef<int64_t> shape, ArrayRef<int64_t> strides) {
-  return MemRefType::get(
-      shape, element,
-      StridedLayoutAttr::get(element.getContext(), offset, strides));
-}
-
-MemRefType PackedImages::getType(Type element, int64_t offset) const {
-  return makeType(element, offset, {batch, rows, columns, elements},
-                  {rows * columns * elements, columns * elements, elements, 1});
-}
-
 MemRefType PackedImages::getWindowType(Type element, int64_t offset) const {
-  return makeType(
-      element, offset, {batch, rows, count, taps * elements},
-      {rows * columns * elements, columns * elements, step * elements, 1});
+  const SizeExpr line = columns * elements;
+  auto toNumbers = [](ArrayRef<SizeExpr> sizes) {
+    return llvm::map_to_vector(sizes, [](const SizeExpr &size) {
+      return size.getNumber().value_or(ShapedType::kDynamic);
+    });
+  };
+  return MemRefType::get(
+      toNumbers(getWindowSizes()), element,
+      StridedLayoutAttr::get(
+          element.getContext(), offset,
+          toNumbers({rows * line, line, step * elements, 1})));
 }

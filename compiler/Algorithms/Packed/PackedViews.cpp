@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Algorithms/Common/ConvProgram.h"
 #include "compiler/Algorithms/Packed/Packed.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -12,11 +13,30 @@
 using namespace mlir;
 using namespace tessera;
 
-/// The dimensions of the windows: images, and rows and columns of windows.
-static SmallVector<int64_t> getWindows(const PackedGeometry &g,
-                                       bool hasHalo = false) {
-  return {g.shape.batch, hasHalo ? g.countPositions() : g.height.count,
-          g.width.count};
+/// The windows along spatial dimension `dim`: of blocks of x that backward data
+/// computes, else of pixels of y.
+static Size countWindows(PointBuilder &p, const ConvProgram &program,
+                         const PackedDim &windows, bool isData, int64_t dim) {
+  if (const std::optional<int64_t> number = windows.count.getNumber())
+    return *number;
+  const ConvTensor &tensor = isData ? program.x : program.y;
+  return p.divideUp(p.getSize(tensor.memory, tensor.getSpatialDim(dim)),
+                    isData ? windows.fold : 1);
+}
+
+/// The dimensions of the windows: images, and rows and columns of windows. They
+/// are for a view of `tensor`, whose batch they have.
+static SmallVector<Size> getWindows(OpBuilder &b, dnn::ConvOp conv,
+                                    const PackedGeometry &g, Value tensor,
+                                    bool hasHalo = false) {
+  PointBuilder p(b, conv.getLoc());
+  const ConvProgram program(conv);
+  auto count = [&](const PackedDim &windows, int64_t dim) {
+    return countWindows(p, program, windows, g.isData(), dim);
+  };
+  return {p.getSize(tensor, 0),
+          hasHalo ? Size(g.countPositions()) : count(g.height, 0),
+          count(g.width, 1)};
 }
 
 /// The dimensions of the reduction: the lines of a window and their runs, or
@@ -32,11 +52,15 @@ GemmViews tessera::viewPackedData(OpBuilder &b, dnn::ConvOp conv,
                                   const PackedTensors &tensors, bool hasHalo) {
   Location loc = conv.getLoc();
   SmallVector<int64_t> reduce = getReduction(g);
+  auto addWindows = [&](ViewBuilder &view, Value tensor) {
+    return view.addOpen(1, getWindows(b, conv, g, tensor, hasHalo));
+  };
   dnn::ViewOp input, filter;
   {
     ViewBuilder view(b);
     view.add(0, {1});
-    ViewBuilder::Exprs row = view.add(1, getWindows(g, hasHalo));
+    ViewBuilder::Exprs row =
+        addWindows(view, g.images ? tensors.images : conv.getY());
     ViewBuilder::Exprs k = view.add(2, reduce);
     AffineExpr line = row[1] * g.height.step + k[0] + g.height.first;
     input =
@@ -55,7 +79,7 @@ GemmViews tessera::viewPackedData(OpBuilder &b, dnn::ConvOp conv,
   }
   ViewBuilder view(b);
   view.add(0, {1});
-  ViewBuilder::Exprs row = view.add(1, getWindows(g, hasHalo));
+  ViewBuilder::Exprs row = addWindows(view, conv.getResultOperand().get());
   if (!g.isData()) {
     AffineExpr k = view.add(2, {g.shape.outChannels})[0];
     return {input, filter, ResultCoordinates{view, row[0], k, {row[1], row[2]}},
@@ -88,9 +112,13 @@ PackedWeightViews tessera::viewPackedWeights(OpBuilder &b, dnn::ConvOp conv,
                                              const PackedTensors &tensors,
                                              const GemmTile &tile) {
   Location loc = conv.getLoc();
-  SmallVector<int64_t> windows = getWindows(g, tile.halo > 0),
-                       channels = {g.shape.outChannels},
-                       taps = getTaps(g, tile.isTma);
+  Value y = tensors.gradient ? tensors.gradient : conv.getY();
+  const SmallVector<int64_t> channels = {g.shape.outChannels},
+                             taps = getTaps(g, tile.isTma);
+  auto getPixels = [&](Value tensor) {
+    return getWindows(b, conv, g, tensor, tile.halo > 0);
+  };
+  const SmallVector<int64_t> windows = getNumbers(getPixels(y));
   auto addGroups = [&](ViewBuilder &view) {
     return view.add(0, {tile.splits, 1})[0];
   };
@@ -99,15 +127,14 @@ PackedWeightViews tessera::viewPackedWeights(OpBuilder &b, dnn::ConvOp conv,
     ViewBuilder view(b);
     addGroups(view);
     AffineExpr k = view.add(1, channels)[0];
-    ViewBuilder::Exprs pixel = view.add(2, windows);
-    Value y = tensors.gradient ? tensors.gradient : conv.getY();
+    ViewBuilder::Exprs pixel = view.addOpen(2, getPixels(y));
     gradient = view.create(loc, y, {pixel[0], pixel[1], pixel[2], k});
   }
   {
     ViewBuilder view(b);
     addGroups(view);
     ViewBuilder::Exprs tap = view.add(1, taps);
-    ViewBuilder::Exprs pixel = view.add(2, windows);
+    ViewBuilder::Exprs pixel = view.addOpen(2, getPixels(tensors.images));
     AffineExpr line = g.hasTapRows ? tap[1] : tap[0];
     AffineExpr inRun =
         g.hasTapRows ? tap[0] * g.getTapBlock() + tap[2] : tap[1];

@@ -170,6 +170,7 @@ OneStepProgram::Values OneStepProgram::addSplits(ArrayRef<Values> tiles,
 /// in front is another step, and a multiprocessor can hold both.
 void OneStepProgram::build() {
   element = cast<MemRefType>(op.getInputs()[0].getType()).getElementType();
+  held = element;
   enterLane();
   op->getParentOfType<func::FuncOp>()->setAttr(dnn::kBeginsEarlyAttrName,
                                                p.b.getUnitAttr());

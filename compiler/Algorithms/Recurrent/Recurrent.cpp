@@ -25,13 +25,13 @@ public:
 };
 } // namespace
 
-/// The sizes of a problem with steps; NotSupported without matrix unit.
+/// The sizes of a problem with steps; NotSupported if no wave has its product.
 static ErrorOr<StepGeometry> getGeometry(const RowWiseProblem &rows,
                                          const GpuTarget &target) {
   const std::optional<WaveShape> shape =
       findWaveShape(target, rows.tensors[0].type);
   if (!shape)
-    return notSupported("needs a matrix unit for the data type");
+    return notSupported("needs floats of up to 32 bits");
   return StepGeometry{rows.lengths[0],
                       rows.lengths[1],
                       rows.lengths[2],
@@ -47,7 +47,8 @@ static int64_t countOthers(const StepGeometry &g, int64_t tensors) {
 }
 
 /// The tiles that fit, with their geometries. Those of one step only where the
-/// problem's sizes are known.
+/// problem's sizes are known, and those of fused multiply-adds where a step is
+/// not as fast as a launch of its own.
 static std::vector<StepGeometry>
 getFitting(const RowWiseProblem &rows, const GpuTarget &target, bool isKnown) {
   std::vector<StepGeometry> fitting;
@@ -56,13 +57,24 @@ getFitting(const RowWiseProblem &rows, const GpuTarget &target, bool isKnown) {
     return fitting;
   const int64_t others = countOthers(*g, rows.tensorCount);
   auto add = [&](const StepTile &tile) {
-    g->tile = tile;
-    if (g->fit(target, others).isOk())
+    g->setTile(tile, target.waveSize);
+    if (g->fit(target, others).isOk() &&
+        (!tile.isFma() ||
+         g->estimateStep(target) < g->estimateLaunches(target)))
       fitting.push_back(*g);
   };
   for (int units = 1; units <= 32; units *= 2) {
-    for (int cluster = 1; cluster <= 8; cluster *= 2)
-      add({.units = units, .cluster = cluster});
+    for (int cluster = 1; cluster <= 8; cluster *= 2) {
+      if (!g->shape.isFma())
+        add({.units = units, .cluster = cluster});
+      for (int lanes = 1; g->shape.isFma() && units <= 2 && lanes <= 32;
+           lanes *= 2)
+        for (int tiles = 1; tiles <= 16; tiles *= 2)
+          add({.units = units,
+               .cluster = cluster,
+               .lanes = lanes,
+               .tiles = tiles});
+    }
     for (int splits = 1; isKnown && splits <= 16; splits *= 2)
       for (int tiles = 1; tiles <= 8; tiles *= 2)
         add({.units = units, .splits = splits, .tiles = tiles});
@@ -126,7 +138,7 @@ LogicalResult Recurrent::build(Operation *primitive, const TileConfig &config,
   const std::optional<WaveShape> shape = findWaveShape(
       target, getType(cast<MemRefType>(op.getInputs()[0].getType())));
   if (!shape)
-    return op.emitOpError("needs a chip with a matrix unit for its type");
+    return op.emitOpError("needs floats of up to 32 bits");
   ArrayRef<int64_t> lengths = op.getLengths();
   StepGeometry g{lengths[0],
                  lengths[1],
@@ -134,7 +146,8 @@ LogicalResult Recurrent::build(Operation *primitive, const TileConfig &config,
                  lengths[3],
                  static_cast<int64_t>(op.getKindsOf(0).size()),
                  *shape,
-                 *tile};
+                 {}};
+  g.setTile(*tile, target.waveSize);
   const Status fits = g.fit(target, countOthers(g, op.getNumOperands()));
   if (!fits.isOk())
     return op.emitOpError() << fits.getMessage();

@@ -11,15 +11,20 @@
 
 namespace tessera {
 
-/// How workgroups make all steps of some sequences: "steps-u2", "steps-u1c4";
-/// or a single step, in which each has some units: "steps-u1k8s2". Plain data.
+/// How workgroups make all steps of some sequences: "steps-u2", "steps-u1c4",
+/// by fused multiply-adds "steps-u1l8s4"; or a single step, in which each has
+/// some units: "steps-u1k8s2". Plain data.
 struct StepTile {
   int units = 1;   ///< u: of a lane, all gates of each.
   int cluster = 1; ///< c: workgroups that share out the units.
   int splits = 0;  ///< k: waves that share out the reduction of one step, or 0.
-  int tiles = 1;   ///< s: instructions that a wave has along the sequences.
+  int lanes = 0;   ///< l: that share out the reduction of a unit, or 0.
+  /// s: instructions that a wave has along the sequences; by fused
+  /// multiply-adds, the sequences of a workgroup.
+  int tiles = 1;
 
   bool isOneStep() const { return splits > 0; }
+  bool isFma() const { return lanes > 0; }
 
   TileConfig toConfig() const;
 };
@@ -40,6 +45,13 @@ struct StepGeometry {
   /// Of one step, how many loads of weights, and of the state, come before the
   /// product that needs the first of them (fit()).
   int64_t weightsAhead = 0, stateAhead = 0;
+
+  /// Takes a tile for waves of `waveSize`.
+  void setTile(const StepTile &newTile, int64_t waveSize) {
+    tile = newTile;
+    if (shape.isFma() && tile.isFma())
+      shape = makeFmaShape(waveSize, tile.lanes, tile.tiles);
+  }
 
   /// Parts of the state: each has an element for each unit.
   int64_t getSegments() const { return elements / units; }
@@ -84,8 +96,10 @@ struct StepGeometry {
   int64_t getPaddedUnits() const { return getGroupUnits() * getUnitGroups(); }
   /// Sequences of a workgroup.
   int64_t getGroupSequences() const {
-    return shape.getSequences() * tile.tiles;
+    return shape.getSequences() * (tile.isOneStep() ? tile.tiles : 1);
   }
+  /// Bytes of an element in registers and shared memory.
+  int64_t getElementBytes() const { return shape.isFma() ? 4 : 2; }
   /// Workgroups.
   int64_t getGroups() const {
     return llvm::divideCeil(sequences, getGroupSequences()) * getUnitGroups();
@@ -115,11 +129,16 @@ struct StepGeometry {
   /// for the sizes, or if a workgroup has too few registers and too little
   /// memory; `others` are tensors of a step that have an element for each unit.
   Status fit(const GpuTarget &target, int64_t others);
+  /// Clocks of a step, without what comes once, and of one that is a launch or
+  /// two of its own, without matrix units.
+  double estimateStep(const GpuTarget &target) const;
+  double estimateLaunches(const GpuTarget &target) const;
   /// Clocks of all steps; comparable between the tiles of one problem.
   double estimate(const GpuTarget &target) const;
 
 private:
   Status fitOneStep(const GpuTarget &target, int64_t others);
+  Status fitProduct() const;
   double estimateOneStep(const GpuTarget &target) const;
   int64_t countRegisters(int64_t others) const;
   int64_t countSharedBytes(const GpuTarget &target) const;

@@ -62,7 +62,7 @@ StepProgram::Values StepProgram::getIndices(const Access &access, int64_t block,
 DenseI64ArrayAttr StepProgram::getInside(const Access &access) {
   SmallVector<int64_t> inside{kTime};
   if (isBroadcast(access.type, kSequence) ||
-      g.sequences % g.getGroupSequences() == 0)
+      (g.sequences % g.getGroupSequences() == 0 && !lane->getKeeps()))
     inside.push_back(kSequence);
   if (isBroadcast(access.type, kUnit) || g.getPaddedUnits() == g.units)
     inside.push_back(kUnit);
@@ -131,102 +131,26 @@ void StepProgram::enterLane() {
   groupSequence = p.mul(p.div(point[0], others), g.getGroupSequences());
   firstUnit = p.add(waveUnit, lane->getFirstUnit());
   firstSequence = p.add(groupSequence, lane->getFirstSequence());
+  // Lanes that keep nothing have a sequence beyond all others.
+  if (Value keeps = lane->getKeeps())
+    firstSequence = arith::SelectOp::create(p.b, p.loc, keeps, firstSequence,
+                                            p.index(g.sequences));
+}
+
+/// Does what only lanes that keep their sums must do.
+void StepProgram::ifKept(function_ref<void()> body) {
+  if (Value keeps = lane->getKeeps())
+    p.branch(keeps, {}, [&]() -> Values {
+      body();
+      return {};
+    });
+  else
+    body();
 }
 
 void StepProgram::clusterBarrier() {
   gpu::BarrierOp::create(p.b, p.loc)
       ->setAttr(dnn::kClusterAttrName, p.b.getUnitAttr());
-}
-
-/// Elements from `first` on of a segment of a unit's weights, and zeros beyond
-/// the segment.
-StepProgram::Value StepProgram::loadWeight(Value memory, Value unit,
-                                           int64_t segment, int64_t first) {
-  auto type = cast<MemRefType>(memory.getType());
-  const int64_t count = g.shape.getKPerLane();
-  const bool isPadded = g.getPaddedSegment() != g.units;
-  int64_t width = count;
-  while (isPadded && g.units % width != 0)
-    width /= 2;
-  width = getAccessWidth(type, kElement, width);
-  SmallVector<int64_t> inside{kTime, kSequence};
-  if (g.getPaddedUnits() == g.units)
-    inside.push_back(kUnit);
-  if (!isPadded)
-    inside.push_back(kElement);
-  Values elements;
-  for (int64_t done = 0; done < count; done += width) {
-    Value inSegment = p.add(lane->getFirstK(), first + done);
-    Value at = p.add(inSegment, segment * g.units);
-    if (isPadded)
-      at = arith::SelectOp::create(
-          p.b, p.loc,
-          arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::ult,
-                                inSegment, p.index(g.units)),
-          at, p.index(g.elements));
-    Value block =
-        dnn::PointLoadOp::create(p.b, p.loc, p.getBlockType(element, width),
-                                 p.b.getI1Type(), memory,
-                                 Values{p.index(0), p.index(0), unit, at},
-                                 p.b.getDenseI64ArrayAttr(inside))
-            .getValue();
-    for (int64_t i = 0; i < width; ++i)
-      elements.push_back(p.getElement(block, i));
-  }
-  return p.makeBlock(elements);
-}
-
-/// The element of shared memory where the lane keeps the weights of a block for
-/// one of the last instructions.
-StepProgram::Value StepProgram::getMemorySlot(int64_t block,
-                                              int64_t instruction) {
-  const int64_t number =
-      block * g.inMemory + instruction - (g.getInstructions() - g.inMemory);
-  return p.add(laneMemory, number * waveSize * g.shape.getHeldElements());
-}
-
-void StepProgram::loadWeights() {
-  const int64_t perSegment = g.getPaddedSegment() / g.shape.getK();
-  const int64_t held = g.shape.getHeldElements();
-  if (g.inMemory > 0) {
-    const int64_t perWave = g.getMemoryElements(waveSize);
-    memory = p.makeShared(element, {g.getWaves() * perWave});
-    laneMemory = p.add(p.mul(p.div(thread, waveSize), perWave),
-                       p.mul(p.rem(thread, waveSize), held));
-  }
-  for (int64_t block = 0; block < g.getBlocks(); ++block)
-    for (int64_t i = 0; i < g.getInstructions(); ++i) {
-      Values rows;
-      for (int64_t number = 0; number < g.shape.getHeldRows(); ++number) {
-        const HeldRow row = lane->getHeldRow(block, number);
-        rows.push_back(loadWeight(op.getInputs()[1 + row.gate],
-                                  p.add(waveUnit, row.unit), i / perSegment,
-                                  i % perSegment * g.shape.getK()));
-      }
-      const int64_t perLane = g.shape.getKPerLane();
-      if (i < g.getInstructions() - g.inMemory)
-        weights.append(rows);
-      else
-        for (auto [number, row] : llvm::enumerate(rows))
-          p.storeShared(row, memory,
-                        {p.add(getMemorySlot(block, i), number * perLane)});
-    }
-}
-
-/// The held rows of an instruction.
-StepProgram::Values StepProgram::takeWeights(int64_t block,
-                                             int64_t instruction) {
-  const int64_t inRegisters = g.getInstructions() - g.inMemory;
-  const int64_t rows = g.shape.getHeldRows(), count = g.shape.getKPerLane();
-  if (instruction < inRegisters)
-    return Values(ArrayRef<Value>(weights).slice(
-        (block * inRegisters + instruction) * rows, rows));
-  Value all = p.loadShared(memory, g.shape.getHeldElements(),
-                           {getMemorySlot(block, instruction)});
-  Values taken;
-  for (int64_t row = 0; row < rows; ++row)
-    taken.push_back(p.getSlice(all, row * count, count));
-  return taken;
 }
 
 /// Elements that no unit writes are multiplied by zeros, and must be numbers.
@@ -235,7 +159,7 @@ void StepProgram::clearState() {
     return;
   const int64_t threads = g.getWaves() * waveSize;
   const int64_t all = 2 * g.shape.getSequences() * g.getPitch();
-  Value zero = p.zero(element, 1);
+  Value zero = p.zero(held, 1);
   p.loop(Size(llvm::divideCeil(all, threads)), {},
          [&](Value i, ValueRange) -> Values {
            Value at = p.add(p.mul(i, threads), thread);
@@ -258,7 +182,7 @@ void StepProgram::storeSegment(Value buffer, int64_t segment, int64_t sequence,
                                Value units) {
   Value unit = p.add(p.add(waveUnit, lane->getFirstUnit()),
                      segment * g.getSegmentPitch());
-  p.storeShared(units, shared,
+  p.storeShared(p.convert(units, held), shared,
                 {buffer, p.add(lane->getFirstSequence(), sequence), unit});
 }
 
@@ -270,7 +194,7 @@ void StepProgram::publish(Value buffer) {
   p.barrier();
   if (g.tile.cluster == 1)
     return;
-  constexpr int64_t kChunk = 8; // Elements.
+  const int64_t kChunk = 16 / g.getElementBytes();
   const int64_t perRow = g.getGroupUnits() / kChunk;
   const int64_t chunks = g.getSegments() * g.shape.getSequences() * perRow;
   const int64_t threads = g.getWaves() * waveSize;
@@ -324,7 +248,8 @@ void StepProgram::beginState() {
   width = getAccessWidth(type, kElement, width);
   SmallVector<int64_t> inside{kTime};
   const bool isShared = isBroadcast(type, kSequence);
-  if (isShared || g.sequences % g.shape.getSequences() == 0)
+  if (isShared ||
+      (g.sequences % g.shape.getSequences() == 0 && !lane->getKeeps()))
     inside.push_back(kSequence);
   inside.push_back(kUnit);
   if (!isPadded)
@@ -353,7 +278,8 @@ void StepProgram::beginState() {
         for (int64_t i = 0; i < width; ++i)
           elements.push_back(p.getElement(block, i));
       }
-      storeSegment(p.index(0), segment, n, p.makeBlock(elements));
+      ifKept(
+          [&] { storeSegment(p.index(0), segment, n, p.makeBlock(elements)); });
     }
   publish(p.index(0));
 }
@@ -361,20 +287,6 @@ void StepProgram::beginState() {
 //===----------------------------------------------------------------------===//
 // A step
 //===----------------------------------------------------------------------===//
-
-StepProgram::Values StepProgram::multiply(Value buffer) {
-  const int64_t perSegment = g.getPaddedSegment() / g.shape.getK();
-  Values accumulators(g.getBlocks(), lane->makeZero(p.b.getF32Type()));
-  for (int64_t i = 0; i < g.getInstructions(); ++i) {
-    Value at = p.add(lane->getFirstK(), i / perSegment * g.getSegmentPitch() +
-                                            i % perSegment * g.shape.getK());
-    Value state = p.loadShared(shared, g.shape.getKPerLane(),
-                               {buffer, lane->getHeldSequence(), at});
-    for (auto [block, sum] : llvm::enumerate(accumulators))
-      sum = lane->multiply(takeWeights(block, i), state, sum);
-  }
-  return accumulators;
-}
 
 std::vector<StepProgram::Values>
 StepProgram::evaluate(ArrayRef<Values> own, const Values &accumulators) {
@@ -410,10 +322,12 @@ StepProgram::evaluate(ArrayRef<Values> own, const Values &accumulators) {
 void StepProgram::putState(Value buffer, int64_t segment,
                            ArrayRef<Value> results) {
   const int64_t units = lane->countUnits();
-  for (int64_t n = 0; n < g.shape.getLaneSequences(); ++n)
-    storeSegment(
-        buffer, segment, n,
-        p.convert(p.makeBlock(results.slice(n * units, units)), element));
+  ifKept([&] {
+    for (int64_t n = 0; n < g.shape.getLaneSequences(); ++n)
+      storeSegment(
+          buffer, segment, n,
+          p.convert(p.makeBlock(results.slice(n * units, units)), element));
+  });
 }
 
 StepProgram::Value StepProgram::getTime(Value step) {
@@ -500,8 +414,9 @@ StepProgram::Values StepProgram::makeStep(Value step, ValueRange values) {
 
 void StepProgram::build() {
   element = cast<MemRefType>(op.getInputs()[0].getType()).getElementType();
+  held = g.shape.isFma() ? p.b.getF32Type() : element;
   enterLane();
-  shared = p.makeShared(element, {2, g.shape.getSequences(), g.getPitch()});
+  shared = p.makeShared(held, {2, g.shape.getSequences(), g.getPitch()});
   const Size steps = getSteps();
   lastStep = arith::SubIOp::create(p.b, p.loc, p.index(steps), p.index(1));
   loadWeights();

@@ -78,6 +78,7 @@ protected:
   Value loadWeight(Value memory, Value unit, int64_t segment, int64_t first);
   void clearState();
   void beginState();
+  void ifKept(llvm::function_ref<void()> body);
   void putState(Value buffer, int64_t segment, mlir::ArrayRef<Value> results);
   void storeSegment(Value buffer, int64_t segment, int64_t sequence,
                     Value units);
@@ -99,7 +100,8 @@ protected:
   const int64_t waveSize;
   const mlir::SmallVector<dnn::Carried> carried;
 
-  mlir::Type element;
+  mlir::Type element; ///< Of the tensors.
+  mlir::Type held;    ///< Of weights and state in the workgroup.
   Value thread, shared, lastStep;
   std::optional<WaveLane> lane;
   Value firstUnit, firstSequence; ///< Of the lane, in the space.

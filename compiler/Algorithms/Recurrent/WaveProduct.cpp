@@ -1,4 +1,4 @@
-//===- WaveProduct.cpp - Weights times states by matrix units -------------===//
+//===- WaveProduct.cpp - Weights times states of a wave -------------------===//
 
 #include "compiler/Algorithms/Recurrent/WaveProduct.h"
 
@@ -10,12 +10,25 @@ using namespace tessera;
 
 std::optional<WaveShape> tessera::findWaveShape(const GpuTarget &target,
                                                 DataType type) {
+  if (type == DataType::F32)
+    return makeFmaShape(target.waveSize, 1, 1);
   if (type != DataType::F16 && type != DataType::BF16)
     return std::nullopt;
   for (std::string_view name : {"mma16", "mfma16", "wmma16"})
     if (auto row = findMatrixInstruction(target, name, type))
       return WaveShape{*row};
-  return std::nullopt;
+  return makeFmaShape(target.waveSize, 1, 1);
+}
+
+/// A lane loads 16 bytes of f32 at once.
+WaveShape tessera::makeFmaShape(int64_t waveSize, int64_t lanes,
+                                int64_t sequences) {
+  constexpr int kChunk = 4;
+  MatrixInstruction row{};
+  row.kind = MatrixKind::Fma;
+  row.kPerLane = kChunk;
+  row.accRegs = 1;
+  return {row, lanes, waveSize / lanes, sequences};
 }
 
 /// A number of each lane of the table's maps.
@@ -37,6 +50,19 @@ static Value getDigits(PointBuilder &p, const LaneMap &map, Value lane) {
 WaveLane::WaveLane(PointBuilder &p, const WaveShape &shape, Value lane,
                    int64_t gates, int64_t units)
     : p(p), shape(shape), gates(gates), units(units) {
+  if (shape.isFma()) {
+    firstUnit = heldUnit = p.mul(p.div(lane, shape.lanes), units);
+    share = p.rem(lane, shape.lanes);
+    firstSequence =
+        p.mul(p.div(share, shape.getCopies()), shape.getLaneSequences());
+    if (shape.getCopies() > 1)
+      keeps =
+          arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::eq,
+                                p.rem(share, shape.getCopies()), p.index(0));
+    heldSequence = p.index(0);
+    firstK = p.mul(share, shape.getKPerLane());
+    return;
+  }
   if (shape.isMma()) {
     constexpr int64_t kQuad = 4;
     Value quad = p.div(lane, kQuad), inQuad = p.rem(lane, kQuad);
@@ -68,7 +94,13 @@ HeldRow WaveLane::getHeldRow(int64_t block, int64_t i) const {
   return {number / units, p.add(heldUnit, number % units)};
 }
 
+/// By fused multiply-adds, there are two chains of them for each sum: packed
+/// ones where a chip has these.
+static constexpr int64_t kChains = 2;
+
 WaveLane::Value WaveLane::makeZero(Type f32) const {
+  if (shape.isFma())
+    return p.zero(f32, kChains);
   if (shape.isMma())
     return p.zeroAccumulators();
   return p.zero(f32, shape.getLaneRows());
@@ -97,14 +129,50 @@ WaveLane::Value WaveLane::multiply(ArrayRef<Value> weights, Value state,
                                   row.columns, row.k, weights.front(), state,
                                   accumulators);
   case MatrixKind::Fma:
-    break;
+    for (int64_t i = 0; i < shape.getKPerLane(); i += kChains)
+      accumulators = p.mulAdd(p.getSlice(weights.front(), i, kChains),
+                              p.getSlice(state, i, kChains), accumulators);
+    return accumulators;
   }
   llvm_unreachable("no wave has this product");
+}
+
+/// Half of the lanes send those of the first half of their sequences and keep
+/// the others, until each has its own; then all add up what is left.
+WaveLane::Values WaveLane::finish(Values all) const {
+  if (!shape.isFma())
+    return all;
+  for (Value &sum : all)
+    sum = p.sumElements(sum);
+  int64_t distance = shape.lanes / 2;
+  for (int64_t held = shape.sequences; held > 1 && distance > 0;
+       held /= 2, distance /= 2) {
+    Value isUpper =
+        arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::ne,
+                              p.rem(p.div(share, distance), 2), p.index(0));
+    Values kept;
+    for (auto [low, high] :
+         llvm::zip_equal(ArrayRef<Value>(all).take_front(all.size() / 2),
+                         ArrayRef<Value>(all).drop_front(all.size() / 2))) {
+      Value own =
+          arith::SelectOp::create(p.b, p.loc, isUpper, high, low).getResult();
+      Value other =
+          arith::SelectOp::create(p.b, p.loc, isUpper, low, high).getResult();
+      kept.push_back(p.addBlocks(own, p.exchange(other, distance)));
+    }
+    all = kept;
+  }
+  for (; distance > 0; distance /= 2)
+    for (Value &sum : all)
+      sum = p.addBlocks(sum, p.exchange(sum, distance));
+  return all;
 }
 
 WaveLane::Value WaveLane::getSum(ArrayRef<Value> accumulators, int64_t gate,
                                  int64_t unit, int64_t sequence) const {
   const int64_t number = gate * units + unit, rows = shape.getLaneRows();
+  if (shape.isFma())
+    return accumulators[sequence * gates * units + number];
   Value block = accumulators[number / rows];
   if (shape.isMma())
     return p.getElement(p.getRow(block, number % rows), sequence);

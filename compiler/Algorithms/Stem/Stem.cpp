@@ -5,7 +5,7 @@
 #include "compiler/Algorithms/Common/ConvProgram.h"
 #include "compiler/Algorithms/ImplicitGemm/GemmCost.h"
 #include "compiler/Algorithms/ImplicitGemm/ImplicitGemm.h"
-#include "compiler/Algorithms/ImplicitGemm/OpenSamples.h"
+#include "compiler/Algorithms/OpenSamples.h"
 #include "compiler/Algorithms/Registry.h"
 #include "compiler/Target/ElementType.h"
 #include "compiler/Target/MatrixInstruction.h"

@@ -288,6 +288,22 @@ static double countNormBytes(const ConvProblem &p) {
                              getByteSize(p.getResultType()));
 }
 
+/// Whether each workgroup makes all copies of its only tile first
+/// (chooseCopiesFirst() of Conversion/Hopper).
+static bool copiesFirst(const ConvProblem &p, const TmaGemm &gemm,
+                        const TmaShape &shape, int splits,
+                        const GpuTarget &target) {
+  const int64_t step = shape.stepBytes / getByteSize(p.dataType);
+  const int64_t steps = llvm::divideCeilSigned(
+      gemm.taps * llvm::divideCeilSigned(gemm.channels, step), int64_t(splits));
+  return gemm.classes == 1 && shape.halo == 0 && !shape.sharesRows &&
+         !splitsF32(p) && p.xLayout == Layout::NHWC &&
+         countTiles(gemm, shape) * shape.cluster * splits <=
+             target.computeUnits &&
+         steps % shape.cluster == 0 &&
+         steps <= int64_t(shape.stages) * shape.cluster;
+}
+
 static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
                              int splits, const GpuTarget &target,
                              const TmaRates &rates) {
@@ -327,7 +343,9 @@ static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
       (shape.halo > 0 ? rates.haloOverlap : 1) *
       (getOverlap(shape, step, rates) + rates.fewWaves / waves);
   return std::max(work, memory) + overlap * std::min(work, memory) +
-         rates.begin + getClusterClocks(shape, rates) +
+         rates.begin -
+         (copiesFirst(p, gemm, shape, splits, target) ? rates.copiesFirst : 0) +
+         getClusterClocks(shape, rates) +
          getSumClocks({rates.sumBegin, rates.sumPass, rates.sumBytes},
                       p.getResultLengths().getElements(), splits, target);
 }
@@ -360,10 +378,20 @@ static std::vector<int> getSplits(const ConvProblem &p, const TmaGemm &gemm,
   return all;
 }
 
+/// The steps of a tile's reduction, or of its part of a cluster's.
+static int64_t countSteps(const ConvProblem &p, const TmaGemm &gemm,
+                          const TmaShape &shape) {
+  const int64_t step = shape.stepBytes / getByteSize(p.dataType);
+  return llvm::divideCeilSigned(gemm.taps *
+                                    llvm::divideCeilSigned(gemm.channels, step),
+                                int64_t(shape.cluster));
+}
+
 /// The stages of the pipeline: as many as fit shared memory beside the staging
-/// buffers.
-static int countStages(const ConvProblem &p, const TmaShape &shape,
-                       const GpuTarget &target) {
+/// buffers. Where each workgroup has one tile, some more may hold all its steps
+/// (chooseCopiesFirst() of Conversion/Hopper).
+static int countStages(const ConvProblem &p, const TmaGemm &gemm,
+                       const TmaShape &shape, const GpuTarget &target) {
   constexpr int64_t kWholeStep = kTmaStep * 2, kMostStages = 8, kMost = 16;
   constexpr int64_t kWarps = 4, kStagingBytes = 2048, kOthers = 1024 + 256;
   constexpr int64_t kHalfSm = 115712; // For each of two workgroups.
@@ -382,7 +410,12 @@ static int countStages(const ConvProblem &p, const TmaShape &shape,
       sumBytes - kOthers;
   const auto rows = static_cast<int64_t>(
       llvm::alignTo(shape.m * shape.stepBytes, kAlignment));
-  const int64_t most = shape.cluster > 1 ? kMost : kMostStages;
+  const int64_t steps = countSteps(p, gemm, shape);
+  const bool holdsAll = gemm.classes == 1 && steps <= kMost &&
+                        countTiles(gemm, shape) <= target.computeUnits;
+  const int64_t most = shape.cluster > 1 ? kMost
+                       : holdsAll        ? std::max(steps, kMostStages)
+                                         : kMostStages;
   return static_cast<int>(
       std::min({kMost, most * kWholeStep / shape.stepBytes,
                 available / (rows + copied * shape.stepBytes)}));
@@ -391,7 +424,7 @@ static int countStages(const ConvProblem &p, const TmaShape &shape,
 /// Adds a shape with the stages that fit beside two staging buffers of each
 /// warp, and with those that fit beside one if these are more. Two buffers
 /// alternate, so they need an even number of pieces.
-static void addStages(const ConvProblem &p, TmaShape shape,
+static void addStages(const ConvProblem &p, const TmaGemm &gemm, TmaShape shape,
                       const GpuTarget &target, std::vector<TmaShape> &shapes) {
   constexpr int kLeastStages = 3;
   const bool hasColumnBlocks =
@@ -407,7 +440,7 @@ static void addStages(const ConvProblem &p, TmaShape shape,
   int before = kLeastStages - 1;
   for (const int stagers : {2, 1}) {
     shape.stagers = stagers;
-    shape.stages = countStages(p, shape, target);
+    shape.stages = countStages(p, gemm, shape, target);
     if (shape.stages <= before || pieces % stagers != 0)
       continue;
     shapes.push_back(shape);
@@ -420,7 +453,7 @@ static void addShape(const ConvProblem &p, const TmaGemm &gemm,
                      const TmaShape &kind, const GpuTarget &target,
                      std::vector<TmaShape> &shapes) {
   for (const TmaShape &shape : getStepShapes(p, kind, gemm.channels))
-    addStages(p, shape, target, shapes);
+    addStages(p, gemm, shape, target, shapes);
 }
 
 /// Each kind of tile in all widths that make sense for the columns of a layer:

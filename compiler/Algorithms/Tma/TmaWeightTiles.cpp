@@ -624,3 +624,20 @@ tessera::getTmaWeightCandidates(const ConvProblem &problem,
       addSliding(problem, rows, kTmaStep / 2, target, rates, candidates);
   return candidates;
 }
+
+std::vector<Candidate>
+tessera::getTmaWeightCandidates(const ConvProblem &problem,
+                                const GpuTarget &target,
+                                const std::set<int> &splits) {
+  std::vector<Candidate> candidates;
+  if (!fitsTma(problem, target))
+    return candidates;
+  const WeightsGemm gemm = getGemm(problem);
+  for (const TmaShape &shape : getShapes(problem, target))
+    for (int count : splits)
+      if (fitsType(problem, shape) && (count > 1 || !mustSplit(problem)))
+        candidates.push_back(
+            {shape.getTile(problem, count).toConfig(),
+             estimateClocks(problem, gemm, shape, count, target)});
+  return candidates;
+}

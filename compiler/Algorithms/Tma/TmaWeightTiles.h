@@ -12,6 +12,8 @@
 #include "compiler/Algorithms/Tma/TmaModel.h"
 #include "runtime/Base/ConvProblem.h"
 
+#include <set>
+
 namespace tessera {
 
 /// TmaWeightRates.def says what each rate is.
@@ -45,6 +47,11 @@ inline constexpr TmaWeightRates kTmaWeightRates = makeTmaWeightRates();
 std::vector<Candidate>
 getTmaWeightCandidates(const ConvProblem &problem, const GpuTarget &target,
                        const TmaWeightRates &rates = kTmaWeightRates);
+/// The same with each of `splits`, whatever suits the problem, for tiles that
+/// depend on no size: without halos.
+std::vector<Candidate> getTmaWeightCandidates(const ConvProblem &problem,
+                                              const GpuTarget &target,
+                                              const std::set<int> &splits);
 /// Candidates for a product whose rows are the taps and whose columns are the
 /// channels of y.
 std::vector<Candidate> getTapRowCandidates(const ConvProblem &problem,

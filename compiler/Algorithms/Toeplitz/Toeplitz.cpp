@@ -9,8 +9,8 @@
 #include "compiler/Algorithms/Toeplitz/Toeplitz.h"
 #include "compiler/Algorithms/Algorithm.h"
 #include "compiler/Algorithms/Common/TensorMapStrides.h"
+#include "compiler/Algorithms/OpenSamples.h"
 #include "compiler/Algorithms/Registry.h"
-#include "runtime/Base/TextScanner.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -26,63 +26,6 @@ using namespace tessera;
 static constexpr int64_t kMaxFilterColumns = kWindowColumns - kBlockColumns + 1;
 static constexpr int64_t kMaxFilterRows = 9;
 static constexpr int64_t kMaxTapRows = 7, kMaxTapColumns = 8;
-/// The most rows of a band, each of which has four accumulators in registers.
-static constexpr int64_t kMaxRows = 14;
-static constexpr int64_t kMaxThreads = 512, kMaxIterations = 1024;
-
-//===----------------------------------------------------------------------===//
-// The tile's text
-//===----------------------------------------------------------------------===//
-
-TileConfig ToeplitzTile::toConfig() const {
-  std::string text = "c" + std::to_string(channels) + "b" +
-                     std::to_string(bands) + "r" + std::to_string(rows) + "q" +
-                     std::to_string(blocks) + "t" + std::to_string(threads);
-  if (iterations != 1)
-    text += "n" + std::to_string(iterations);
-  if (stages != 0)
-    text += "s" + std::to_string(stages);
-  return {"toeplitz", text};
-}
-
-/// Whether a program exists for these numbers.
-static bool isTile(const ToeplitzTile &tile) {
-  constexpr int64_t kWarp = 32, kMaxBlocks = 16, kMaxStages = 4;
-  // One instruction reads four matrices of a box, each of 8 channels.
-  const int64_t maxChannels = tile.stages > 0 ? 32 : 64;
-  return std::min({tile.channels, tile.bands, tile.rows, tile.blocks,
-                   tile.threads, tile.iterations}) >= 1 &&
-         tile.channels % kOctet == 0 && tile.channels <= maxChannels &&
-         llvm::isPowerOf2_64(tile.channels) &&
-         std::max(tile.bands, tile.blocks) <= kMaxBlocks &&
-         tile.rows <= 4 * kMaxRows && tile.threads % kWarp == 0 &&
-         tile.threads <= kMaxThreads && tile.iterations <= kMaxIterations &&
-         tile.stages >= 0 && tile.stages <= kMaxStages &&
-         tile.channels % (tile.threads / kWarp) == 0;
-}
-
-ErrorOr<ToeplitzTile> tessera::parseToeplitzTile(const TileConfig &config) {
-  ToeplitzTile tile;
-  TextScanner scanner(config.parameters);
-  scanner.expect("c").number(tile.channels).expect("b").number(tile.bands);
-  scanner.expect("r").number(tile.rows).expect("q").number(tile.blocks);
-  scanner.expect("t").number(tile.threads);
-  bool isCanonical = true;
-  if (scanner.consume("n")) {
-    scanner.number(tile.iterations);
-    isCanonical = tile.iterations > 1; // 1 is not written.
-  }
-  if (scanner.consume("s")) {
-    scanner.number(tile.stages);
-    isCanonical = isCanonical && tile.stages > 0; // 0 is not written.
-  }
-  if (!scanner.isDone() || !isCanonical || config.algorithm != "toeplitz" ||
-      !isTile(tile))
-    return invalidArgument("'" + config.toText() +
-                           "' is not a tile, which looks like "
-                           "'toeplitz-c16b4r7q4t128'");
-  return tile;
-}
 
 //===----------------------------------------------------------------------===//
 // The problems
@@ -96,6 +39,7 @@ public:
     return conv.direction == Direction::BackwardWeights;
   }
   std::string_view getName() const override { return "toeplitz"; }
+  bool takesUnknownSizes() const override { return true; }
   Status check(const Problem &problem, const GpuTarget &target) const override;
   std::vector<Candidate> getCandidates(const Problem &problem,
                                        const GpuTarget &target) const override;
@@ -120,9 +64,10 @@ static Status checkData(const ConvProblem &conv) {
 }
 
 Status Toeplitz::check(const Problem &problem, const GpuTarget &target) const {
-  const ConvProblem *conv = problem.getConv();
-  if (!conv)
+  if (!problem.getConv())
     return notSupported("solves convolutions");
+  const Problem sample = problem.getSample();
+  const ConvProblem *conv = sample.getConv();
   if (target.matrixUnit != MatrixUnit::MmaSm80)
     return notSupported("wants mma.sync");
   if (conv->groups == 1 || conv->inChannels != conv->groups ||
@@ -178,6 +123,8 @@ struct Shape {
     return {tile, filterRows, padRows};
   }
   int64_t countWorkgroups(const ToeplitzTile &tile) const {
+    if (tile.workgroups > 0)
+      return tile.workgroups * (channels / tile.channels);
     return llvm::divideCeilSigned(countTiles(tile), tile.iterations) *
            (channels / tile.channels);
   }
@@ -389,15 +336,9 @@ static std::optional<ToeplitzTile> chooseBoxTile(const Shape &shape,
   return best;
 }
 
-std::vector<Candidate> Toeplitz::getCandidates(const Problem &problem,
-                                               const GpuTarget &target) const {
-  return getToeplitzCandidates(*problem.getConv(), target);
-}
-
-std::vector<Candidate>
-tessera::getToeplitzCandidates(const ConvProblem &conv, const GpuTarget &target,
-                               const ToeplitzRates &rates) {
-  const Shape shape = getShape(conv, target);
+/// The best tile, if there is one.
+static std::optional<ToeplitzTile> chooseAnyTile(const Shape &shape,
+                                                 const ToeplitzRates &rates) {
   std::optional<ToeplitzTile> tile;
   if (shape.hasBoxes)
     tile = chooseBoxTile(shape, rates);
@@ -411,25 +352,116 @@ tessera::getToeplitzCandidates(const ConvProblem &conv, const GpuTarget &target,
                                getClocks(shape, *tile, rates)))
       tile = other;
   }
-  if (!tile)
-    return {};
-  // As in Depthwise the cost is that of moving every byte once, here with the
-  // halos, or that of the work.
+  return tile;
+}
+
+/// As in Depthwise the cost is that of moving every byte once, here with the
+/// halos, or that of the work.
+static double getCost(const ConvProblem &conv, const Shape &shape,
+                      const ToeplitzTile &tile, const ToeplitzRates &rates) {
   double bytes = double(conv.getInputElements() + conv.getOutputElements()) *
                  getByteSize(conv.dataType);
-  double work = getWork(shape, *tile, rates) * double(shape.channels);
-  double rate = tile->stages > 0 ? rates.boxWork : rates.work;
+  double work = getWork(shape, tile, rates) * double(shape.channels);
+  double rate = tile.stages > 0 ? rates.boxWork : rates.work;
   // Memory is read in sectors of 32 bytes. If tiles have less of a pixel, two
   // workgroups read each sector. (This was not timed for backward weights.)
   constexpr int64_t kPieceChannels = 16;
-  if (!shape.isWeights && tile->channels < kPieceChannels &&
-      tile->channels < shape.channels)
-    bytes *= double(kPieceChannels) / double(tile->channels);
+  if (!shape.isWeights && tile.channels < kPieceChannels &&
+      tile.channels < shape.channels)
+    bytes *= double(kPieceChannels) / double(tile.channels);
   double clocks = std::max(bytes / rates.memoryBytes * rates.halo, work / rate);
   double share =
-      std::min(1.0, double(shape.countWorkgroups(*tile)) * tile->threads /
-                        double(kMaxThreads * target.computeUnits));
-  return {{tile->toConfig(), clocks / (target.computeUnits * share)}};
+      std::min(1.0, double(shape.countWorkgroups(tile)) * tile.threads /
+                        double(kMaxThreads * shape.multiprocessors));
+  return clocks / (double(shape.multiprocessors) * share);
+}
+
+std::vector<Candidate>
+tessera::getToeplitzCandidates(const ConvProblem &conv, const GpuTarget &target,
+                               const ToeplitzRates &rates) {
+  const Shape shape = getShape(conv, target);
+  const std::optional<ToeplitzTile> tile = chooseAnyTile(shape, rates);
+  if (!tile)
+    return {};
+  return {{tile->toConfig(), getCost(conv, shape, *tile, rates)}};
+}
+
+/// Makes a tile one for unknown sizes, whose workgroups are those that are
+/// resident at a time.
+static void openTile(const Shape &shape, ToeplitzTile &tile) {
+  const int64_t resident = kMaxThreads / tile.threads * shape.multiprocessors;
+  tile.iterations = 1;
+  tile.workgroups =
+      std::max<int64_t>(1, resident / (shape.channels / tile.channels));
+}
+
+/// The tiles that are best for some of the samples.
+static std::vector<Candidate> getOpenCandidates(const Problem &problem,
+                                                const GpuTarget &target) {
+  // The class of few pixels is that of short reductions for backward weights,
+  // of which a small image is one.
+  constexpr double kFewOfWeights = 8, kManyOfWeights = 160;
+  const std::vector<ConvProblem> samples =
+      problem.getConv()->direction == Direction::BackwardWeights
+          ? getOpenImages(problem, kFewOfWeights, kManyOfWeights)
+          : getOpenImages(problem);
+  std::vector<ToeplitzTile> tiles;
+  for (const ConvProblem &sample : samples) {
+    const Shape shape = getShape(sample, target);
+    std::optional<ToeplitzTile> tile = chooseAnyTile(shape, kToeplitzRates);
+    if (!tile)
+      continue;
+    openTile(shape, *tile);
+    if (llvm::none_of(tiles, [&](const ToeplitzTile &other) {
+          return other.toConfig() == tile->toConfig();
+        }))
+      tiles.push_back(*tile);
+  }
+  // Tiles are ranked by the clocks between barriers, too, which only tell them
+  // from each other; beside other algorithms the best one has its own cost.
+  using Estimate = llvm::function_ref<double(const ConvProblem &, const Shape &,
+                                             const ToeplitzTile &)>;
+  auto estimate = [&](const ConvProblem &sample, Estimate one) {
+    const Shape shape = getShape(sample, target);
+    std::vector<Candidate> candidates;
+    for (const ToeplitzTile &tile : tiles) {
+      ToeplitzTile known = tile;
+      known.workgroups = 0;
+      setIterations(shape, known);
+      candidates.push_back({tile.toConfig(), one(sample, shape, known)});
+    }
+    return candidates;
+  };
+  auto getOwn = [](const ConvProblem &sample, const Shape &shape,
+                   const ToeplitzTile &tile) {
+    return getCost(sample, shape, tile, kToeplitzRates);
+  };
+  std::vector<Candidate> ranked =
+      rankAtSamples(samples, [&](const ConvProblem &sample) {
+        return estimate(sample, [&](const ConvProblem &conv, const Shape &shape,
+                                    const ToeplitzTile &tile) {
+          return std::max(getOwn(conv, shape, tile),
+                          getClocks(shape, tile, kToeplitzRates));
+        });
+      });
+  if (ranked.empty())
+    return ranked;
+  auto isCheaper = [](const Candidate &a, const Candidate &b) {
+    return a.cost < b.cost;
+  };
+  const std::vector<Candidate> own = estimate(samples.front(), getOwn);
+  const double share = std::ranges::min_element(own, isCheaper)->cost /
+                       std::ranges::min_element(ranked, isCheaper)->cost;
+  for (Candidate &candidate : ranked)
+    candidate.cost *= share;
+  return ranked;
+}
+
+std::vector<Candidate> Toeplitz::getCandidates(const Problem &problem,
+                                               const GpuTarget &target) const {
+  return problem.hasUnknownSizes()
+             ? getOpenCandidates(problem, target)
+             : getToeplitzCandidates(*problem.getConv(), target);
 }
 
 //===----------------------------------------------------------------------===//
@@ -441,11 +473,15 @@ static Shape getShape(const ConvProgram &program, const GpuTarget &target) {
   const bool isBackward =
       program.hasDirection(dnn::ConvDirection::BackwardData);
   const bool isForward = program.hasDirection(dnn::ConvDirection::Forward);
+  // A tile for unknown sizes has as many workgroups for all of them.
+  auto getSize = [](int64_t size) {
+    return ShapedType::isDynamic(size) ? 1 : size;
+  };
   return {!isForward && !isBackward,
-          d.n,
+          getSize(d.n),
           d.groups,
-          (isForward ? program.y : program.x).getSpatialSize(0),
-          (isBackward ? program.x : program.y).getSpatialSize(1),
+          getSize((isForward ? program.y : program.x).getSpatialSize(0)),
+          getSize((isBackward ? program.x : program.y).getSpatialSize(1)),
           d.y,
           program.pads[0],
           getLdsLimit(target),
@@ -481,7 +517,9 @@ LogicalResult Toeplitz::build(Operation *primitive, const TileConfig &config,
   if (!tile)
     return conv.emitOpError() << tile.getStatus().getMessage();
   ConvProgram program(conv);
-  if (!isKnown(program, target) || !fits(getShape(program, target), *tile))
+  const bool isOpen = !program.x.getType().hasStaticShape();
+  if (!isKnown(program, target) || !fits(getShape(program, target), *tile) ||
+      (isOpen && tile->workgroups == 0))
     return conv.emitOpError()
            << "does not fit tile '" << config.toText() << "'";
   if (program.hasDirection(dnn::ConvDirection::BackwardWeights))

@@ -30,8 +30,13 @@ inline constexpr int64_t kOctet = 8;
 /// The elements of a word, which is a register of an instruction.
 inline constexpr int64_t kPair = 2;
 
+/// The most rows of a band, each of which has four accumulators in registers.
+inline constexpr int64_t kMaxRows = 14;
+inline constexpr int64_t kMaxThreads = 512, kMaxIterations = 1024;
+
 /// A tile, whose text is "toeplitz-c16b4r7q4t256" or
-/// "toeplitz-c32b2r7q7t512n12s1". For backward weights with boxes a tile is a
+/// "toeplitz-c32b2r7q7t512n12s1", or "toeplitz-c32b4r4q4t512s2w22" where sizes
+/// are unknown. For backward weights with boxes a tile is a
 /// strip, the rows of x that a workgroup processes at a time as it walks down
 /// an image. Plain data.
 struct ToeplitzTile {
@@ -42,6 +47,9 @@ struct ToeplitzTile {
   int64_t threads = 128;
   int64_t iterations = 1; ///< Tiles of a workgroup, one after another.
   int64_t stages = 0; ///< Stages that TMA copies fill; 0: per-thread copies.
+  /// Workgroups of the same channels, which share the tiles evenly, however
+  /// many there are; 0: as many as `iterations` leaves.
+  int64_t workgroups = 0;
 
   int64_t countRows() const { return bands * rows; }
   int64_t countColumns() const { return blocks * kBlockColumns; }
@@ -115,7 +123,7 @@ struct ToeplitzStripPlanes {
 
   /// Rows and columns are those of a strip, words those of the circular buffer.
   ToeplitzPlane x, y;
-  int64_t depth;    ///< The rows of gradients that two rows of x meet.
+  int64_t depth;      ///< The rows of gradients that two rows of x meet.
   int64_t bufferRows; ///< The rows of the buffer, a multiple of a strip's rows.
 };
 
@@ -138,7 +146,7 @@ public:
 
   /// Makes the point program whose tiles cover these images, rows, columns and
   /// channels.
-  void makePoint(int64_t images, int64_t rows, int64_t columns,
+  void makePoint(const Size &images, const Size &rows, const Size &columns,
                  int64_t channels);
   /// Sets the coordinates to the tile of an iteration. Past the last tile the
   /// image is out of bounds.
@@ -181,7 +189,9 @@ public:
   PointBuilder::Values forEachTile(mlir::ValueRange init, const Steps &steps);
 
   int64_t countWarps() const;
-  int64_t countSplits() const;
+  /// Workgroups of the same channels, and the tiles of each.
+  Size countSplits() const { return splits; }
+  Size countIterations() const { return iterations; }
 
   /// The number of the workgroup among those that have the same channels.
   mlir::Value split;
@@ -193,7 +203,8 @@ public:
 private:
   PointBuilder &p;
   const ToeplitzTile &tile;
-  int64_t images = 0, rowTiles = 0, columnTiles = 0;
+  Size splits = 0, iterations = 0;
+  Size rowTiles = 0, columnTiles = 0; ///< Of an image.
 };
 
 /// The products of forward and backward data, which replace the pixels in a

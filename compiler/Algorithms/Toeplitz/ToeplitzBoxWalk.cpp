@@ -18,6 +18,20 @@ SmallVector<int64_t> tessera::getBox(const ConvTensor &tensor,
   return box;
 }
 
+void tessera::copyFirst(PointBuilder &p, int64_t stages, const Size &iterations,
+                        llvm::function_ref<void(Value)> copyIn) {
+  for (int64_t i = 0; i < stages; ++i)
+    if (i == 0 || (iterations.isKnown() && i < iterations.number))
+      copyIn(p.index(i));
+    else if (!iterations.isKnown())
+      p.branch(arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::ult,
+                                     p.index(i), p.index(iterations)),
+               {}, [&] {
+                 copyIn(p.index(i));
+                 return PointBuilder::Values();
+               });
+}
+
 int64_t BoxWalk::countUnits() const {
   return llvm::divideCeilSigned(countGroups(), countUnitGroups());
 }

@@ -101,23 +101,24 @@ void ToeplitzBoxProgram::copyOut(Value iteration) {
 /// As soon as a tile is in the planes, the next copy fills its slot.
 void ToeplitzBoxProgram::emit() {
   const ConvTensor &to = products.result;
-  frame.makePoint(to.getType().getDimSize(0), to.getSpatialSize(0),
-                  to.getSpatialSize(1), program.dims.groups);
+  frame.makePoint(
+      p.getSize(to.memory, 0), p.getSize(to.memory, to.getSpatialDim(0)),
+      p.getSize(to.memory, to.getSpatialDim(1)), program.dims.groups);
   sources = makeBuffer(tile.stages, products.shape.source);
   result = makeBuffer(1, products.shape.result);
-  for (int64_t i = 0; i < std::min(tile.stages, tile.iterations); ++i)
-    copyIn(p.index(i));
+  const Size iterations = frame.countIterations();
+  copyFirst(p, tile.stages, iterations, [&](Value i) { copyIn(i); });
   products.begin();
-  p.loop(tile.iterations, {}, [&](Value iteration, ValueRange) {
+  p.loop(iterations, {}, [&](Value iteration, ValueRange) {
     Value slot = p.rem(iteration, tile.stages);
     dnn::BoxWaitOp::create(p.b, p.loc, sources, slot,
                            p.div(iteration, tile.stages));
     spread(slot);
     p.barrier();
     Value later = p.add(iteration, tile.stages);
-    if (tile.iterations > tile.stages)
+    if (!iterations.isKnown() || iterations.number > tile.stages)
       p.branch(arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::ult,
-                                     later, p.index(tile.iterations)),
+                                     later, p.index(iterations)),
                {}, [&] {
                  copyIn(later);
                  return PointBuilder::Values();

@@ -58,6 +58,11 @@ private:
   const int64_t octets, warps;
 };
 
+/// Makes the copies of the first iterations, one for each of `stages`, but no
+/// more than there are.
+void copyFirst(PointBuilder &p, int64_t stages, const Size &iterations,
+               llvm::function_ref<void(mlir::Value)> copyIn);
+
 /// The lengths of a box of `tensor`: so many images, rows and columns of the
 /// tile's channels.
 llvm::SmallVector<int64_t> getBox(const ConvTensor &tensor,

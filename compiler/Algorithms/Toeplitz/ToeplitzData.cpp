@@ -69,8 +69,10 @@ void ToeplitzDataProgram::storeTile() {
 /// A warp keeps the filters of its channels for all tiles.
 void ToeplitzDataProgram::emit() {
   const ConvTensor &source = products.source, &result = products.result;
-  frame.makePoint(result.getType().getDimSize(0), result.getSpatialSize(0),
-                  result.getSpatialSize(1), program.dims.groups);
+  frame.makePoint(p.getSize(result.memory, 0),
+                  p.getSize(result.memory, result.getSpatialDim(0)),
+                  p.getSize(result.memory, result.getSpatialDim(1)),
+                  program.dims.groups);
   products.begin();
   auto load = [&] {
     return frame.load(products.shape.source,

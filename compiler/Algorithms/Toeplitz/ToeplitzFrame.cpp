@@ -143,23 +143,25 @@ ToeplitzStrips::ToeplitzStrips(const ToeplitzTile &tile, int64_t filterRows,
 
 int64_t ToeplitzFrame::countWarps() const { return tile.threads / kWarp; }
 
-int64_t ToeplitzFrame::countSplits() const {
-  return llvm::divideCeilSigned(images * rowTiles * columnTiles,
-                                tile.iterations);
-}
-
 /// Neighbouring workgroups have different channels of the same pixels, which
 /// are in the same lines of memory.
-void ToeplitzFrame::makePoint(int64_t numImages, int64_t rows, int64_t columns,
-                              int64_t channels) {
-  images = numImages;
-  rowTiles = llvm::divideCeilSigned(rows, tile.countRows());
-  columnTiles = llvm::divideCeilSigned(columns, tile.countColumns());
-  ValueRange point = p.forEachPoint(
-      {countSplits(), channels / tile.channels, tile.threads}, tile.threads);
+void ToeplitzFrame::makePoint(const Size &images, const Size &rows,
+                              const Size &columns, int64_t channels) {
+  rowTiles = p.divideUp(rows, tile.countRows());
+  columnTiles = p.divideUp(columns, tile.countColumns());
+  const Size tiles = p.multiply(p.multiply(images, rowTiles), columnTiles);
+  if (tile.workgroups > 0) {
+    splits = tile.workgroups;
+    iterations = p.divideUp(tiles, tile.workgroups);
+  } else {
+    splits = p.divideUp(tiles, tile.iterations);
+    iterations = tile.iterations;
+  }
+  ValueRange point = p.forEachPointOf(
+      {splits, channels / tile.channels, tile.threads}, tile.threads);
   // So many threads are enough for a multiprocessor, with 128 registers each.
   constexpr int64_t kResident = 512;
-  if (tile.iterations > 1 || tile.stages > 0)
+  if (iterations.number != 1 || tile.stages > 0)
     mlir::cast<BlockArgument>(point.front())
         .getOwner()
         ->getParentOp()
@@ -270,22 +272,21 @@ PointBuilder::Values ToeplitzFrame::forEachTile(ValueRange init,
   setTile(p.index(0));
   PointBuilder::Values values = steps.load();
   const size_t count = values.size();
-  if (tile.iterations == 1) {
+  if (iterations.number == 1) {
     steps.store(values);
     p.barrier();
     return steps.body(init);
   }
   llvm::append_range(values, init);
-  values =
-      p.loop(tile.iterations, values, [&](Value iteration, ValueRange carried) {
-        steps.store(carried.take_front(count));
-        p.barrier();
-        setTile(p.add(iteration, 1));
-        PointBuilder::Values next = steps.load();
-        setTile(iteration);
-        llvm::append_range(next, steps.body(carried.drop_front(count)));
-        p.barrier();
-        return next;
-      });
+  values = p.loop(iterations, values, [&](Value iteration, ValueRange carried) {
+    steps.store(carried.take_front(count));
+    p.barrier();
+    setTile(p.add(iteration, 1));
+    PointBuilder::Values next = steps.load();
+    setTile(iteration);
+    llvm::append_range(next, steps.body(carried.drop_front(count)));
+    p.barrier();
+    return next;
+  });
   return PointBuilder::Values(ArrayRef(values).drop_front(count));
 }

@@ -35,7 +35,6 @@ private:
     Value image, row, column; ///< The first row of x, the first column of y.
     Value hasProducts;        ///< Else the strip copies only gradients.
   };
-  int64_t countIterations() const { return strips.lead + tile.iterations; }
   Strip getStrip(Value iteration) const;
   Value makeBuffer(const ToeplitzPlane &plane);
   void copyIn(Value iteration);
@@ -50,6 +49,9 @@ private:
   const ToeplitzStrips strips;
   ToeplitzFrame frame;
   ToeplitzTaps taps;
+  Size iterations = 0; ///< With those that copy gradients alone.
+  /// The strips of an image that lie above each other, and side by side.
+  Size perImage = 0, columnTiles = 0;
   Value xBoxes, yBoxes, xPlanes, yPlanes; ///< Buffers in LDS.
 };
 } // namespace
@@ -59,13 +61,10 @@ private:
 /// and the bias is subtracted from the image.
 ToeplitzWeightBoxProgram::Strip
 ToeplitzWeightBoxProgram::getStrip(Value iteration) const {
-  const int64_t perImage =
-      strips.above +
-      llvm::divideCeilSigned(program.x.getSpatialSize(0), tile.rows);
-  const int64_t columnTiles =
-      llvm::divideCeilSigned(program.y.getSpatialSize(1), tile.countColumns());
-  Value number = p.add(p.add(p.mul(frame.split, tile.iterations), iteration),
-                       strips.lead * (perImage * columnTiles - 1));
+  Value number = p.add(p.mul(frame.split, frame.countIterations()), iteration);
+  const Size bias = p.multiply(p.multiply(perImage, columnTiles), strips.lead);
+  number = bias.isKnown() ? p.add(number, bias.number - strips.lead)
+                          : p.add(p.add(number, bias.value), -strips.lead);
   Value down = p.add(p.rem(number, perImage), -strips.above);
   number = p.div(number, perImage);
   Value pair = p.add(p.div(number, columnTiles), -strips.lead);
@@ -172,24 +171,31 @@ PointBuilder::Values ToeplitzWeightBoxProgram::multiply(Value iteration,
 
 /// As soon as a strip is in the planes, the next copies fill its slot.
 void ToeplitzWeightBoxProgram::emit(Value partials) {
-  frame.makePoint(llvm::divideCeilSigned(program.dims.n, kPair),
-                  program.x.getSpatialSize(0) + strips.above * tile.rows,
-                  program.y.getSpatialSize(1), program.dims.groups);
+  const Size rows = p.getSize(program.x.memory, program.x.getSpatialDim(0));
+  const Size columns = p.getSize(program.y.memory, program.y.getSpatialDim(1));
+  perImage = p.add(p.divideUp(rows, tile.rows), strips.above);
+  columnTiles = p.divideUp(columns, tile.countColumns());
+  frame.makePoint(p.divideUp(p.getSize(program.x.memory, 0), kPair),
+                  p.add(rows, strips.above * tile.rows), columns,
+                  program.dims.groups);
+  iterations = frame.countIterations();
+  iterations = iterations.isKnown()
+                   ? Size(iterations.number + strips.lead)
+                   : Size(p.add(iterations.value, strips.lead));
   xBoxes = makeBuffer(planes.x);
   yBoxes = makeBuffer(planes.y);
   Type word = VectorType::get(kPair, program.x.getElementType());
   xPlanes = p.makeShared(word, {tile.channels, planes.x.words});
   yPlanes = p.makeShared(word, {tile.channels, planes.y.words});
   taps.begin();
-  for (int64_t i = 0; i < std::min(tile.stages, countIterations()); ++i)
-    copyIn(p.index(i));
+  copyFirst(p, tile.stages, iterations, [&](Value i) { copyIn(i); });
   auto body = [&](Value iteration, ValueRange rows) {
     Value hasProducts = getStrip(iteration).hasProducts;
     spread(iteration, hasProducts);
     p.barrier();
     Value later = p.add(iteration, tile.stages);
     p.branch(arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::ult, later,
-                                   p.index(countIterations())),
+                                   p.index(iterations)),
              {}, [&] {
                copyIn(later);
                return PointBuilder::Values();
@@ -199,7 +205,7 @@ void ToeplitzWeightBoxProgram::emit(Value partials) {
     p.barrier();
     return next;
   };
-  taps.store(partials, p.loop(countIterations(), taps.makeRows(), body));
+  taps.store(partials, p.loop(iterations, taps.makeRows(), body));
 }
 
 void tessera::emitToeplitzWeightBoxes(PointBuilder &p,

@@ -91,9 +91,10 @@ PointBuilder::Values ToeplitzWeightsProgram::multiplyTile(ValueRange rows) {
 }
 
 void ToeplitzWeightsProgram::emit(Value partials) {
-  frame.makePoint(llvm::divideCeilSigned(program.dims.n, kPair),
-                  program.x.getSpatialSize(0), program.y.getSpatialSize(1),
-                  program.dims.groups);
+  const ConvTensor &x = program.x, &y = program.y;
+  frame.makePoint(p.divideUp(p.getSize(x.memory, 0), kPair),
+                  p.getSize(x.memory, x.getSpatialDim(0)),
+                  p.getSize(y.memory, y.getSpatialDim(1)), program.dims.groups);
   Type word = VectorType::get(kPair, program.x.getElementType());
   xPlanes = p.makeShared(word, {tile.channels, shape.x.words});
   yPlanes = p.makeShared(word, {tile.channels, shape.y.words});
@@ -140,6 +141,8 @@ static void buildReduction(const ConvProgram &program, Value workspace) {
 /// split.
 static int64_t countSplits(const ConvProgram &program,
                            const ToeplitzTile &tile) {
+  if (tile.workgroups > 0)
+    return tile.workgroups;
   int64_t rows =
       llvm::divideCeilSigned(program.x.getSpatialSize(0), tile.countRows());
   if (tile.stages > 0)

@@ -164,7 +164,10 @@ static double estimateTransforms(const WinogradGeometry &g,
                                  conv.getOutputElements();
   const auto bytes = static_cast<double>(
       clientElements * getByteSize(conv.dataType) + g.countBytes());
-  return kLaunches * kRates.begin +
+  // What the AMD clock knows of launches is in GemmRates.def.
+  const GemmRates ofProduct = getGemmRates(target);
+  const double begin = ofProduct.wait > 0 ? ofProduct.sum : kRates.begin;
+  return kLaunches * begin +
          bytes / (kRates.memoryShare * getMemoryBytesPerClock(target));
 }
 

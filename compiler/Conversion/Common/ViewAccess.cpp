@@ -2,6 +2,7 @@
 
 #include "compiler/Conversion/Common/ViewAccess.h"
 #include "compiler/Conversion/Common/SizeArguments.h"
+#include "dialect/IR/OpenMemory.h"
 
 #include <limits>
 #include <numeric>
@@ -109,6 +110,23 @@ static SmallVector<OpenNumber> multiplySizes(ArrayRef<OpenNumber> shape) {
   return strides;
 }
 
+static SmallVector<OpenNumber> toNumbers(ArrayRef<SizeExpr> sizes) {
+  return llvm::map_to_vector(
+      sizes, [](const SizeExpr &expr) { return OpenNumber(expr); });
+}
+
+/// The sizes of the packed tensor that `tensor` has its unknown strides of;
+/// none if these are of its own sizes.
+static SmallVector<OpenNumber> getMemory(Value tensor) {
+  SmallVector<OpenNumber> sizes;
+  if (ArrayAttr memory = dnn::getOpenMemory(tensor))
+    for (auto text : memory.getAsValueRange<StringAttr>()) {
+      const ErrorOr<SizeExpr> size = parseSizeExpr(text);
+      sizes.push_back(size ? OpenNumber(*size) : OpenNumber());
+    }
+  return sizes;
+}
+
 ViewSizes::ViewSizes(dnn::ViewOp view) {
   dnn::CoordsAttr coords = view.getCoords();
   auto type = cast<MemRefType>(view.getSource().getType());
@@ -121,13 +139,20 @@ ViewSizes::ViewSizes(dnn::ViewOp view) {
     iteration.assign(coords.getSizes().begin(), coords.getSizes().end());
     return;
   }
+  const auto source = cast<BlockArgument>(view.getSource());
   SizeArguments arguments(view->getParentOfType<func::FuncOp>());
   iteration = getViewSizes(view, arguments);
-  shape = llvm::map_to_vector(
-      arguments.getSizes(cast<BlockArgument>(view.getSource())),
-      [](const SizeExpr &expr) { return OpenNumber(expr); });
-  if (!type.hasStaticShape())
-    strides = multiplySizes(shape);
+  shape = toNumbers(arguments.getSizes(source));
+  const SmallVector<OpenNumber> memory = getMemory(source);
+  if (memory.empty()) {
+    if (!type.hasStaticShape())
+      strides = multiplySizes(shape);
+    return;
+  }
+  for (auto [stride, ofMemory, number] :
+       llvm::zip(strides, multiplySizes(memory), known))
+    if (ShapedType::isDynamic(number))
+      stride = ofMemory;
 }
 
 ViewAccess::ViewAccess(dnn::ViewOp view)
@@ -146,6 +171,15 @@ ViewAccess::ViewAccess(dnn::ViewOp view)
     tensorBytes += (size - 1) * stride * elementBytes;
     addForm(expr, size, stride);
   }
+  // Windows that overlap end where what they overlap in does, which is a
+  // product, not a difference of products.
+  const SmallVector<OpenNumber> memory = getMemory(source);
+  if (memory.empty())
+    return;
+  tensorBytes = elementBytes;
+  for (const OpenNumber &size : memory)
+    tensorBytes *= size;
+  tensorBytes += firstBytes;
 }
 
 /// Adds a coordinate of the tensor to the offset, and to the forms if it may
@@ -200,9 +234,11 @@ AccessSpace ViewAccess::getSpace(unsigned index, unsigned first,
         merged.pop_back();
       merged.push_back(form[d]);
     }
-    mergeNext = next < e && llvm::all_of(factors, [&](const auto &form) {
-                  return form[d] == form[next] * sizes[next];
-                });
+    mergeNext = next < e && llvm::all_of(
+                                factors,
+                                [&](const auto &form) {
+                                  return form[d] == form[next] * sizes[next];
+                                });
   }
   return space;
 }

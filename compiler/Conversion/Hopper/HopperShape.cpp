@@ -4,17 +4,34 @@
 #include "compiler/Conversion/Common/ViewAccess.h"
 #include "compiler/Conversion/Hopper/TmaOperand.h"
 #include "compiler/Target/ElementType.h"
+#include "dialect/IR/PlanKnobs.h"
 
 using namespace mlir;
 using namespace tessera;
 
+/// Of a thread if a multiprocessor shares all it has out to so many.
+static int64_t getEvenRegisters(const HopperShape &shape) {
+  constexpr int64_t kRegisters = 65536, kMost = 248, kUnit = 8;
+  return std::min<int64_t>(
+      kMost, llvm::alignDown(
+                 kRegisters / (shape.getThreads() * shape.blocksPerSm), kUnit));
+}
+
 int64_t HopperShape::getProducerRegisters() const {
+  if (producerRegisters)
+    return *producerRegisters;
+  if (copiesFirst)
+    return getEvenRegisters(*this);
   if (preparesB)
     return consumers == 3 ? 56 : consumers == 2 ? 88 : 72;
   return consumers == 3 || consumers == 4 ? 32 : 40;
 }
 
 int64_t HopperShape::getConsumerRegisters() const {
+  if (consumerRegisters)
+    return *consumerRegisters;
+  if (copiesFirst)
+    return getEvenRegisters(*this);
   if (preparesB)
     return consumers == 3 ? 152 : consumers == 2 ? 208 : 184;
   switch (consumers) {
@@ -189,13 +206,37 @@ static LogicalResult checkTile(TileProgram &program, const HopperShape &shape) {
   return success();
 }
 
+/// setmaxnreg takes registers from the producer's warps and gives them to the
+/// consumers': a launch begins with as many for all. What the plan gives by
+/// itself is known to fit.
+static LogicalResult checkSetRegisters(TileProgram &program,
+                                       const HopperShape &shape,
+                                       int64_t atFirst) {
+  if (!shape.producerRegisters && !shape.consumerRegisters)
+    return success();
+  HopperShape own = shape;
+  own.consumerRegisters.reset();
+  const int64_t least = std::min(atFirst, own.getConsumerRegisters());
+  const int64_t producer = shape.getProducerRegisters(),
+                consumer = shape.getConsumerRegisters();
+  if (producer <= atFirst && consumer >= least &&
+      producer + shape.consumers * consumer <= (shape.consumers + 1) * atFirst)
+    return success();
+  return program.pipeline.emitOpError()
+         << "has " << producer << " registers for a thread of the producer and "
+         << consumer << " for one of " << shape.consumers
+         << " consumers, of the " << atFirst << " that each of "
+         << shape.getThreads() << " threads begins with";
+}
+
 static LogicalResult checkRegisters(TileProgram &program,
                                     const HopperShape &shape) {
   dnn::TileMmaOp mma = program.mma;
   // ptxas wants space for one product in what a thread has before setmaxnreg.
   constexpr int64_t kRegisters = 65536, kUnit = 8, kAddresses = 26;
-  const int64_t atFirst = kRegisters / (shape.getThreads() * shape.blocksPerSm);
-  if (shape.getProductColumns() / 2 + kAddresses > atFirst / kUnit * kUnit)
+  const int64_t atFirst =
+      kRegisters / (shape.getThreads() * shape.blocksPerSm) / kUnit * kUnit;
+  if (shape.getProductColumns() / 2 + kAddresses > atFirst)
     return mma.emitOpError() << "has products of " << shape.getProductColumns()
                              << " columns, too many for the " << atFirst
                              << " registers that each of " << shape.getThreads()
@@ -208,7 +249,7 @@ static LogicalResult checkRegisters(TileProgram &program,
     return mma.emitOpError()
            << "has " << sums
            << " accumulators a thread, more than its registers hold";
-  return success();
+  return checkSetRegisters(program, shape, atFirst);
 }
 
 /// Of a row of a step.
@@ -256,11 +297,62 @@ static LogicalResult checkRoles(TileProgram &program, const GpuTarget &target,
   return success();
 }
 
-/// What checkRoles() has passed; with as many staging buffers and workgroups as
-/// the shared memory of `target` has space for.
+/// Whether a tile has so many pieces that its staging buffers take turns.
+static bool takesStagers(const HopperShape &shape) {
+  return shape.countRowPieces() *
+             shape.getStored().countPieces(shape.getStoreColumns()) %
+             shape.stagers ==
+         0;
+}
+
+/// As many staging buffers and workgroups as the shared memory of `target` has
+/// space for, unless knobs say how many.
+static void chooseStaging(HopperShape &shape, const GpuTarget &target,
+                          const dnn::PlanKnobs &knobs) {
+  const auto staging = knobs.get(dnn::Knob::Staging);
+  const auto resident = knobs.get(dnn::Knob::Resident);
+  shape.stagers = staging.value_or(shape.stagers);
+  shape.blocksPerSm = resident.value_or(shape.blocksPerSm);
+  if (!staging && (!takesStagers(shape) ||
+                   shape.getSharedBytes() > target.getMaxSharedBytes()))
+    shape.stagers = 1;
+  constexpr int64_t kHalfSm = 115712; // Bytes for each of two workgroups.
+  if (shape.consumers > 1 || resident)
+    return;
+  HopperShape small = shape;
+  small.stagers = 1;
+  if (!staging && shape.getSharedBytes() > kHalfSm &&
+      small.getSharedBytes() <= kHalfSm)
+    shape = small;
+  if (shape.getSharedBytes() <= kHalfSm)
+    shape.blocksPerSm = 2;
+}
+
+/// What knobs ask for, of the pieces of a tile, and of what workgroups share.
+static LogicalResult checkKnobs(TileProgram &program, const HopperShape &shape,
+                                const GpuTarget &target) {
+  dnn::PipelineOp pipeline = program.pipeline;
+  if (!takesStagers(shape))
+    return pipeline.emitOpError()
+           << "has " << shape.stagers << " staging buffers, which do not share "
+           << "out the pieces of a tile";
+  constexpr int64_t kReserved = 1024;
+  const int64_t bytes = shape.getSharedBytes(),
+                most = target.getMaxSharedBytes();
+  if (shape.blocksPerSm > 1 &&
+      shape.blocksPerSm * (bytes + kReserved) > most + kReserved)
+    return pipeline.emitOpError()
+           << "needs " << bytes << " bytes of shared memory, "
+           << shape.blocksPerSm << " times on a multiprocessor, but "
+           << target.name << " has " << most;
+  return success();
+}
+
+/// What checkRoles() has passed.
 static HopperShape makeShape(TileProgram &program, const GpuTarget &target,
                              const HaloShape &halo) {
   dnn::RolesAttr roles = program.pipeline.getRolesAttr();
+  const dnn::PlanKnobs knobs(program.pipeline.getKnobs());
   ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
   ArrayRef<int64_t> waves = program.mma.getWaves();
   Type result = program.store.getView().getType().getElementType();
@@ -294,23 +386,9 @@ static HopperShape makeShape(TileProgram &program, const GpuTarget &target,
     shape.storeRowBytes =
         chooseStoreRow(shape.getStored().countTogether() * shape.resultBytes,
                        /*hasExtras=*/!program.store.getExtras().empty());
-  // Staging buffers take turns within a tile, so their number divides its
-  // pieces.
-  if (shape.countRowPieces() *
-              shape.getStored().countPieces(shape.getStoreColumns()) %
-              shape.stagers !=
-          0 ||
-      shape.getSharedBytes() > target.getMaxSharedBytes())
-    shape.stagers = 1;
-  constexpr int64_t kHalfSm = 115712; // Bytes for each of two workgroups.
-  if (shape.consumers > 1)
-    return shape;
-  HopperShape small = shape;
-  small.stagers = 1;
-  if (shape.getSharedBytes() > kHalfSm && small.getSharedBytes() <= kHalfSm)
-    shape = small;
-  if (shape.getSharedBytes() <= kHalfSm)
-    shape.blocksPerSm = 2;
+  chooseStaging(shape, target, knobs);
+  shape.producerRegisters = knobs.get(dnn::Knob::Producer);
+  shape.consumerRegisters = knobs.get(dnn::Knob::Consumer);
   return shape;
 }
 
@@ -345,5 +423,7 @@ FailureOr<HopperShape> tessera::getHopperShape(TileProgram &program,
            << "needs " << shape.getSharedBytes()
            << " bytes of shared memory, but " << target.name << " has "
            << target.getMaxSharedBytes();
+  if (failed(checkKnobs(program, shape, target)))
+    return failure();
   return shape;
 }

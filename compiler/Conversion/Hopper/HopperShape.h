@@ -80,8 +80,13 @@ struct HopperShape {
   /// The side of the tile whose operand two workgroups copy together
   /// (docs/design/0031).
   std::optional<dnn::TileDim> multicast = {};
+  /// Whether a consumer's thread makes all copies before the products begin, as
+  /// each workgroup has one tile, whose steps all have a stage.
+  bool copiesFirst = false;
   /// Slots of sums in tensor memory (wg.load_sums); none if they are wgmma's.
   int64_t sumSlots = 0;
+  /// Registers that knobs give a thread of the producer, and of a consumer.
+  std::optional<int64_t> producerRegisters = {}, consumerRegisters = {};
 
   /// From the first row of a warp to that of the next one.
   int64_t getWarpRows() const {
@@ -205,7 +210,10 @@ struct HopperShape {
   bool takesTurns() const { return isPingPong || (splitsF32 && consumers > 1); }
   /// Consumers that read a stage: each, or, in turns, one.
   int64_t countReaders() const { return isPingPong ? 1 : consumers; }
-  int64_t getThreads() const { return (consumers + 1) * kWarpgroup; }
+  int64_t countCopiers() const { return copiesFirst ? 0 : 1; }
+  int64_t getThreads() const {
+    return (consumers + countCopiers()) * kWarpgroup;
+  }
 
   /// Pieces in which getStoreRows() are staged, `columns` at a time. The last
   /// one overlaps the one before it where they do not divide the tile: it

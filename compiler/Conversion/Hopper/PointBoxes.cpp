@@ -2,12 +2,14 @@
 
 #include "compiler/Conversion/Hopper/PointBoxes.h"
 #include "compiler/Conversion/Common/KernelFunction.h"
+#include "compiler/Conversion/Common/SizeArguments.h"
 #include "compiler/Conversion/Hopper/HopperShape.h"
 #include "compiler/Conversion/Hopper/StreamedReads.h"
 #include "compiler/Conversion/Nvidia/SharedMemory.h"
 #include "compiler/Conversion/Nvidia/WarpMatrix.h"
 #include "compiler/Target/ElementType.h"
 #include "dialect/IR/PointHints.h"
+#include "dialect/IR/TensorMemory.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -29,8 +31,12 @@ bool tessera::isBarrier(Operation *op) {
 // Which tensors and buffers
 //===----------------------------------------------------------------------===//
 
-/// A dimension of one element has the stride of the next: keep their order.
+/// A dimension of one element has the stride of the next: keep their order, as
+/// that of tensors of unknown sizes, which are packed.
 static SmallVector<unsigned> orderDims(MemRefType type) {
+  if (!type.hasStaticShape())
+    return llvm::to_vector(
+        llvm::reverse(llvm::seq<unsigned>(0, type.getRank())));
   SmallVector<int64_t> strides;
   int64_t offset = 0;
   (void)type.getStridesAndOffset(strides, offset);
@@ -68,11 +74,24 @@ LogicalResult PointBoxes::addMap(func::FuncOp function, OpT op) {
     map.mode = TensorMap::Mode::Plain;
   map.rank = order.size();
   constexpr int64_t kAlignment = 16;
+  const SizeArguments arguments(function);
+  const SmallVector<SizeExpr> sizes = arguments.getSizes(argument);
+  const SmallVector<SizeExpr> allStrides = arguments.getStrides(argument);
+  const SmallVector<int64_t> multiples = dnn::getKnownStrides(type);
+  auto set = [&](auto &list, TensorMap::List name, unsigned i,
+                 const SizeExpr &value) {
+    if (const std::optional<int64_t> number = value.getNumber())
+      list[i] = *number;
+    else
+      map.open.push_back({name, i, value, SizeExpr()});
+  };
   for (auto [i, dim] : llvm::enumerate(order)) {
-    map.sizes[i] = type.getDimSize(dim);
-    map.strides[i] = i == 0 ? 0 : strides[dim] * bytes;
+    set(map.sizes, TensorMap::List::Sizes, i, sizes[dim]);
+    set(map.strides, TensorMap::List::Strides, i,
+        i == 0 ? SizeExpr() : allStrides[dim] * bytes);
     map.box[i] = op.getBox()[dim];
-    if (map.strides[i] % kAlignment != 0 || map.offset % kAlignment != 0)
+    if ((i > 0 && multiples[dim] * bytes % kAlignment != 0) ||
+        map.offset % kAlignment != 0)
       return op.emitOpError() << "needs strides of whole " << kAlignment
                               << " bytes, but has " << type;
   }

@@ -1,6 +1,7 @@
 //===- StreamedReads.cpp - What L2 may forget -----------------------------===//
 
 #include "compiler/Conversion/Hopper/StreamedReads.h"
+#include "dialect/IR/PlanKnobs.h"
 
 using namespace mlir;
 using namespace tessera;
@@ -26,6 +27,10 @@ static bool hasOneTap(TileProgram &program) {
 }
 
 StreamedReads tessera::chooseStreamedReads(TileProgram &program, TmaWalk walk) {
+  // In the order of the knob's words: none, a, b, ab.
+  if (std::optional<int64_t> hint =
+          dnn::PlanKnobs(program.pipeline.getKnobs()).get(dnn::Knob::Hint))
+    return {(*hint & 1) != 0, (*hint & 2) != 0};
   if (program.hasUnknownSizes())
     return {};
   // Less than this finds its place without anybody's loss.

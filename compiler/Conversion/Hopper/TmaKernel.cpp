@@ -67,7 +67,7 @@ TmaThreads tessera::emitTmaThreads(Emitter &e, const HopperShape &shape) {
       e.b, e.loc, i32, e.constant(-1), e.shru(at.thread, 5), e.constant(0),
       e.constant(31), NVVM::ShflKind::idx, UnitAttr());
   at.group = e.shru(at.warp, 2);
-  at.consumer = e.add(at.group, -1);
+  at.consumer = e.add(at.group, -shape.countCopiers());
   return at;
 }
 
@@ -81,6 +81,9 @@ void tessera::emitTmaBegin(Emitter &e, const HopperShape &shape,
                                e.b.getUnitAttr());
     initialize();
   });
+  // Copies of this thread need no other's barrier.
+  if (shape.copiesFirst)
+    return;
   // Another workgroup's copies and arrivals come to barriers that are there.
   if (shape.multicast) {
     NVVM::ClusterArriveRelaxedOp::create(e.b, e.loc, e.b.getUnitAttr());

@@ -37,7 +37,7 @@ struct TmaThreads {
 TmaThreads emitTmaThreads(Emitter &e, const HopperShape &shape);
 
 /// One thread makes the barriers and fetches the `maps` maps; nobody goes on
-/// before.
+/// before. Where that thread makes all copies itself, others wait behind these.
 void emitTmaBegin(Emitter &e, const HopperShape &shape,
                   mlir::gpu::GPUFuncOp kernel, size_t maps, mlir::Value thread,
                   llvm::function_ref<void()> initialize);

@@ -21,8 +21,9 @@ void TmaRing::initialize() {
     Value stage = e.constant(i);
     NVVM::MBarrierInitOp::create(e.b, e.loc, getFull(stage), e.constant(1),
                                  Value());
-    NVVM::MBarrierInitOp::create(e.b, e.loc, getEmpty(stage),
-                                 e.constant(readers), Value());
+    if (readers > 0)
+      NVVM::MBarrierInitOp::create(e.b, e.loc, getEmpty(stage),
+                                   e.constant(readers), Value());
     if (preparers > 0)
       NVVM::MBarrierInitOp::create(e.b, e.loc, getReady(stage),
                                    e.constant(preparers), Value());
@@ -31,7 +32,8 @@ void TmaRing::initialize() {
 }
 
 Value TmaRing::claim(const RingPlace &place, Value bytes) {
-  awaitEmpty(place);
+  if (readers > 0)
+    awaitEmpty(place);
   Value full = getFull(place.stage);
   NVVM::MBarrierArriveExpectTxOp::create(
       e.b, e.loc, TypeRange(), full, bytes, NVVM::MemScopeKind::CTA,

@@ -24,7 +24,8 @@ struct RingPlace {
 class TmaRing {
 public:
   /// Its barriers are `barrierOffset` bytes behind `sharedPointer`; so many
-  /// consumers read each stage, behind so many warps that change it.
+  /// consumers read each stage, behind so many warps that change it; none
+  /// release stages that are filled once.
   TmaRing(Emitter &e, mlir::Value sharedPointer, int64_t barrierOffset,
           int64_t stages, int64_t readers, int64_t preparers = 0)
       : e(e), shared(sharedPointer), barrierOffset(barrierOffset),

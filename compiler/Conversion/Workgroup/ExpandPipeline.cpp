@@ -55,8 +55,7 @@ struct ExpandPipeline : tessera::impl::ExpandPipelineBase<ExpandPipeline> {
       return expandTma(program, device);
     if (program.isAmpere())
       return writeCellProgram(program, device);
-    writeWaveProgram(program, device);
-    return success();
+    return writeWaveProgram(program, device);
   }
 
   void runOnOperation() override {

@@ -10,6 +10,7 @@
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/Utils/Utils.h"
 
 namespace tessera {
 #define GEN_PASS_DEF_LOWERWORKGROUP
@@ -30,8 +31,8 @@ WorkgroupLowering::WorkgroupLowering(WorkgroupPlan &plan,
   e.sizes = &sizes;
   int64_t offset = shape.getOffsetBarriers();
   for (wg::StagesOp stages : plan.rings) {
-    const auto readers =
-        static_cast<int64_t>(stages.getEmpty().value_or(shape.countReaders()));
+    const auto readers = static_cast<int64_t>(stages.getEmpty().value_or(
+        shape.copiesFirst ? 0 : shape.countReaders()));
     rings.emplace_back(e, shared.pointer, offset, stages.countStages(), readers,
                        static_cast<int64_t>(stages.getReady().value_or(0)));
     offset += stages.countBarriers() * stages.countStages() * kBarrierBytes;
@@ -225,12 +226,42 @@ LogicalResult WorkgroupLowering::emitCopiers() {
 }
 
 LogicalResult WorkgroupLowering::emitConsumer() {
-  NVVM::SetMaxRegisterOp::create(
-      e.b, e.loc, static_cast<int64_t>(plan.consumer.getRegisters()),
-      NVVM::SetMaxRegisterAction::increase);
+  if (!shape.copiesFirst)
+    NVVM::SetMaxRegisterOp::create(
+        e.b, e.loc, static_cast<int64_t>(plan.consumer.getRegisters()),
+        NVVM::SetMaxRegisterAction::increase);
   if (!plan.ownRows)
     prepareConsumer(e.constant(0));
   return emitRole(plan.consumer, consumer);
+}
+
+/// One thread, then all: its copies are on their way while the others begin.
+/// Loops over them are written out, so that one issues behind the other.
+LogicalResult WorkgroupLowering::emitFirst() {
+  LogicalResult result = success();
+  auto branch = scf::IfOp::create(e.b, e.loc, e.ult(thread, 1));
+  {
+    OpBuilder::InsertionGuard guard(e.b);
+    e.b.setInsertionPointToStart(branch.thenBlock());
+    result = emitRole(plan.roles.front(), e.constant(0));
+  }
+  SmallVector<scf::ForOp> loops;
+  branch.walk([&](scf::ForOp loop) { loops.push_back(loop); });
+  for (scf::ForOp loop : loops)
+    if (failed(result) || failed(loopUnrollFull(loop)))
+      return failure();
+  NVVM::BarrierOp::create(e.b, e.loc);
+  return emitConsumer();
+}
+
+LogicalResult WorkgroupLowering::emitRoles(Value group) {
+  auto roles = scf::IfOp::create(e.b, e.loc, e.ult(group, 1),
+                                 /*withElseRegion=*/true);
+  e.b.setInsertionPointToStart(&roles.getThenRegion().front());
+  if (failed(emitCopiers()))
+    return failure();
+  e.b.setInsertionPointToStart(&roles.getElseRegion().front());
+  return emitConsumer();
 }
 
 LogicalResult WorkgroupLowering::emit() {
@@ -253,13 +284,7 @@ LogicalResult WorkgroupLowering::emit() {
   for (Operation &op : plan.program.getBody().front())
     if (isa<wg::SizeOp>(op) || isa<arith::ArithDialect>(op.getDialect()))
       (void)lower(&op);
-  auto roles = scf::IfOp::create(e.b, e.loc, e.ult(threads.group, 1),
-                                 /*withElseRegion=*/true);
-  e.b.setInsertionPointToStart(&roles.getThenRegion().front());
-  if (failed(emitCopiers()))
-    return failure();
-  e.b.setInsertionPointToStart(&roles.getElseRegion().front());
-  if (failed(emitConsumer()))
+  if (failed(shape.copiesFirst ? emitFirst() : emitRoles(threads.group)))
     return failure();
   e.b.setInsertionPointToEnd(&kernel.getBody().front());
   if (tensorMemory)

@@ -17,9 +17,10 @@ private:
   using OnIssued = llvm::function_ref<void()>;
 
   void emitStages() override {
-    ring = makeStages({bufferA, bufferB},
-                      shape.countReaders() * shape.countSharers(),
-                      shape.preparesB ? HopperShape::kPreparers : 0);
+    ring = makeStages(
+        {bufferA, bufferB},
+        shape.copiesFirst ? 0 : shape.countReaders() * shape.countSharers(),
+        shape.preparesB ? HopperShape::kPreparers : 0);
   }
   void emitCopiers() override;
   Value multiply(Value group, OnIssued onIssued) override;
@@ -34,6 +35,7 @@ private:
   Value multiplyStage(Value sums, DenseI64ArrayAttr shares = {});
   Value multiplyLoop(Value first, Value last, DenseI64ArrayAttr shares,
                      Value sums);
+  void release();
 
   Value ring;
 };
@@ -93,6 +95,12 @@ void PairProgram::prepareTile(Value tile) {
   });
 }
 
+/// Stages of which each is filled once stay.
+void PairProgram::release() {
+  if (!shape.copiesFirst)
+    wg::ReleaseOp::create(e.b, e.loc, ring);
+}
+
 /// Issues the products of a stage once it is full.
 Value PairProgram::multiplyStage(Value sums, DenseI64ArrayAttr shares) {
   wg::AwaitOp::create(e.b, e.loc, ring);
@@ -105,7 +113,7 @@ Value PairProgram::multiplyLoop(Value first, Value last,
   return forEachStep(first, last, sums, [&](Value, Value carried) {
     Value next = multiplyStage(carried, shares);
     wg::WaitOp::create(e.b, e.loc, 1);
-    wg::ReleaseOp::create(e.b, e.loc, ring);
+    release();
     wg::NextOp::create(e.b, e.loc, ring, Value());
     return next;
   });
@@ -157,7 +165,7 @@ Value PairProgram::multiplySteps(Value steps, OnIssued onIssued) {
   }
   onIssued();
   wg::WaitOp::create(e.b, e.loc, 0);
-  wg::ReleaseOp::create(e.b, e.loc, ring);
+  release();
   return sums;
 }
 

@@ -39,7 +39,7 @@ void ProgramWriter::emitRole(StringRef name, Threads threads, int64_t count,
       e.b, e.loc, name, threads == Threads::Warpgroups ? count : 1,
       threads == Threads::One,
       threads == Threads::Warps ? e.b.getI64IntegerAttr(count) : IntegerAttr(),
-      registers);
+      registers, threads == Threads::One && shape.copiesFirst);
   OpBuilder::InsertionGuard guard(e.b);
   Block *block = e.b.createBlock(&role.getBody(), {}, e.b.getI32Type(), e.loc);
   body(block->getArgument(0));
@@ -57,10 +57,11 @@ void ProgramWriter::emitPreparers(StringRef name,
            shape.getProducerRegisters(), [&](Value) { body(); });
 }
 
-/// Each workgroup of a cluster that shares out steps has one tile.
+/// Each workgroup of a cluster that shares out steps has one tile, and so has
+/// one that makes all copies first.
 void ProgramWriter::forEachTile(Value first, const OpenNumber &stride,
                                 Body body) {
-  if (shape.cluster > 1)
+  if (shape.cluster > 1 || shape.copiesFirst)
     return body(first);
   auto loop = scf::ForOp::create(e.b, e.loc, first, e.constant(plan.tiles),
                                  e.constant(stride));

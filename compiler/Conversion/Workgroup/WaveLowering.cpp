@@ -4,6 +4,8 @@
 #include "compiler/Conversion/Common/LdsPointer.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/Transforms/CSE.h"
 
 using namespace mlir;
 using namespace tessera;
@@ -242,6 +244,15 @@ LogicalResult WaveLowering::emit() {
   return success();
 }
 
+/// Addresses of staged results are written anew for each of their pieces: three
+/// of five ops behind the loop are there already. LLVM finds the same, but what
+/// is dropped here is neither verified nor converted nor translated.
+static void dropRepeated(gpu::GPUFuncOp kernel) {
+  IRRewriter rewriter(kernel.getContext());
+  DominanceInfo dominance(kernel);
+  eliminateCommonSubExpressions(rewriter, dominance, kernel);
+}
+
 LogicalResult tessera::lowerWaveProgram(func::FuncOp function,
                                         wg::ProgramOp program,
                                         const DeviceOps &device) {
@@ -258,6 +269,8 @@ LogicalResult tessera::lowerWaveProgram(func::FuncOp function,
   OpBuilder b = OpBuilder::atBlockBegin(&kernel.getBody().front());
   if (failed(WaveLowering(*plan, b, kernel, device).emit()))
     return failure();
+  if (plan->parts.isStagedOver)
+    dropRepeated(kernel);
   function.erase();
   return success();
 }

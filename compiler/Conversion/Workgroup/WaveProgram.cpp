@@ -17,18 +17,19 @@
 #include "compiler/Conversion/Cooperative/PlaneCopy.h"
 #include "compiler/Conversion/Workgroup/ProgramWriter.h"
 #include "compiler/Conversion/Workgroup/WaveWriter.h"
-#include "compiler/Target/CacheLine.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace tessera;
 
-WaveWriter::WaveWriter(TileProgram &program, OpBuilder &b, wg::ProgramOp frame,
+WaveWriter::WaveWriter(TileProgram &program, const WaveChoices &choices,
+                       OpBuilder &b, wg::ProgramOp frame,
                        const DeviceOps &device)
     : e(b, program.function.getLoc(), &frame.getBody().front(), device),
-      program(program), sizes(program.function, &frame.getBody().front()),
-      frame(frame), accessM(program.viewM), accessN(program.viewN),
+      program(program), choices(choices),
+      sizes(program.function, &frame.getBody().front()), frame(frame),
+      accessM(program.viewM), accessN(program.viewN),
       m(chooseFactor(program, device.getTarget(), accessM, program.rowsM)),
       n(chooseFactor(program, device.getTarget(), accessN, program.rowsN)),
       stepBytes(program.step * accessM.getElementBytes()),
@@ -66,15 +67,19 @@ void WaveWriter::State::unflatten(ValueRange values) {
 // Positions and shared memory
 //===----------------------------------------------------------------------===//
 
-/// Columns fastest.
+/// Columns fastest, or rows.
 WaveWriter::Position WaveWriter::locate(Value id) {
   ArrayRef<int64_t> counts = program.tiles.getCounts();
-  const OpenNumber countM = program.countTilesM();
+  const OpenNumber columns = counts[2], rows = program.countTilesM();
+  const OpenNumber &fast = choices.hasRowsFirst ? rows : columns;
+  const OpenNumber &slow = choices.hasRowsFirst ? columns : rows;
   const bool isOneGroup = counts[0] == 1;
-  Value column = e.remu(id, counts[2]);
-  Value rest = e.divu(id, counts[2]);
-  Value row = isOneGroup && !countM.isKnown() ? rest : e.remu(rest, countM);
-  Value group = isOneGroup ? e.constant(0) : e.divu(rest, countM);
+  Value column = e.remu(id, fast);
+  Value rest = e.divu(id, fast);
+  Value row = isOneGroup && !slow.isKnown() ? rest : e.remu(rest, slow);
+  Value group = isOneGroup ? e.constant(0) : e.divu(rest, slow);
+  if (choices.hasRowsFirst)
+    std::swap(row, column);
   return {group, e.mul(row, program.rowsM), e.mul(column, program.rowsN)};
 }
 
@@ -233,17 +238,6 @@ std::pair<WaveWriter::Sides, Value> WaveWriter::enterStep(const Sides &tiles,
   return {taps, e.remu(position, bytes)};
 }
 
-/// Whether the two steps of an iteration are one line of L1 in each row of an
-/// operand. They are fetched together then: a step later the line would have
-/// left L1, and L2 would give it twice.
-bool WaveWriter::fetchesLines(bool isM) {
-  const TileFactor &factor = isM ? m : n;
-  return !program.isDirect &&
-         program.walk.kind == ReductionWalk::Kind::Nested &&
-         program.buffers * stepBytes == getL1LineBytes(e.device.getTarget()) &&
-         getLayout(factor).first == wg::Layout::Chunks;
-}
-
 /// Of a step that leaves `into`, which copies run through registers: puts what
 /// came for the next step into its slot, and fetches at `at`. Lines are fetched
 /// in the first step of an iteration, and the second one fetches nothing.
@@ -255,7 +249,7 @@ void WaveWriter::copyNext(bool isM, int64_t slot, const State &state,
   if (get(state.later))
     return;
   get(into.pieces) = fetch(get(taps), at);
-  if (isM ? linesM : linesN)
+  if (fetchesLines(isM))
     get(into.later) = fetch(get(taps), behind);
 }
 
@@ -267,7 +261,7 @@ SmallVector<Type> WaveWriter::getStepTypes(const State &state) {
     if (!pieces || (isM ? state.later.m : state.later.n))
       continue;
     types.push_back(pieces.getType());
-    if (isM ? linesM : linesN)
+    if (fetchesLines(isM))
       later.push_back(pieces.getType());
   }
   llvm::append_range(types, later);
@@ -282,7 +276,7 @@ void WaveWriter::emitStep(State &state, int64_t slot, const Sides &tiles,
                           Value position) {
   const auto [taps, at] = enterStep(tiles, position);
   const int64_t next = (slot + 1) % program.buffers;
-  const bool fetchesBoth = (linesM || linesN) && slot == 0;
+  const bool fetchesBoth = (choices.linesM || choices.linesN) && slot == 0;
   Value behind = fetchesBoth ? e.add(at, stepBytes) : Value();
   wg::StepOp step = makeStep(getStepTypes(state));
   OpBuilder::InsertionGuard guard(e.b);
@@ -440,31 +434,31 @@ void WaveWriter::emit() {
   buffers.n = allocateTiles(n);
   tables.m = allocateTable(accessM);
   tables.n = allocateTable(accessN);
-  linesM = fetchesLines(/*isM=*/true);
-  linesN = fetchesLines(/*isM=*/false);
   if (program.tiles.getPersistent())
     emitTilesInTurn();
   else
     emitOneTile();
 }
 
-void tessera::writeWaveProgram(TileProgram &program, const DeviceOps &device) {
+LogicalResult tessera::writeWaveProgram(TileProgram &program,
+                                        const DeviceOps &device) {
+  const FailureOr<WaveChoices> choices =
+      chooseWaves(program, device.getTarget());
+  if (failed(choices))
+    return failure();
   OpBuilder b(program.tiles);
   const Location loc = program.tiles.getLoc();
   const bool isOpen = program.hasUnknownSizes();
-  const auto persistent = program.tiles.getPersistent();
-  // Those that take windows one after another are all there at once.
-  const int64_t perUnit =
-      llvm::divideCeil(persistent.value_or(0), device.getTarget().computeUnits);
   auto frame = wg::ProgramOp::create(
       b, loc, b.getI64IntegerAttr(isOpen ? 0 : program.getWorkgroups()),
       isOpen ? b.getStringAttr(program.countOpenTiles().toText())
              : StringAttr(),
-      persistent && program.hasWindows() ? b.getI64IntegerAttr(perUnit)
-                                         : IntegerAttr(),
+      choices->resident ? b.getI64IntegerAttr(*choices->resident)
+                        : IntegerAttr(),
       IntegerAttr(), b.getDenseI64ArrayAttr(program.waves));
   b.createBlock(&frame.getBody(), {}, {b.getI32Type(), b.getI32Type()},
                 {loc, loc});
-  WaveWriter(program, b, frame, device).emit();
+  WaveWriter(program, *choices, b, frame, device).emit();
   program.tiles.erase();
+  return success();
 }

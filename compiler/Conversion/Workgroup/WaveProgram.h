@@ -14,8 +14,10 @@
 
 namespace tessera {
 
-/// Writes the program of a tile program of waves in its place.
-void writeWaveProgram(TileProgram &program, const DeviceOps &device);
+/// Writes the program of a tile program of waves in its place; fails after an
+/// error at the pipeline if its knobs are not for it.
+mlir::LogicalResult writeWaveProgram(TileProgram &program,
+                                     const DeviceOps &device);
 
 /// The layout of an operand's tiles, and the number behind its name.
 std::pair<wg::Layout, int64_t> getLayout(const TileFactor &factor);

@@ -5,11 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Conversion/Cooperative/StagedStore.h"
 #include "compiler/Conversion/Workgroup/ProgramWriter.h"
 #include "compiler/Conversion/Workgroup/WaveWriter.h"
-#include "compiler/Target/CacheLine.h"
-#include "compiler/Target/LaunchLds.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -34,33 +31,12 @@ void WaveWriter::store(const Position &at, Value sums) {
                                    IntegerAttr()));
 }
 
-/// Lanes have neighbours of a row of few bytes each, in as many rows as they
-/// are: each line of L2 would be written in eight pieces, and the AMD clock
-/// says that a third of a launch is gone with it. So results are staged where
-/// the operands were, if as many workgroups fit a compute unit then.
-/// Only where the order of instructions is pinned and copies go through
-/// registers, LLVM need not see that slots are different memory.
 void WaveWriter::stageOverOperands() {
-  const GpuTarget &target = e.device.getTarget();
-  const StagedTile tile{program.rowsM, program.rowsN,
-                        ViewAccess(program.viewD).getElementBytes(),
-                        program.threads};
-  int64_t bytes = 0;
-  for (wg::AllocOp buffer : frame.getBody().getOps<wg::AllocOp>())
-    bytes += buffer.getType().getBytes();
-  const int64_t most = getMaxLdsBytes(target);
-  const int64_t together = std::max(bytes, tile.getBytes());
-  const bool isDealt =
-      std::string_view(program.instructionName) != program.instruction.name;
-  if (program.isDirect ||
-      program.pipeline.getSchedule() != dnn::ScheduleKind::Pinned ||
-      getL1LineBytes(target) == 0 || program.hasUnknownSizes() || isDealt ||
-      program.isAtomic || !program.lanesAlongN || !tile.isFor(program.viewD) ||
-      most / together < most / bytes)
+  if (!choices.isStaged)
     return;
   staging = wg::AllocOp::create(
       e.b, e.loc,
-      wg::BufferType::get(e.b.getContext(), 1, tile.rows, tile.columns,
+      wg::BufferType::get(e.b.getContext(), 1, program.rowsM, program.rowsN,
                           accessM.getElementType(), wg::Layout::Mixed, 0,
                           /*isSplit=*/false, /*isMirrored=*/false),
       buffers.m, e.b.getI64IntegerAttr(0));

@@ -10,6 +10,7 @@
 #define TESSERA_COMPILER_CONVERSION_WORKGROUP_WAVEWRITER_H
 
 #include "compiler/Conversion/Workgroup/ProgramSizes.h"
+#include "compiler/Conversion/Workgroup/WaveChoices.h"
 #include "compiler/Conversion/Workgroup/WaveProgram.h"
 
 namespace tessera {
@@ -24,8 +25,8 @@ struct SharedPlace {
 
 class WaveWriter {
 public:
-  WaveWriter(TileProgram &program, mlir::OpBuilder &b, wg::ProgramOp frame,
-             const DeviceOps &device);
+  WaveWriter(TileProgram &program, const WaveChoices &choices,
+             mlir::OpBuilder &b, wg::ProgramOp frame, const DeviceOps &device);
   void emit();
 
 private:
@@ -79,7 +80,9 @@ private:
   void emitBarrier(int64_t stepsInFlight);
   mlir::Value multiply(const Sides &fragments, mlir::Value sums);
   wg::StepOp makeStep(mlir::TypeRange types);
-  bool fetchesLines(bool isM);
+  bool fetchesLines(bool isM) const {
+    return isM ? choices.linesM : choices.linesN;
+  }
   mlir::Value makeResult(const Position &at);
   void store(const Position &at, mlir::Value sums);
   void stageOverOperands();
@@ -129,6 +132,7 @@ private:
 
   Emitter e;
   TileProgram &program;
+  const WaveChoices &choices;
   ProgramSizes sizes;
   wg::ProgramOp frame;
   ViewAccess accessM, accessN;
@@ -137,9 +141,8 @@ private:
   wg::AccType acc;
   wg::FragmentType fragmentM, fragmentN;
   Sides buffers, tables;
-  bool linesM = false, linesN = false; ///< fetchesLines().
-  mlir::Value staging;                 ///< Of results; null if they need none.
-  mlir::Value first; ///< Where a split begins, in bytes; null for 0.
+  mlir::Value staging; ///< Of results; null if they need none.
+  mlir::Value first;   ///< Where a split begins, in bytes; null for 0.
 };
 
 } // namespace tessera

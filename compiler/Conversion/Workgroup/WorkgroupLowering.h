@@ -41,6 +41,8 @@ private:
 
   llvm::LogicalResult emitCopiers();
   llvm::LogicalResult emitConsumer();
+  llvm::LogicalResult emitFirst();
+  llvm::LogicalResult emitRoles(mlir::Value group);
   llvm::LogicalResult emitRole(wg::RoleOp role, mlir::Value number);
   void prepareConsumer(mlir::Value firstRow);
   void prepareStatistics(dnn::ViewOp result);

@@ -59,6 +59,22 @@ static LogicalResult checkOps(wg::ProgramOp program) {
   return failure(result.wasInterrupted());
 }
 
+/// A role that runs before all others can wait for none of them.
+static LogicalResult checkFirst(WorkgroupPlan &plan) {
+  for (wg::RoleOp role : plan.roles) {
+    if (!role.getFirst())
+      continue;
+    if (plan.roles.size() != 2 || plan.mmaSums || plan.rings.size() != 1)
+      return role.emitOpError("begins before others, and needs to be the only "
+                              "one besides the one that multiplies, with one "
+                              "wg.stages");
+    if (!plan.rings.front().stays())
+      return plan.rings.front().emitOpError(
+          "is emptied for a role that has ended before others begin");
+  }
+  return success();
+}
+
 /// The threads of a warpgroup copy, and the warps that they leave change
 /// operands; other warpgroups multiply, and store.
 static LogicalResult checkRoles(WorkgroupPlan &plan) {
@@ -76,6 +92,8 @@ static LogicalResult checkRoles(WorkgroupPlan &plan) {
            << "needs one to " << kMost << " roles of a thread, which the rest "
            << "of " << kMost << " warps may follow, with registers alike, and "
            << "then one that multiplies, to be lowered";
+  if (failed(checkFirst(plan)))
+    return failure();
   for (Operation *op : {plan.result.getOperation(), plan.store.getOperation()})
     if (op->getParentOfType<wg::RoleOp>() != plan.consumer)
       return op->emitOpError("needs to be in the role that multiplies");

@@ -155,7 +155,8 @@ static void readShape(WorkgroupPlan &plan) {
       .wavesN = plan.getSlideB() ? consumers : 1,
       .isSwapped = acc.getIsSwapped(),
       .isColumnMajor = isColumnMajor(view),
-      .cluster = size / sharers};
+      .cluster = size / sharers,
+      .copiesFirst = plan.roles.front().getFirst()};
   if (wg::findStages(plan.getBufferA()) != wg::findStages(plan.getBufferB()))
     plan.shape.halo = readHalo(plan);
   if (sharers > 1)
@@ -253,9 +254,10 @@ static LogicalResult checkCapacity(WorkgroupPlan &plan,
            << "needs " << bytes << " bytes of shared memory, "
            << shape.blocksPerSm << " times on a multiprocessor, but "
            << target.name << " has " << most;
-  int64_t registers = 0;
-  for (wg::RoleOp role : {plan.roles.front(), plan.consumer})
-    registers += role.getRegisters() * role.getWarpgroups() * kWarpgroup;
+  int64_t registers =
+      plan.consumer.getRegisters() * shape.consumers * kWarpgroup;
+  registers +=
+      plan.roles.front().getRegisters() * shape.countCopiers() * kWarpgroup;
   if (registers * shape.blocksPerSm > kRegisters)
     return plan.program.emitOpError()
            << "has roles of " << registers << " registers, "

@@ -257,7 +257,8 @@ LogicalResult WorkgroupLowering::lowerCluster(Operation *op) {
   if (auto send = dyn_cast<wg::SendOp>(op)) {
     cluster.emplace(
         e, shape, shared.pointer,
-        ClusterSum::Thread{rank, getGroupWarp(), e.add(thread, -kWarpgroup)});
+        ClusterSum::Thread{rank, getGroupWarp(),
+                           e.add(thread, -shape.countCopiers() * kWarpgroup)});
     cluster->send(getAll(send.getAcc()));
     map(send.getColumn(), cluster->getColumn());
     if (Value hasShare = cluster->hasShare())

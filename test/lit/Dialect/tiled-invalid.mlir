@@ -299,3 +299,78 @@ func.func @view_open_strides(%x: memref<4x64xf16, strided<[?, 1]>>) {
      : memref<4x64xf16, strided<[?, 1]>> -> <1x4x64xf16>
   return
 }
+
+// -----
+
+func.func @pipeline_knob_name(%v: !dnn.view<1x8x8xf16>, %i: index) {
+  // expected-error@+1 {{no knob of a plan is called 'depth'}}
+  %d = dnn.pipeline reduce [8] step 8 buffers 2 copy registers sync barrier schedule natural knobs(depth 2) load {
+  ^bb0(%k: index):
+    %t = dnn.tile_load %v[%i, %i, %k] : <1x8x8xf16> -> <8x8xf16>
+    dnn.yield %t, %t : !dnn.tile<8x8xf16>, !dnn.tile<8x8xf16>
+  } compute {
+  ^bb0(%a: !dnn.tile<8x8xf16>, %b: !dnn.tile<8x8xf16>, %c: !dnn.tile<8x8xf32>):
+    dnn.yield %c : !dnn.tile<8x8xf32>
+  } : <8x8xf32>
+  return
+}
+
+// -----
+
+func.func @pipeline_knob_value(%v: !dnn.view<1x8x8xf16>, %i: index) {
+  // expected-error@+1 {{knob 'order' takes n or m}}
+  %d = dnn.pipeline reduce [8] step 8 buffers 2 copy registers sync barrier schedule natural knobs(order k) load {
+  ^bb0(%k: index):
+    %t = dnn.tile_load %v[%i, %i, %k] : <1x8x8xf16> -> <8x8xf16>
+    dnn.yield %t, %t : !dnn.tile<8x8xf16>, !dnn.tile<8x8xf16>
+  } compute {
+  ^bb0(%a: !dnn.tile<8x8xf16>, %b: !dnn.tile<8x8xf16>, %c: !dnn.tile<8x8xf32>):
+    dnn.yield %c : !dnn.tile<8x8xf32>
+  } : <8x8xf32>
+  return
+}
+
+// -----
+
+func.func @pipeline_knob_twice(%v: !dnn.view<1x8x8xf16>, %i: index) {
+  // expected-error@+1 {{knob 'order' comes twice}}
+  %d = dnn.pipeline reduce [8] step 8 buffers 2 copy registers sync barrier schedule natural knobs(order n, order m) load {
+  ^bb0(%k: index):
+    %t = dnn.tile_load %v[%i, %i, %k] : <1x8x8xf16> -> <8x8xf16>
+    dnn.yield %t, %t : !dnn.tile<8x8xf16>, !dnn.tile<8x8xf16>
+  } compute {
+  ^bb0(%a: !dnn.tile<8x8xf16>, %b: !dnn.tile<8x8xf16>, %c: !dnn.tile<8x8xf32>):
+    dnn.yield %c : !dnn.tile<8x8xf32>
+  } : <8x8xf32>
+  return
+}
+
+// -----
+
+func.func @pipeline_knob_tma(%v: !dnn.view<1x8x8xf16>, %i: index) {
+  // expected-error@+1 {{has knob 'staging', which is of another way to copy}}
+  %d = dnn.pipeline reduce [8] step 8 buffers 2 copy registers sync barrier schedule natural knobs(staging 2) load {
+  ^bb0(%k: index):
+    %t = dnn.tile_load %v[%i, %i, %k] : <1x8x8xf16> -> <8x8xf16>
+    dnn.yield %t, %t : !dnn.tile<8x8xf16>, !dnn.tile<8x8xf16>
+  } compute {
+  ^bb0(%a: !dnn.tile<8x8xf16>, %b: !dnn.tile<8x8xf16>, %c: !dnn.tile<8x8xf32>):
+    dnn.yield %c : !dnn.tile<8x8xf32>
+  } : <8x8xf32>
+  return
+}
+
+// -----
+
+func.func @pipeline_knob_cp_async(%v: !dnn.view<1x8x8xf16>, %i: index) {
+  // expected-error@+1 {{has knob 'order', which is of another way to copy}}
+  %d = dnn.pipeline reduce [8] step 8 buffers 2 copy cp_async sync barrier schedule natural knobs(order m) load {
+  ^bb0(%k: index):
+    %t = dnn.tile_load %v[%i, %i, %k] : <1x8x8xf16> -> <8x8xf16>
+    dnn.yield %t, %t : !dnn.tile<8x8xf16>, !dnn.tile<8x8xf16>
+  } compute {
+  ^bb0(%a: !dnn.tile<8x8xf16>, %b: !dnn.tile<8x8xf16>, %c: !dnn.tile<8x8xf32>):
+    dnn.yield %c : !dnn.tile<8x8xf32>
+  } : <8x8xf32>
+  return
+}

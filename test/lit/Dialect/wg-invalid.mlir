@@ -53,6 +53,19 @@ func.func @slots() {
 
 // -----
 
+func.func @first_warpgroup() {
+  wg.program workgroups 1 resident 1 {
+  ^bb0(%id: i32, %rank: i32):
+    // expected-error@+1 {{begins before others, and needs to be of a thread}}
+    wg.role "copy" warpgroups 1 first registers 104 {
+    ^bb0(%none: i32):
+    }
+  }
+  return
+}
+
+// -----
+
 func.func @registers() {
   wg.program workgroups 1 resident 1 {
   ^bb0(%id: i32, %rank: i32):

@@ -14,7 +14,7 @@
 // CHECK:         dnn.view %[[X]] <[4], [784], [64] : (d0, d1, d2) -> (d0, d2, d1)
 // CHECK:         dnn.view %[[Y]] <[4], [256], [784] : (d0, d1, d2) -> (d0, d1, d2)
 // CHECK:         dnn.for_each_tile [4, 2, 7] of [128, 128] persistent 132
-// TMA: dnn.tensor_maps = ["w:f16:tiled:64,256:128:64,128:1,1", "x:f16:tiled:784,64,4:1568,100352:64,64,1:1,1,1", "y:f16:tiled:784,4,256:401408,1568:64,1,16:1,1,1"]
+// TMA: dnn.tensor_maps = ["w:f16:tiled:64,256:128:64,128:1,1", "x:f16:tiled:784,64,4:1568,100352:64,64,1:1,1,1"]
 // TMA: nvvm.wgmma.mma_async {{.*}}, D[<f32>, <zero>], A[<f16>, <one>, <row>], B[<f16>, <one>, <row>]
 func.func @forward(%x: memref<4x64x28x28xf16> {dnn.arg = "x"}, %w: memref<256x64x1x1xf16> {dnn.arg = "w"}, %y: memref<4x256x28x28xf16> {dnn.arg = "y"}) attributes {dnn.kernel} {
   dnn.conv forward x(%x) w(%w) y(%y) layouts(nchw, nchw, nchw)

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Algorithms/ChooseTile.h"
 #include "test/unit/Support/RunRowWise.h"
 #include "test/unit/execute/ConvFixture.h"
 
@@ -84,9 +85,8 @@ RowWiseProblem Steps::getProblem() const {
 
 /// f16 may be subnormal, which gfx90a's matrix unit reads as zero.
 static void check(Steps steps) {
-  if (getTarget().matrixUnit == MatrixUnit::None)
-    GTEST_SKIP() << "the chip has no matrix unit";
-  if (getTarget().has(Erratum::FlushesHalfSubnormals))
+  if (steps.type == DataType::F16 &&
+      getTarget().has(Erratum::FlushesHalfSubnormals))
     steps.type = DataType::BF16;
   static const std::unique_ptr<Engine> engine =
       makeEngine(std::shared_ptr<KernelCompiler>(createJitCompiler()));
@@ -115,6 +115,48 @@ TEST(Recurrent, VanillaForward) {
   check({"rnn_step", kAll | 1, 3, 33, 40});
   check({"rnn_step", kDown | 2, 3, 16, 17});
   check({"rnn_step", kAll | 3, 1, 16, 96});
+}
+
+// By fused multiply-adds, as 16 bits are on chips without a matrix unit. Lanes
+// that share out a reduction have a sequence each, or the same one.
+TEST(Recurrent, SinglePrecision) {
+  constexpr DataType kF32 = DataType::F32;
+  check({"lstm_step", kAll, 3, 16, 32, kF32});
+  check({"lstm_step", kDown | 1, 4, 5, 20, kF32, 3});
+  check({"lstm_step", kAll | 1, 2, 3, 65, kF32});
+  check({"gru_step", kDown | 1, 3, 17, 23, kF32});
+  check({"gru_step", kAll, 2, 1, 48, kF32});
+  check({"rnn_step", kAll | 1, 3, 33, 40, kF32});
+  check({"rnn_step", kAll | 3, 1, 200, 96, kF32, 1});
+  check({"lstm_step_bwd", kDown, 3, 16, 32, kF32});
+  check({"lstm_step_bwd", kAll, 4, 9, 19, kF32, 5, true});
+  check({"gru_step_bwd", kDown, 3, 18, 24, kF32});
+  check({"rnn_step_bwd", kAll, 3, 1, 33, kF32});
+}
+
+// The lanes of a unit have several sequences each, one, or the same one; a lane
+// has one unit or two; some weights are in shared memory.
+TEST(Recurrent, TilesOfMultiplyAdds) {
+  auto run = [](const Steps &steps, std::string_view text) {
+    ErrorOr<TileConfig> tile = parseTileConfig(text);
+    ASSERT_TRUE(tile) << tile.getStatus().getMessage();
+    std::unique_ptr<Engine> engine =
+        makeEngine(std::make_shared<FixedTileCompiler>(*tile));
+    const RowOutcome outcome =
+        runRowWise(*engine, steps.getProblem(), getSeed());
+    EXPECT_TRUE(outcome.passed())
+        << steps.op << " " << text << ": " << outcome.toText();
+  };
+  const Steps lstm{"lstm_step", kAll | 1, 2, 11, 33, DataType::F32};
+  for (const char *tile :
+       {"steps-u1l1s1", "steps-u1l2s8", "steps-u1l8s2", "steps-u2l4s4"})
+    run(lstm, tile);
+  const Steps gradients{"gru_step_bwd", kDown, 3, 5, 18, DataType::F32};
+  for (const char *tile : {"steps-u1l4s8", "steps-u2l2s4"})
+    run(gradients, tile);
+  run({"lstm_step", kAll, 2, 3, 80, DataType::F32}, "steps-u1l2s2");
+  run({"rnn_step", kDown | 1, 3, 5, 62, DataType::F32}, "steps-u1l16s1");
+  run({"rnn_step", kAll | 2, 2, 21, 24, DataType::F32}, "steps-u1l4s16");
 }
 
 TEST(Recurrent, Backward) {
@@ -154,8 +196,6 @@ TEST(Recurrent, OneStep) {
 
 // One kernel serves any number of steps.
 TEST(Recurrent, StepsMayBeUnknown) {
-  if (getTarget().matrixUnit == MatrixUnit::None)
-    GTEST_SKIP() << "the chip has no matrix unit";
   EngineOptions options;
   options.compiler = createJitCompiler();
   options.generic = {GenericUse::Keep, /*shapesBefore=*/0};
@@ -173,16 +213,25 @@ TEST(Recurrent, StepsMayBeUnknown) {
   EXPECT_EQ(engine->getCounters().compiled, 2u);
 }
 
-// Chips without a matrix unit, types without one, and weights that do not fit
-// registers have no kernel; callers make steps one by one.
+// Weights that fit neither registers nor shared memory have no kernel, nor have
+// networks whose steps are as fast as launches of their own; callers make steps
+// one by one.
 TEST(Recurrent, RefusesWhatDoesNotFit) {
   const std::unique_ptr<KernelCompiler> jit = createJitCompiler();
   auto refuses = [&](const char *chip, const Steps &steps) {
     const auto tile = jit->chooseTile(steps.getProblem(), *findTarget(chip));
     return !tile && tile.getStatus().getCode() == StatusCode::NotSupported;
   };
-  EXPECT_TRUE(refuses("gfx1030", {"lstm_step", kAll, 3, 16, 32}));
-  EXPECT_TRUE(refuses("gfx942", {"lstm_step", kAll, 3, 16, 32, DataType::F32}));
+  constexpr DataType kF32 = DataType::F32;
+  EXPECT_FALSE(refuses("gfx1030", {"lstm_step", kAll, 3, 16, 128}));
+  EXPECT_FALSE(refuses("gfx900", {"lstm_step", kAll, 3, 16, 64}));
+  EXPECT_FALSE(refuses("gfx942", {"lstm_step", kAll, 3, 16, 128, kF32}));
+  EXPECT_FALSE(refuses("sm_90", {"lstm_step", kAll, 3, 16, 384, kF32}));
+  EXPECT_TRUE(refuses("gfx1030", {"lstm_step", kAll, 3, 16, 192}));
+  EXPECT_TRUE(refuses("sm_80", {"lstm_step", kAll, 3, 16, 256, kF32}));
+  EXPECT_TRUE(refuses("sm_90", {"lstm_step", kAll, 3, 16, 512, kF32}));
+  EXPECT_TRUE(refuses("sm_90", {"lstm_step", kAll, 3, 1024, 256, kF32}));
+  EXPECT_TRUE(refuses("sm_90", {"lstm_step", kAll, 3, 16, 32, DataType::F64}));
   EXPECT_TRUE(refuses("gfx942", {"lstm_step", kAll, 3, 16, 256}));
   EXPECT_TRUE(refuses("sm_80", {"lstm_step", kAll, 3, 16, 256}));
   EXPECT_TRUE(refuses("sm_90", {"lstm_step", kAll, 3, 16, 1024}));

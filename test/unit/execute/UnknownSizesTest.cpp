@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Algorithms/ChooseTile.h"
+#include "compiler/Algorithms/Registry.h"
 #include "test/unit/Support/RunPool.h"
 #include "test/unit/Support/RunRowWise.h"
 #include "test/unit/execute/ConvFixture.h"
@@ -251,6 +252,41 @@ TEST_F(UnknownSizes, OneDepthwiseKernelServesAllSizes) {
         "conv-bwd-f16-nhwc,nhwc,nhwc-n1c32h8w8-k16y3x3-p1x1-s2x2-d1x1-g16",
         "conv-bwd-f32-nchw,nchw,nchw-n1c7h8w8-k7y3x4-p1x2-s2x1-d1x1-g7"})
     checkFamily(*engine, config, kProblems, "depthwise");
+}
+
+/// A JIT compiler that takes igemm's best tile of the family's sample under the
+/// name "packed", which only NVIDIA's chips choose.
+class PackedTileCompiler final : public FixedTileCompiler {
+public:
+  PackedTileCompiler() : FixedTileCompiler(TileConfig()) {}
+  ErrorOr<TileConfig> chooseTile(const Problem &problem,
+                                 const GpuTarget &target) const override {
+    if (Status status = getPacked().check(problem, target); !status.isOk())
+      return status;
+    for (const Candidate &candidate :
+         getImplicitGemm().getCandidates(problem, target))
+      if (candidate.tile.parameters.find("-s") == std::string::npos)
+        return TileConfig{"packed", candidate.tile.parameters};
+    return notFound("no tile for " + problem.toNetworkConfig());
+  }
+};
+
+// Tensors that are packed: windows of three and more channels, with strides
+// that become channels; images whose channels are padded, of both operands; and
+// all of that behind copies.
+TEST_F(UnknownSizes, OnePackedKernelServesAllSizes) {
+  constexpr int64_t kProblems = 12;
+  engine = makeGenericEngine(std::make_shared<PackedTileCompiler>());
+  for (const char *config :
+       {"conv-fwd-f16-nhwc,nhwc,nhwc-n1c3h8w8-k24y7x7-p3x3-s2x2-d1x1-g1-"
+        "ebias+relu",
+        "conv-fwd-f32-nhwc,nhwc,nhwc-n1c13h8w8-k21y5x3-p2x0-s1x3-d1x1-g1",
+        "conv-bwd-f16-nhwc,nhwc,nhwc-n1c3h8w8-k16y7x7-p3x3-s2x2-d1x1-g1",
+        "conv-bwd-bf16-nhwc,nhwc,nhwc-n1c13h8w8-k21y4x5-p1x2-s1x1-d1x1-g1",
+        "conv-wrw-f16-nhwc,nhwc,nhwc-n1c3h8w8-k16y7x7-p3x3-s2x2-d1x1-g1",
+        "conv-wrw-f32-nhwc,nhwc,nhwc-n1c13h8w8-k70y3x4-p1x2-s2x1-d1x1-g1",
+        "conv-wrw-f16-nchw,nchw,nchw-n1c13h8w8-k21y3x3-p1x1-s1x1-d1x1-g1"})
+    checkFamily(*engine, config, kProblems, "packed");
 }
 
 // Few input channels: the windows of a block of pixels, in lines of any length,

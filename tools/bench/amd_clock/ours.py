@@ -98,7 +98,8 @@ def run(command):
 
 def predict_tile(options, line, sizes, tile, folder):
     """Adds the launches of a problem's tile up."""
-    compile_it = [options.opt, "--problem", line, "--target", CHIP]
+    chip = getattr(options, "chip", CHIP)
+    compile_it = [options.opt, "--problem", line, "--target", chip]
     if tile:
         compile_it += ["--tile", tile]
     launched = read_launches(run([*compile_it, "--stop-after", "gpu"]), sizes)

@@ -51,6 +51,7 @@ ARITHMETIC = {
     "neg": np.negative, "abs": np.abs, "min": np.fmin, "max": np.fmax,
     "div": divide, "rem": np.fmod, "fma": fuse, "mov": np.array,
     "cvta": np.array, "rcp": lambda a: (1 / a).astype(a.dtype),
+    "ex2": np.exp2,
 }
 
 
@@ -59,7 +60,7 @@ def decode_arithmetic(machine, instruction):
     kind = instruction.parts[-1]
     target, *sources = instruction.operands
     modifiers = set(instruction.parts[1:-1])
-    if modifiers - {"rn"} and instruction.parts[0] != "cvta":
+    if modifiers - {"rn", "approx"} and instruction.parts[0] != "cvta":
         raise ValueError(modifiers)
     if "{" in target or "{" in sources[0]:
         return decode_packed_move(machine, instruction)

@@ -42,16 +42,37 @@ TEST(ToeplitzTile, HasAStableText) {
   ErrorOr<ToeplitzTile> read = parseToeplitzTile(tile.toConfig());
   ASSERT_TRUE(read) << read.getStatus().getMessage();
   EXPECT_EQ(read->toConfig(), tile.toConfig());
+  // Workgroups that share tiles of any number have no number of iterations.
+  tile.iterations = 1;
+  tile.workgroups = 22;
+  EXPECT_EQ(tile.toConfig().toText(), "toeplitz-c16b4r7q4t256s2w22");
+  read = parseToeplitzTile(tile.toConfig());
+  ASSERT_TRUE(read) << read.getStatus().getMessage();
+  EXPECT_EQ(read->toConfig(), tile.toConfig());
 }
 
 // Only the canonical text is a tile, with numbers that a program exists for.
 TEST(ToeplitzTile, RefusesOtherTexts) {
-  for (const char *parameters :
-       {"", "c16b4r7q4", "c16b4r7q4t256n1", "c12b4r7q4t128", "c24b4r7q4t128",
-        "c16b0r7q4t128", "c16b4r7q4t100", "c16b4r7q4t1024", "c8b4r7q4t512",
-        "c16b4r7q4t128n0", "c16b4r7q4t128x", "c16b17r7q1t128",
-        "c16b4r7q4t128s0", "c16b4r7q4t128s5", "c16b4r7q4t128n1s2",
-        "c64b4r7q4t128s1", "c16b4r7q4t128s1n2"})
+  for (const char *parameters : {"",
+                                 "c16b4r7q4",
+                                 "c16b4r7q4t256n1",
+                                 "c12b4r7q4t128",
+                                 "c24b4r7q4t128",
+                                 "c16b0r7q4t128",
+                                 "c16b4r7q4t100",
+                                 "c16b4r7q4t1024",
+                                 "c8b4r7q4t512",
+                                 "c16b4r7q4t128n0",
+                                 "c16b4r7q4t128x",
+                                 "c16b17r7q1t128",
+                                 "c16b4r7q4t128s0",
+                                 "c16b4r7q4t128s5",
+                                 "c16b4r7q4t128n1s2",
+                                 "c64b4r7q4t128s1",
+                                 "c16b4r7q4t128s1n2",
+                                 "c16b4r7q4t128w0",
+                                 "c16b4r7q4t128n3w2",
+                                 "c16b4r7q4t128w2s1"})
     EXPECT_FALSE(parseToeplitzTile({"toeplitz", parameters})) << parameters;
   EXPECT_FALSE(parseToeplitzTile({"depthwise", "c16b4r7q4t128"}));
 }

@@ -313,6 +313,18 @@ TEST_F(GenericKernel, BindsWorkspace) {
   }
 }
 
+// Kernels count bytes of a workspace in 32 bits.
+TEST_F(GenericKernel, RefusesTooLargeWorkspace) {
+  constexpr int64_t kMega = 1 << 20;
+  Kernel kernel;
+  kernel.launches.emplace_back().workspace =
+      SizeExpr::makeSize(KernelArg::X, 0) * kMega;
+  EXPECT_TRUE(bindSizes(kernel, makeProblem(4095)));
+  const ErrorOr<Kernel> bound = bindSizes(kernel, makeProblem(4096));
+  ASSERT_FALSE(bound);
+  EXPECT_EQ(bound.getStatus().getCode(), StatusCode::NotSupported);
+}
+
 // The launch passes what the sizes give.
 TEST_F(GenericKernel, PassesSizes) {
   auto engine = makeEngine({GenericUse::Keep, 0});

@@ -94,7 +94,7 @@ TEST(WorkerProtocol, RefusesOtherNumbers) {
   code[0] = static_cast<char>(StatusCode::Internal) + 1;
   EXPECT_FALSE(decodeReply(code));
   std::string kind = encode(WorkerRequest());
-  kind[0] = 3;
+  kind[0] = 4;
   EXPECT_FALSE(decodeRequest(kind));
 }
 

@@ -316,7 +316,7 @@ TEST(Fit, RefusesModels) {
                 .getStatus()
                 .getMessage()
                 .find("but there are: wgmma, wgmma-tf32, wgmma-weights, gemm, "
-                      "groups, stem, single, pool, rowwise"),
+                      "gemm-all, groups, stem, single, pool, rowwise"),
             std::string::npos);
   EXPECT_NE(makeModel("wgmma", *findTarget("gfx942"))
                 .getStatus()

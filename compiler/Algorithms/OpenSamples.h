@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_COMPILER_ALGORITHMS_IMPLICITGEMM_OPENSAMPLES_H
-#define TESSERA_COMPILER_ALGORITHMS_IMPLICITGEMM_OPENSAMPLES_H
+#ifndef TESSERA_COMPILER_ALGORITHMS_OPENSAMPLES_H
+#define TESSERA_COMPILER_ALGORITHMS_OPENSAMPLES_H
 
 #include "compiler/Algorithms/Algorithm.h"
 
@@ -22,8 +22,10 @@ std::vector<ConvProblem> getOpenSamples(const Problem &family,
                                         double most = 1 << 17);
 
 /// The same, of batches of images of 7 to 112 pixels a side: for tiles that are
-/// blocks of an image, which overhang it.
-std::vector<ConvProblem> getOpenImages(const Problem &family);
+/// blocks of an image, which overhang it. In the class of many pixels they have
+/// about `least` and `most` times as many as the other class.
+std::vector<ConvProblem> getOpenImages(const Problem &family,
+                                       double least = 1.5, double most = 8);
 
 /// The candidates of the first sample. Each costs what the best one costs
 /// there, times what it takes over the best one in the geometric mean of all
@@ -34,4 +36,4 @@ std::vector<Candidate> rankAtSamples(
 
 } // namespace tessera
 
-#endif // TESSERA_COMPILER_ALGORITHMS_IMPLICITGEMM_OPENSAMPLES_H
+#endif // TESSERA_COMPILER_ALGORITHMS_OPENSAMPLES_H

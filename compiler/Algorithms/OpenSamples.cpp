@@ -1,6 +1,6 @@
 //===- OpenSamples.cpp - Sizes that stand for unknown ones ----------------===//
 
-#include "compiler/Algorithms/ImplicitGemm/OpenSamples.h"
+#include "compiler/Algorithms/OpenSamples.h"
 #include "runtime/Base/ProblemFamily.h"
 
 #include <algorithm>
@@ -66,7 +66,8 @@ std::vector<ConvProblem> tessera::getOpenSamples(const Problem &family,
   return samples;
 }
 
-std::vector<ConvProblem> tessera::getOpenImages(const Problem &family) {
+std::vector<ConvProblem> tessera::getOpenImages(const Problem &family,
+                                                double least, double most) {
   const Problem sample = family.getSample();
   const ConvProblem &conv = *family.getConv();
   const auto edge = static_cast<double>(countSmallPixels(conv));
@@ -74,7 +75,7 @@ std::vector<ConvProblem> tessera::getOpenImages(const Problem &family) {
   std::vector<ConvProblem> samples = {*sample.getConv()};
   for (double side = 7; side <= 112; side *= 2)
     for (double pixels :
-         {isSmall ? edge / 4 : 1.5 * edge, isSmall ? edge : 8 * edge}) {
+         {isSmall ? edge / 4 : least * edge, isSmall ? edge : most * edge}) {
       const auto images =
           static_cast<int64_t>(std::max(1.0, pixels / (side * side)));
       const double own = side * side * static_cast<double>(images);

@@ -1,7 +1,7 @@
 //===- TransposeKernel.h - A launch that transposes matrices ---*- C++ -*--===//
 
-#ifndef TESSERA_COMPILER_ALGORITHMS_CONVERTED_TRANSPOSEKERNEL_H
-#define TESSERA_COMPILER_ALGORITHMS_CONVERTED_TRANSPOSEKERNEL_H
+#ifndef TESSERA_COMPILER_ALGORITHMS_COMMON_TRANSPOSEKERNEL_H
+#define TESSERA_COMPILER_ALGORITHMS_COMMON_TRANSPOSEKERNEL_H
 
 #include "runtime/Base/SizeExpr.h"
 
@@ -10,13 +10,15 @@
 namespace tessera {
 
 /// A batch of matrices in memory, each packed by rows; numbers, or expressions
-/// of sizes that are unknown.
+/// of sizes that are unknown. A known number of them may be `interleaved` row
+/// by row, as those of a filter's taps are.
 struct Matrices {
   SizeExpr batch, rows, columns;
+  int64_t interleaved = 1;
 
   /// Whether the transposed ones are the same memory.
   bool isSameTransposed() const {
-    return rows == SizeExpr(1) || columns == SizeExpr(1);
+    return interleaved == 1 && (rows == SizeExpr(1) || columns == SizeExpr(1));
   }
 };
 
@@ -24,7 +26,8 @@ struct Matrices {
 /// `source`, [batch, rows, columns], converted to its own type of elements.
 /// Both are memref arguments of one kernel, of any shape with as many elements,
 /// packed; their types become the matrices', or flat where both are the same in
-/// memory.
+/// memory. Interleaved ones are [batch, rows, interleaved, columns], and so is
+/// what they become.
 struct Transposition {
   mlir::BlockArgument source, target;
   Matrices matrices;
@@ -40,4 +43,4 @@ void emitTransposes(mlir::func::FuncOp kernel, const Transposition &first,
 
 } // namespace tessera
 
-#endif // TESSERA_COMPILER_ALGORITHMS_CONVERTED_TRANSPOSEKERNEL_H
+#endif // TESSERA_COMPILER_ALGORITHMS_COMMON_TRANSPOSEKERNEL_H

@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Algorithms/Converted/TransposeKernel.h"
+#include "compiler/Algorithms/Common/TransposeKernel.h"
 #include "compiler/Algorithms/Common/ConvProgram.h"
 
 #include "mlir/IR/TypeUtilities.h"
@@ -84,6 +84,20 @@ struct TileWalk {
 };
 } // namespace
 
+/// Coordinates of (line, element) of the matrix whose first element is
+/// `corner`.
+static PointBuilder::Values locate(PointBuilder &p, ValueRange corner,
+                                   Value line, Value element) {
+  PointBuilder::Values at = {corner.front(), line};
+  llvm::append_range(at, corner.drop_front(3));
+  at.push_back(element);
+  return at;
+}
+
+static int64_t getLastDim(Value memory) {
+  return cast<MemRefType>(memory.getType()).getRank() - 1;
+}
+
 static void loadTile(PointBuilder &p, Value source, Value shared,
                      ValueRange corner, Value thread, const TileWalk &walk,
                      const TileLayout &layout) {
@@ -95,9 +109,9 @@ static void loadTile(PointBuilder &p, Value source, Value shared,
   for (int64_t iteration = 0; iteration < walk.countIterations(); ++iteration) {
     auto [row, column] = walk.locate(p, thread, iteration);
     loaded.push_back({row, column,
-                      p.loadBlock(source, 2, walk.width,
-                                  {corner[0], p.add(corner[1], row),
-                                   p.add(corner[2], column)})});
+                      p.loadBlock(source, getLastDim(source), walk.width,
+                                  locate(p, corner, p.add(corner[1], row),
+                                         p.add(corner[2], column)))});
   }
   const int64_t width = layout.getWriteWidth(walk.width);
   for (const Loaded &part : loaded)
@@ -117,8 +131,9 @@ static void storeTile(PointBuilder &p, Value shared, Value target,
           p.loadShared(shared, 1, layout.locate(p, p.add(row, i), column)));
     Value block =
         p.convert(p.makeBlock(elements), getElementTypeOrSelf(target));
-    p.storeBlock(block, target, 2,
-                 {corner[0], p.add(corner[2], column), p.add(corner[1], row)});
+    p.storeBlock(
+        block, target, getLastDim(target),
+        locate(p, corner, p.add(corner[2], column), p.add(corner[1], row)));
   }
 }
 
@@ -161,11 +176,15 @@ struct TilePlan {
   TileShape tile;
   TileWalk loads, stores;
   TileLayout layout;
+  int64_t interleaved;
 
-  /// Tiles of `source` as images, columns and rows.
+  /// Tiles of `source` as matrices, columns and rows.
   SmallVector<Size> getTiles(PointBuilder &p, Value source) const {
-    return {p.getSize(source, 0),
-            p.divideUp(p.getSize(source, 2), tile.columns),
+    Size matrices = p.getSize(source, 0);
+    if (interleaved > 1)
+      matrices = p.multiply(matrices, p.getSize(source, 2));
+    return {matrices,
+            p.divideUp(p.getSize(source, getLastDim(source)), tile.columns),
             p.divideUp(p.getSize(source, 1), tile.rows)};
   }
 };
@@ -179,22 +198,36 @@ static int64_t getWidestAccess(MemRefType type, int64_t dim) {
 
 /// Gives the arguments the types of matrices.
 static TilePlan planTiles(const Transposition &job) {
-  const auto &[batch, rows, columns] = job.matrices;
-  reshapeOpen(job.source, {batch, rows, columns});
-  reshapeOpen(job.target, {batch, columns, rows});
+  const auto &[batch, rows, columns, interleaved] = job.matrices;
+  auto reshape = [&](Value memory, SmallVector<SizeExpr> shape) {
+    if (job.matrices.interleaved > 1)
+      shape.insert(shape.begin() + 2, SizeExpr(job.matrices.interleaved));
+    reshapeOpen(memory, shape);
+  };
+  reshape(job.source, {batch, rows, columns});
+  reshape(job.target, {batch, columns, rows});
   auto type = cast<MemRefType>(job.source.getType());
   auto target = cast<MemRefType>(job.target.getType());
   const int64_t bytes = type.getElementTypeBitWidth() / 8;
   const TileShape tile = chooseTile(job.matrices, bytes);
-  const TileWalk loads{tile, tile.columns, getWidestAccess(type, 2)};
-  const TileWalk stores{tile, tile.rows, getWidestAccess(target, 2)};
-  return {tile, loads, stores, {tile, stores.width, bytes}};
+  const TileWalk loads{tile, tile.columns,
+                       getWidestAccess(type, type.getRank() - 1)};
+  const TileWalk stores{tile, tile.rows,
+                        getWidestAccess(target, target.getRank() - 1)};
+  return {tile, loads, stores, {tile, stores.width, bytes}, interleaved};
 }
 
-/// The first element of a tile: its image, row and column.
+/// The first element of a tile: its image, row and column, and, of interleaved
+/// matrices, which of them has it.
 static PointBuilder::Values getCorner(PointBuilder &p, const TilePlan &plan,
                                       ValueRange at) {
-  return {at[0], p.mul(at[2], plan.tile.rows), p.mul(at[1], plan.tile.columns)};
+  PointBuilder::Values corner = {at[0], p.mul(at[2], plan.tile.rows),
+                                 p.mul(at[1], plan.tile.columns)};
+  if (plan.interleaved > 1) {
+    corner.push_back(p.rem(at[0], plan.interleaved));
+    corner.front() = p.div(at[0], plan.interleaved);
+  }
+  return corner;
 }
 
 //===----------------------------------------------------------------------===//
@@ -213,7 +246,7 @@ struct RunPlan {
 
 /// Makes the arguments flat.
 static RunPlan planRuns(const Transposition &job) {
-  const auto &[batch, rows, columns] = job.matrices;
+  const auto &[batch, rows, columns, interleaved] = job.matrices;
   const SizeExpr elements = batch * rows * columns;
   auto flatten = [&](BlockArgument argument) {
     Value flat = reshapeOpen(argument, {elements});
