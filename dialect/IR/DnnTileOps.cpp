@@ -29,9 +29,14 @@ LogicalResult ViewOp::verify() {
   auto isNumber = [](int64_t value) {
     return !ShapedType::isDynamic(value) && value >= 0;
   };
+  ArrayAttr memory = getOpenMemory(getSource());
+  if (memory && !isOpenMemory(memory, source.getRank()))
+    return emitOpError() << "needs an expression of sizes in '"
+                         << kMemoryAttrName << "' for each dimension of "
+                         << source << ", but has " << memory;
   if (failed(source.getStridesAndOffset(strides, offset)) ||
       !isNumber(offset) ||
-      (!getOpenMemory(getSource()) &&
+      ((!memory || source.hasStaticShape()) &&
        !llvm::all_of(getKnownStrides(source), isNumber)))
     return emitOpError() << "needs a source of static strides and a static "
                             "offset, none of them negative, or a packed one, "

@@ -16,3 +16,8 @@ ArrayAttr dnn::getOpenMemory(Value tensor) {
                         argument.getArgNumber(), kMemoryAttrName)
                   : ArrayAttr();
 }
+
+bool dnn::isOpenMemory(ArrayAttr memory, int64_t rank) {
+  return static_cast<int64_t>(memory.size()) == rank &&
+         llvm::all_of(memory, llvm::IsaPred<StringAttr>);
+}

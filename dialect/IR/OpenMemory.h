@@ -22,6 +22,9 @@ inline constexpr llvm::StringLiteral kMemoryAttrName = "dnn.memory";
 /// That of `tensor`, an argument of a function; null if it has none.
 mlir::ArrayAttr getOpenMemory(mlir::Value tensor);
 
+/// Whether `memory` has a text for each of `rank` dimensions.
+bool isOpenMemory(mlir::ArrayAttr memory, int64_t rank);
+
 } // namespace tessera::dnn
 
 #endif // TESSERA_DIALECT_IR_OPENMEMORY_H

@@ -170,21 +170,33 @@ def run(tile, config, options):
     return 0
 
 
-def main():
+def make_parser(description):
+    """Of what a problem's tile is made by, for run_ptx_steps.py, too."""
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+        description=description, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("config")
     parser.add_argument("--tile", default="")
     parser.add_argument("--target", default="sm_90")
     parser.add_argument("--dnn-opt", default="build/dev/bin/dnn-opt")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--ptx", type=pathlib.Path)
-    parser.add_argument("--sizes", default="")
-    options = parser.parse_args()
+    return parser
+
+
+def compile_tile(options):
+    """The launches of the tile and their PTX; ends if it does not fit."""
     options.ptxas = ""
     tile = gpu_pack.compile_tile(options, options.config, options.tile)
     if not tile:
         sys.exit(f"{options.config}: tile '{options.tile}' does not fit")
+    return tile
+
+
+def main():
+    parser = make_parser(__doc__)
+    parser.add_argument("--ptx", type=pathlib.Path)
+    parser.add_argument("--sizes", default="")
+    options = parser.parse_args()
+    tile = compile_tile(options)
     if options.ptx:
         tile["ptx"] = options.ptx.read_text()
     np.seterr(all="ignore")

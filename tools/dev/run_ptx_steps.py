@@ -8,20 +8,16 @@ What run_ptx.py does for convolutions, for a row-wise problem with steps
 (lstm_step, gru_step, rnn_step, lstm_step_bwd) in f16 or f32. Needs numpy.
 """
 
-import argparse
-import pathlib
 import sys
 
 import numpy as np
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "bench"))
-
-import gpu_pack
 from ptx.fault import Fault
 from ptx.machine import Machine
 from ptx.memory import GlobalMemory
 from ptx.program import read_program
 from ptx.steps import Steps
+from run_ptx import compile_tile, make_parser
 
 # How far an output may be off: the rounding of a few steps.
 TOLERANCES = {np.float16: 4e-3, np.float32: 4e-6}
@@ -47,18 +43,8 @@ def run_tile(tile, steps, is_late):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("config")
-    parser.add_argument("--tile", default="")
-    parser.add_argument("--target", default="sm_90")
-    parser.add_argument("--dnn-opt", default="build/dev/bin/dnn-opt")
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    options.ptxas = ""
-    tile = gpu_pack.compile_tile(options, options.config, options.tile)
-    if not tile:
-        sys.exit(f"{options.config}: tile '{options.tile}' does not fit")
+    options = make_parser(__doc__).parse_args()
+    tile = compile_tile(options)
     np.seterr(all="ignore")
     steps = Steps(options.config, options.seed)
     wanted, worst = steps.compute(), 0.0

@@ -302,6 +302,33 @@ func.func @view_open_strides(%x: memref<4x64xf16, strided<[?, 1]>>) {
 
 // -----
 
+func.func @view_memory_static(%x: memref<4x64xf16, strided<[?, 1]>> {dnn.memory = ["4", "80"]}) {
+  // expected-error@+1 {{needs a source of static strides and a static offset, none of them negative, or a packed one}}
+  %v = dnn.view %x <[1], [4], [64] : (g, n, c) -> (n, c)>
+     : memref<4x64xf16, strided<[?, 1]>> -> <1x4x64xf16>
+  return
+}
+
+// -----
+
+func.func @view_memory_rank(%x: memref<4x64xf16, strided<[80, 1]>> {dnn.memory = ["xd0"]}) {
+  // expected-error@+1 {{needs an expression of sizes in 'dnn.memory' for each dimension of 'memref<4x64xf16, strided<[80, 1]>>', but has ["xd0"]}}
+  %v = dnn.view %x <[1], [4], [64] : (g, n, c) -> (n, c)>
+     : memref<4x64xf16, strided<[80, 1]>> -> <1x4x64xf16>
+  return
+}
+
+// -----
+
+func.func @view_memory_numbers(%x: memref<4x64xf16, strided<[80, 1]>> {dnn.memory = [4, 80]}) {
+  // expected-error@+1 {{needs an expression of sizes in 'dnn.memory'}}
+  %v = dnn.view %x <[1], [4], [64] : (g, n, c) -> (n, c)>
+     : memref<4x64xf16, strided<[80, 1]>> -> <1x4x64xf16>
+  return
+}
+
+// -----
+
 func.func @pipeline_knob_name(%v: !dnn.view<1x8x8xf16>, %i: index) {
   // expected-error@+1 {{no knob of a plan is called 'depth'}}
   %d = dnn.pipeline reduce [8] step 8 buffers 2 copy registers sync barrier schedule natural knobs(depth 2) load {
