@@ -119,16 +119,17 @@ class Training:
 
 
 def time_step(step, seconds=0.4):
-    """Seconds of a step: as many as fill the time, between two waits."""
-    torch.cuda.synchronize()
-    start, count = time.perf_counter(), 0
-    while time.perf_counter() - start < seconds or count < 3:
-        step()
-        count += 1
-        if count % 16 == 0:
-            torch.cuda.synchronize()
-    torch.cuda.synchronize()
-    return (time.perf_counter() - start) / count
+    """Seconds of a step: as many as fill the time, at least ten, queued one behind the other between two waits."""
+    count, passed = 3, 0.0
+    while passed < seconds / 2:
+        torch.cuda.synchronize()
+        start = time.perf_counter()
+        for _ in range(count):
+            step()
+        torch.cuda.synchronize()
+        passed, last = time.perf_counter() - start, count
+        count = max(10, round(seconds / passed * count))
+    return passed / last
 
 
 def make_ways(workload, options):
