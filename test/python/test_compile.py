@@ -20,7 +20,7 @@ except ImportError as error:
 
 import tessera.compile
 import tessera.torch
-from tessera import _backend, _convolution, _fused, _layouts, _rewrite
+from tessera import _backend, _convolution, _fused, _layouts, _library, _rewrite
 
 DEVICE = "cpu" if os.environ.get("TESSERA_DEVICE", "").startswith("emulated") else "cuda"
 LAST = torch.channels_last
@@ -117,8 +117,8 @@ class CompileTest(unittest.TestCase):
                      calls={"convolution": 3, "max_pool": 1, "avg_pool": 1})
         with self.assertRaisesRegex(Exception, "no option fast, but cuda_graphs"):
             torch.compile(nn.ReLU(), backend="tessera", options={"fast": True})(make(1, 1, 1, 1))
-        with self.assertRaisesRegex(Exception, "no mode 'max-autotune'"):
-            torch.compile(nn.Sigmoid(), backend="tessera", mode="max-autotune")(make(1, 1, 1, 1))
+        with self.assertRaisesRegex(ValueError, "no mode 'fast', but default, reduce-overhead, max-autotune"):
+            _backend._read_options("fast", None)
 
     # What is left goes through Inductor.
     def test_inductor(self):
@@ -600,6 +600,15 @@ class CompileTest(unittest.TestCase):
             for result in results:
                 torch.testing.assert_close(result, network(x), atol=1e-5, rtol=1e-5)
         self.assertEqual(len(results), 9)
+
+    # Mode "max-autotune" times the kernels of convolutions before the first step, and no others.
+    def test_tuning(self):
+        self.assertEqual(_backend._read_options("max-autotune", {"fuse": False}),
+                         tessera.compile.Options(cuda_graphs=True, tune=True, fuse=False))
+        network = make_network(nn.Conv2d(16, 32, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(32, 8, 1))
+        with mock.patch("tessera._library.tune", wraps=_library.tune) as tune:
+            self.compare(network, make(2, 16, 6, 6), tune=True, calls={"convolution": 2, "max_pool": 1})
+        self.assertEqual([call.args[0].split("-")[1] for call in tune.call_args_list], ["fwd", "fwd"])
 
     # A step is captured once for each shape; inputs elsewhere and changed weights are seen, and results stay.
     @unittest.skipIf(DEVICE == "cpu", "the emulated device has no graphs")

@@ -121,12 +121,12 @@ def _clone(values: Sequence[Any]) -> list[Any]:
 class Prepared:
     """A graph whose kernels, several at once, are compiled before it runs: once for each combination of shapes."""
 
-    def __init__(self, module: torch.fx.GraphModule, function: Callable, changing: Sequence[int]):
+    def __init__(self, module: torch.fx.GraphModule, function: Callable, changing: Sequence[int], tunes: bool):
         """`function` computes what `module` does, of one list, and may write arguments, which `module` does not. Shapes
-        of the arguments `changing` may change.
+        of the arguments `changing` may change. Convolutions are tuned with `tunes`.
         """
         self._boxed_call = True  # AOTAutograd passes one list, which may be emptied.
-        self.module, self.function = module, function
+        self.module, self.function, self.tunes = module, function, tunes
         self.changing = list(changing)
         values = [node.meta["val"] for node in module.graph.find_nodes(op="placeholder")]
         self.has_shapes = not all(isinstance(value, torch.Tensor) for value in values)
@@ -143,7 +143,10 @@ class Prepared:
             return
         shapes = self.describe([inputs[number] for number in self.changing])
         if shapes not in self.shapes:
-            _operators.compile_all(_operators.collect(lambda: self.module(*inputs)))
+            problems = _operators.collect(lambda: self.module(*inputs))
+            _operators.compile_all(problems)
+            if self.tunes:
+                _operators.tune_all(problems)
             self.shapes.add(shapes)
 
     def __call__(self, inputs: list[Any]) -> Sequence[Any]:
@@ -154,7 +157,7 @@ class Prepared:
 class Step:
     """A graph without gradients, called with the arguments that AOTAutograd passes."""
 
-    def __init__(self, split: Split, function: Callable, static: Sequence[int], replays: bool):
+    def __init__(self, split: Split, function: Callable, static: Sequence[int], replays: bool, tunes: bool):
         """`function` computes `split.rest`; arguments with the numbers `static` are parameters and buffers."""
         self._boxed_call = True
         self.inputs, self.replays = split.inputs, replays
@@ -162,7 +165,7 @@ class Step:
         self.changing = [index for index, number in enumerate(split.inputs) if number >= 0 and number not in static]
         self.given = [split.inputs[index] for index in self.changing]
         self.read = [number for number in split.inputs if number >= 0 and number in static]  # As they are.
-        self.rest = Prepared(split.rest, function, self.changing)
+        self.rest = Prepared(split.rest, function, self.changing, tunes)
         self.captured: dict[tuple, _Replay | None] = {}
 
     def __call__(self, arguments: list[Any]) -> Sequence[Any]:
