@@ -167,6 +167,8 @@ tesseraRunProblem(miopenHandle_t handle, const char *problem,
  * @retval miopenStatusAllocFailed     Host or device memory ran out.
  * @retval miopenStatusInternalError   The compiler, the driver or the device
  *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was timed.
  *
  * @par Cost
  *   Compiles on first use, then launches; allocates and waits for the device,
