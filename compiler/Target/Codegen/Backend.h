@@ -34,7 +34,7 @@ struct Backend {
   std::string (*getCpu)(const GpuTarget &target);
   /// Features of LLVM's subtarget, as "+ptx86", or "".
   const char *(*getFeatures)(const GpuTarget &target);
-  /// Adds the patterns that turn gpu ops into others before the conversion.
+  /// Adds the patterns that replace gpu ops by others before the conversion.
   void (*addRewrites)(mlir::RewritePatternSet &patterns,
                       const GpuTarget &target);
   /// Adds what converts gpu ops and those of the vendor's dialects.
