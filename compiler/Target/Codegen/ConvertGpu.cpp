@@ -40,6 +40,10 @@ using namespace tessera;
 /// Replaces ops of gpu by others, which a conversion could not replace again,
 /// and drops what is repeated or unused on the way.
 static void rewriteGpuOps(gpu::GPUModuleOp module, const GpuTarget &target) {
+  if (llvm::all_of(module.getOps<gpu::GPUFuncOp>(), [](gpu::GPUFuncOp kernel) {
+        return kernel->hasAttr(kSimplifiedAttrName);
+      }))
+    return;
   RewritePatternSet patterns(module.getContext());
   populateGpuRewritePatterns(patterns);
   getBackend(target).addRewrites(patterns, target);
