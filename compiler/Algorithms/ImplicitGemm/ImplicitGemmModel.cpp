@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Algorithms/Algorithm.h"
-#include "compiler/Algorithms/OpenSamples.h"
 #include "compiler/Algorithms/ImplicitGemm/GemmCost.h"
 #include "compiler/Algorithms/ImplicitGemm/ImplicitGemm.h"
+#include "compiler/Algorithms/OpenSamples.h"
 #include "compiler/Algorithms/Registry.h"
 #include "compiler/Algorithms/Tma/TmaTiles.h"
 #include "compiler/Algorithms/Tma/TmaWeightTiles.h"
@@ -283,7 +283,12 @@ static int64_t getPlanePixels(const ConvProblem &conv) {
   const bool hasPlanes =
       conv.direction != Direction::BackwardWeights &&
       (isForward ? conv.yLayout : conv.xLayout) == Layout::NCHW;
-  return hasPlanes ? getVolume(isForward ? conv.getOutput() : conv.in) : 0;
+  if (!hasPlanes)
+    return 0;
+  // The pixels of a class of strided backward data have others between them.
+  if (!isForward && conv.stride.w > 1)
+    return 1;
+  return getVolume(isForward ? conv.getOutput() : conv.in);
 }
 
 std::vector<Candidate> tessera::getGemmCandidates(const ConvProblem &conv,
