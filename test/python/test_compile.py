@@ -2,6 +2,7 @@
 TESSERA_DEVICE=nvidia, the same on the GPU, where CUDA graphs are tested as well.
 """
 
+import contextlib
 import copy
 import math
 import os
@@ -19,7 +20,7 @@ except ImportError as error:
 
 import tessera.compile
 import tessera.torch
-from tessera import _backend, _convolution, _fused, _layouts, _rewrite
+from tessera import _backend, _convolution, _fused, _layouts, _library, _rewrite
 
 DEVICE = "cpu" if os.environ.get("TESSERA_DEVICE", "").startswith("emulated") else "cuda"
 LAST = torch.channels_last
@@ -61,6 +62,22 @@ def make(*shape):
     return torch.randn(shape, device=DEVICE).contiguous(memory_format=LAST)
 
 
+class Recorded:
+    """Stands for a captured graph where there is none: it reads arguments where they were, but those given."""
+    calls = 0
+
+    def __init__(self, function, arguments, changing):
+        self.function, self.changing = function, changing
+        self.arguments = [one.detach() if isinstance(one, torch.Tensor) else one for one in arguments]
+
+    def __call__(self, given):
+        Recorded.calls += 1
+        arguments = list(self.arguments)
+        for number, one in zip(self.changing, given):
+            arguments[number] = one
+        return [one.clone() for one in self.function(arguments)]
+
+
 class CompileTest(unittest.TestCase):
     def setUp(self):
         torch.compiler.reset()
@@ -100,8 +117,8 @@ class CompileTest(unittest.TestCase):
                      calls={"convolution": 3, "max_pool": 1, "avg_pool": 1})
         with self.assertRaisesRegex(Exception, "no option fast, but cuda_graphs"):
             torch.compile(nn.ReLU(), backend="tessera", options={"fast": True})(make(1, 1, 1, 1))
-        with self.assertRaisesRegex(Exception, "no mode 'max-autotune'"):
-            torch.compile(nn.Sigmoid(), backend="tessera", mode="max-autotune")(make(1, 1, 1, 1))
+        with self.assertRaisesRegex(ValueError, "no mode 'fast', but default, reduce-overhead, max-autotune"):
+            _backend._read_options("fast", None)
 
     # What is left goes through Inductor.
     def test_inductor(self):
@@ -244,6 +261,33 @@ class CompileTest(unittest.TestCase):
         check()
         with torch.inference_mode():
             torch.testing.assert_close(compiled(x), network(x), atol=1e-5, rtol=1e-5)
+
+    # Where a graph is replayed before weights are looked at, it is replayed again, or captured anew, if they changed.
+    def test_changed_weights_of_graphs(self):
+        network, x, y = make_residual_network(), make(2, 3, 12, 12), make(2, 3, 12, 12)
+        compiled = torch.compile(network, backend="tessera", options={**WITHOUT_INDUCTOR, "cuda_graphs": True})
+
+        def check(calls, given):
+            Recorded.calls = 0
+            torch.testing.assert_close(compiled(given), network(given), atol=1e-5, rtol=1e-5)
+            self.assertEqual(Recorded.calls, calls)
+        with contextlib.ExitStack() as stack, torch.no_grad():
+            for target, value in (("tessera._backend._is_on_gpu", lambda module: True), ("tessera._step._Replay", Recorded),
+                                  ("torch.cuda.is_current_stream_capturing", lambda: False),
+                                  ("torch.cuda.current_stream", lambda: mock.Mock(cuda_stream=0))):
+                stack.enter_context(mock.patch(target, value))
+            check(1, x)
+            check(1, y)
+            network[0].weight.mul_(2)
+            check(2, x)
+            check(1, y)
+            network[-1].weight.mul_(2)
+            check(2, x)
+            network[0].weight.data = network[0].weight.data.flip(0)
+            check(2, x)
+            network[-1].weight.data = network[-1].weight.data.flip(0)  # The graph reads it as it is.
+            check(1, x)
+            check(1, y)
 
     # Other batches compile anew: first for each, then for all. Both ways are right.
     def test_batches(self):
@@ -556,6 +600,15 @@ class CompileTest(unittest.TestCase):
             for result in results:
                 torch.testing.assert_close(result, network(x), atol=1e-5, rtol=1e-5)
         self.assertEqual(len(results), 9)
+
+    # Mode "max-autotune" times the kernels of convolutions before the first step, and no others.
+    def test_tuning(self):
+        self.assertEqual(_backend._read_options("max-autotune", {"fuse": False}),
+                         tessera.compile.Options(cuda_graphs=True, tune=True, fuse=False))
+        network = make_network(nn.Conv2d(16, 32, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(32, 8, 1))
+        with mock.patch("tessera._library.tune", wraps=_library.tune) as tune:
+            self.compare(network, make(2, 16, 6, 6), tune=True, calls={"convolution": 2, "max_pool": 1})
+        self.assertEqual([call.args[0].split("-")[1] for call in tune.call_args_list], ["fwd", "fwd"])
 
     # A step is captured once for each shape; inputs elsewhere and changed weights are seen, and results stay.
     @unittest.skipIf(DEVICE == "cpu", "the emulated device has no graphs")

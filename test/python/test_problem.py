@@ -55,6 +55,19 @@ class ProblemTest(unittest.TestCase):
         z = 0.5 * convolve(self.x, self.w) + bias[:, None, None] + residual
         numpy.testing.assert_allclose(y, numpy.where(z > 0, z, 0.1 * z), atol=1e-5)
 
+    # Tuning, here by predicted clocks, leaves a kernel that is right and no slower.
+    def test_tuning(self):
+        x, w = (self.random.standard_normal(shape, dtype="f4") for shape in ((1, 64, 5, 5), (32, 64, 3, 3)))
+        problem = tessera.Problem("conv-fwd-f32-nchw,nchw,nchw-n1c64h5w5-k32y3x3-p1x1-s1x1-d1x1-g1")
+        results = [numpy.empty((1, 32, 5, 5), "f4") for _ in range(2)]
+        problem.run(x, w, results[0])
+        self.assertEqual(problem.tune(), problem.info())
+        self.assertIn("igemm", problem.info().tile)
+        problem.run(x, w, results[1])
+        numpy.testing.assert_allclose(*results, atol=1e-4)
+        with self.assertRaisesRegex(tessera.Error, "not a network config"):
+            _library.tune("conv")
+
     # Statistics are further results, of f32.
     def test_statistics(self):
         y, mean, variance = numpy.empty(SHAPES["y"], "f4"), numpy.empty(4, "f4"), numpy.empty(4, "f4")

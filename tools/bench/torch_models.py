@@ -4,14 +4,15 @@
   torch_models.py [--network resnet50] [--inference 1,32,256] [--training 256] [--ways compile/torch.compile]
                   [--seconds 200] [--profile compile] [--pytorch-norm] [--out FILE]
 
-bf16, channels last: inference, and training steps (autocast, SGD). Ways: eager, the whole step as one CUDA
-graph, both with PyTorch's kernels and with ours, ours without the extension (eager, "in Python"), torch.compile as
-a peer (mode "reduce-overhead"), and the same with backend "tessera" (compile; in training without what convolutions
-measure for Inductor's normalisations, "compile, plain"; with its own normalisation instead, "compile, norms"; with
-statistics and without sums of gradients, "compile, statistics"). Eager is always there. All ways of a batch are timed alternately, and the median of their times is
-told. Logits (of training the loss of the third step) are compared with f32's: ours may be off by half as much again as
-PyTorch's bf16. What no longer fits into the seconds is left out by name. FILE gets the table. Exits 1 if a number is
-wrong. The package must be importable: a wheel, or PYTHONPATH=capi/python with TESSERA_LIBRARY.
+bf16, channels last: inference, and training steps (autocast, SGD). Ways: eager, the whole step as one CUDA graph,
+both with PyTorch's kernels and with ours, ours without the extension (eager, "in Python"), torch.compile as a peer
+(mode "reduce-overhead"), and the same with backend "tessera" (compile; with mode "max-autotune" "compile, tuned"; in
+training without what convolutions measure for Inductor's normalisations, "compile, plain"; with its own normalisation
+instead, "compile, norms"; with statistics and without sums of gradients, "compile, statistics"). Eager is always
+there. All ways of a batch are timed alternately, and the median of their times is told. Logits (of training the loss
+of the third step) are compared with f32's: ours may be off by half as much again as PyTorch's bf16. What no longer
+fits into the seconds is left out by name. FILE gets the table. Exits 1 if a number is wrong. The package must be
+importable: a wheel, or PYTHONPATH=capi/python with TESSERA_LIBRARY.
 """
 
 import argparse
@@ -31,10 +32,11 @@ import tessera.compile
 import tessera.torch
 from tessera import _fused
 
-WAYS = ["eager, ours", "eager, ours in Python", "graph", "graph, ours", "compile", "compile, plain", "compile, norms",
-        "compile, statistics", "torch.compile"]
+WAYS = ["eager, ours", "eager, ours in Python", "graph", "graph, ours", "compile", "compile, tuned", "compile, plain",
+        "compile, norms", "compile, statistics", "torch.compile"]
 NEITHER = {"cuda_graphs": True, "statistics": False, "norm_gradients": False}
 COMPILED = {"compile": {"backend": "tessera", "mode": "reduce-overhead"},
+            "compile, tuned": {"backend": "tessera", "mode": "max-autotune"},
             "compile, plain": {"backend": "tessera", "options": NEITHER},
             "compile, norms": {"backend": "tessera", "options": {**NEITHER, "norm_relu": True}},
             "compile, statistics": {"backend": "tessera", "options": {**NEITHER, "statistics": True}},
@@ -119,16 +121,17 @@ class Training:
 
 
 def time_step(step, seconds=0.4):
-    """Seconds of a step: as many as fill the time, between two waits."""
-    torch.cuda.synchronize()
-    start, count = time.perf_counter(), 0
-    while time.perf_counter() - start < seconds or count < 3:
-        step()
-        count += 1
-        if count % 16 == 0:
-            torch.cuda.synchronize()
-    torch.cuda.synchronize()
-    return (time.perf_counter() - start) / count
+    """Seconds of a step: as many as fill the time, at least ten, queued one behind the other between two waits."""
+    count, passed = 3, 0.0
+    while passed < seconds / 2:
+        torch.cuda.synchronize()
+        start = time.perf_counter()
+        for _ in range(count):
+            step()
+        torch.cuda.synchronize()
+        passed, last = time.perf_counter() - start, count
+        count = max(10, round(seconds / passed * count))
+    return passed / last
 
 
 def make_ways(workload, options):
@@ -147,7 +150,7 @@ def make_ways(workload, options):
     if "graph" in options.ways:
         ways.append(("graph", None, capture(workload, eager)))
     for name, how in COMPILED.items():
-        if name in options.ways and (workload.name == "training" or "," not in name):
+        if name in options.ways and (workload.name == "training" or "," not in name or "tuned" in name):
             ways += [(name, None, step) for step in [compile_step(workload, name, how, options)] if step]
     return ways
 

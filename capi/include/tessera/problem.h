@@ -148,6 +148,41 @@ tesseraRunProblem(miopenHandle_t handle, const char *problem,
                   const tesseraProblemArguments *arguments);
 
 /**
+ * Tunes a problem, once in a process: times the kernels that the cost model
+ * ranks first, on tensors of its own, and uses the fastest from then on. Their
+ * results are verified, and what was measured is kept in the user's database,
+ * so that the next process does not measure it again. How many and how long,
+ * the variables of Find say (MIOPEN_DEBUG_TUNING_ITERATIONS_MAX,
+ * MIOPEN_TUNING_TIME_MS_MAX; 8 kernels and 30 seconds). The fastest needs no
+ * more workspace than the kernel that was there before. If tuning fails, the
+ * log says why and that kernel stays.
+ *
+ * @param[in] handle   Supplies the device.
+ * @param[in] problem  A network config; ends with a zero byte.
+ *
+ * @retval miopenStatusSuccess         The problem has a kernel.
+ * @retval miopenStatusBadParm         A pointer is NULL, or the text is no
+ *                                     problem.
+ * @retval miopenStatusNotImplemented  No kernel covers the problem.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was timed.
+ *
+ * @par Cost
+ *   Compiles on first use, then launches; allocates and waits for the device,
+ *   seconds in all. Do not capture a graph meanwhile.
+ *
+ * @par Threads
+ *   One thread for each handle: calls on one handle must not overlap.
+ *
+ * @since 0.1
+ */
+MIOPEN_EXPORT miopenStatus_t tesseraTuneProblem(miopenHandle_t handle,
+                                                const char *problem);
+
+/**
  * Says that the process will ask for problems whose batch or spatial sizes do
  * not repeat: from now on convolutions, too, get kernels for unknown sizes, of
  * which one serves a family of problems, from a family's first problem on. It

@@ -4,6 +4,7 @@
 
 #include "capi/lib/Common/ErrorGuard.h"
 #include "capi/lib/Common/GenericUse.h"
+#include "capi/lib/Find/FindSearch.h"
 #include "capi/lib/Handle/HandleState.h"
 #include "capi/lib/Handle/KernelChecks.h"
 #include "capi/lib/Handle/KernelInfo.h"
@@ -117,6 +118,21 @@ miopenStatus_t tesseraRunProblem(miopenHandle_t handle, const char *problem,
         logCommand(**known);
         return run(*handle, **known, *copied);
       });
+}
+
+miopenStatus_t tesseraTuneProblem(miopenHandle_t handle, const char *problem) {
+  return guard(__func__, REQUIRED(handle, problem), [&]() -> ApiResult {
+    const ErrorOr<Problem> parsed = parseNetworkConfig(problem);
+    if (!parsed)
+      return parsed.getStatus();
+    const ErrorOr<const LoadedKernel *> kernel =
+        handle->engine.prepare(*parsed);
+    if (!kernel)
+      return kernel.getStatus();
+    return searchForFind(handle->engine, *parsed, **kernel, /*isAsked=*/true,
+                         readFindSettingsOnce())
+        .getStatus();
+  });
 }
 
 miopenStatus_t tesseraExpectNewSizes(void) {

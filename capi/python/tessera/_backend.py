@@ -20,7 +20,8 @@ from tessera._step import Prepared, Step
 @dataclasses.dataclass
 class Options:
     """What torch.compile(..., options={...}) may say."""
-    cuda_graphs: bool = False  #: As mode="reduce-overhead" does.
+    cuda_graphs: bool = False  #: As mode="reduce-overhead" and mode="max-autotune" do.
+    tune: bool = False  #: Kernels of convolutions are timed before the first step; as both modes "max-autotune..." do.
     fuse: bool = True  #: Additions and activations in the kernels of convolutions.
     inductor: bool = True  #: What is not ours is compiled by Inductor; otherwise it is PyTorch's, operator by operator.
     # Of the next two, None is: where they have been seen to pay, on NVIDIA's GPUs with wgmma.
@@ -29,13 +30,17 @@ class Options:
     norm_relu: bool = False  #: Batch normalisation of a training step with a ReLU behind it is ours.
 
 
+_MODES = {"default": {}, "reduce-overhead": {"cuda_graphs": True}, "max-autotune": {"cuda_graphs": True, "tune": True},
+          "max-autotune-no-cudagraphs": {"tune": True}}
+
+
 def _read_options(mode: str | None, options: dict[str, Any] | None) -> Options:
-    if mode not in (None, "default", "reduce-overhead"):
-        raise ValueError(f"backend 'tessera' has no mode '{mode}', but default and reduce-overhead")
+    if (mode := mode or "default") not in _MODES:
+        raise ValueError(f"backend 'tessera' has no mode '{mode}', but {', '.join(_MODES)}")
     known = [field.name for field in dataclasses.fields(Options)]
     if unknown := set(options or ()) - set(known):
         raise ValueError(f"backend 'tessera' has no option {', '.join(sorted(unknown))}, but {', '.join(known)}")
-    return Options(**{"cuda_graphs": mode == "reduce-overhead", **(options or {})})
+    return Options(**{**_MODES[mode], **(options or {})})
 
 
 def _choose(options: Options, inputs: Sequence[Any]) -> Options:
@@ -61,7 +66,7 @@ def _compile_inference(options: Options) -> Callable:
         split.rest = _rewrite.copy_without_writes(rest)
         writes = len(split.rest.graph.nodes) != len(rest.graph.nodes)
         function = _compile_rest(_decompose(rest) if options.inductor else rest, options, is_inference=True)
-        return Step(split, function, static, options.cuda_graphs and not writes and _is_on_gpu(module))
+        return Step(split, function, static, options.cuda_graphs and not writes and _is_on_gpu(module), options.tune)
     return compile_graph
 
 
@@ -83,7 +88,7 @@ def _list_training_compilers(options: Options) -> dict[str, Any]:
             if is_backward else _get_static(inputs)
         reading = _rewrite.copy_without_writes(module)
         function = _compile_rest(module, options, static_input_idxs=static, is_backward=is_backward, **shared)
-        return Prepared(reading, function, range(len(inputs)))
+        return Prepared(reading, function, range(len(inputs)), options.tune)
     return {"fw_compiler": functools.partial(compile_graph, is_backward=False),
             "bw_compiler": functools.partial(compile_graph, is_backward=True)}
 

@@ -103,6 +103,7 @@ def get_api() -> ctypes.CDLL:
     api.miopenSetStream.argtypes = [pointer, pointer]
     api.tesseraRunProblem.argtypes = [pointer, ctypes.c_char_p, pointer]
     api.tesseraGetProblemKernelInfo.argtypes = [pointer, ctypes.c_char_p, pointer]
+    api.tesseraTuneProblem.argtypes = [pointer, ctypes.c_char_p]
     api.tesseraGetCounters.argtypes = [pointer]
     return api
 
@@ -157,6 +158,11 @@ def get_info(config: str, user: int | str = "problem") -> KernelInfo:
     info = KernelInfo()
     check(get_api().tesseraGetProblemKernelInfo(get_handle(user), config.encode(), ctypes.byref(info)))
     return info
+
+
+def tune(config: str, user: int | str = "problem") -> None:
+    """Times several kernels of a problem on the device, once in a process, and uses the fastest from then on."""
+    check(get_api().tesseraTuneProblem(get_handle(user), config.encode()))
 
 
 def expect_new_sizes() -> None:

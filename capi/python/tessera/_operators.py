@@ -185,10 +185,25 @@ def compile_all(problems: Sequence[tuple[str, int]], progress: bool = False) -> 
                 print(f"\r{done}/{len(problems)} kernels", end="\n" if done == len(problems) else "", file=sys.stderr)
 
 
+def _on_device(device: int) -> contextlib.AbstractContextManager:
+    """PyTorch's current GPU is the one of this number, if it is one."""
+    return torch.cuda.device(device) if device >= 0 else contextlib.nullcontext()
+
+
+def tune_all(problems: Sequence[tuple[str, int]]) -> None:
+    """Times kernels of each convolution, one after the other, and leaves the fastest. What another process has measured
+    is in the user's database.
+    """
+    convolutions = [problem for problem in problems if problem[0].startswith("conv-")]
+    for done, (config, device) in enumerate(convolutions, 1):
+        with _on_device(device), contextlib.suppress(_library.Error):
+            _library.tune(config, device)
+        print(f"\r{done}/{len(convolutions)} convolutions tuned", end="\n" if done == len(convolutions) else "",
+              file=sys.stderr, flush=True)
+
+
 def _compile(problem: tuple[str, int]) -> None:
     """A failure is told by the call that needs the kernel."""
     config, device = problem
-    if device >= 0:
-        torch.cuda.set_device(device)
-    with contextlib.suppress(_library.Error):
+    with _on_device(device), contextlib.suppress(_library.Error):
         _library.get_info(config, device)

@@ -27,23 +27,28 @@ class _Folded:
         self.versions: list[int] | None = None
         self.addresses: list[int] | None = None
 
-    def update(self, arguments: list[Any]) -> bool:
+    def update(self, arguments: list[Any]) -> str:
         """Computes the values unless they are those of these arguments: the same memory, not written since. PyTorch
-        counts writes, but for those through `.data` and those to tensors of inference mode. Returns whether parameters
-        are in other memory than before.
+        counts writes, but for those through `.data` and those to tensors of inference mode. Returns "same", "written"
+        if the values are others now, or "moved" if parameters are in other memory, too.
         """
         try:
             versions = [arguments[number]._version for number in self.numbers]
         except RuntimeError:  # Tensors of inference mode do not count.
             versions = None
-        have_moved = self.addresses is None or not torch._C._tensors_data_ptrs_at_indices_equal(
-            arguments, self.addresses, self.numbers)
-        if have_moved or versions is None or versions != self.versions:
-            self._compute(arguments)
-            self.versions = versions
-            # For each argument of the graph, as the function above wants it.
-            self.addresses = [one.data_ptr() if isinstance(one, torch.Tensor) else 0 for one in arguments]
-        return have_moved
+        have_moved = not self.are_in_place(arguments, self.numbers)
+        if not have_moved and versions is not None and versions == self.versions:
+            return "same"
+        self._compute(arguments)
+        self.versions = versions
+        # For each argument of the graph, as PyTorch's function wants it.
+        self.addresses = [one.data_ptr() if isinstance(one, torch.Tensor) else 0 for one in arguments]
+        return "moved" if have_moved else "written"
+
+    def are_in_place(self, arguments: list[Any], numbers: Sequence[int]) -> bool:
+        """Whether the arguments `numbers` are in the memory in which the last update saw them."""
+        return self.addresses is not None and torch._C._tensors_data_ptrs_at_indices_equal(
+            arguments, self.addresses, numbers)
 
     def _compute(self, arguments: list[Any]) -> None:
         with torch.inference_mode(False), torch.no_grad():
@@ -116,12 +121,12 @@ def _clone(values: Sequence[Any]) -> list[Any]:
 class Prepared:
     """A graph whose kernels, several at once, are compiled before it runs: once for each combination of shapes."""
 
-    def __init__(self, module: torch.fx.GraphModule, function: Callable, changing: Sequence[int]):
+    def __init__(self, module: torch.fx.GraphModule, function: Callable, changing: Sequence[int], tunes: bool):
         """`function` computes what `module` does, of one list, and may write arguments, which `module` does not. Shapes
-        of the arguments `changing` may change.
+        of the arguments `changing` may change. Convolutions are tuned with `tunes`.
         """
         self._boxed_call = True  # AOTAutograd passes one list, which may be emptied.
-        self.module, self.function = module, function
+        self.module, self.function, self.tunes = module, function, tunes
         self.changing = list(changing)
         values = [node.meta["val"] for node in module.graph.find_nodes(op="placeholder")]
         self.has_shapes = not all(isinstance(value, torch.Tensor) for value in values)
@@ -138,7 +143,10 @@ class Prepared:
             return
         shapes = self.describe([inputs[number] for number in self.changing])
         if shapes not in self.shapes:
-            _operators.compile_all(_operators.collect(lambda: self.module(*inputs)))
+            problems = _operators.collect(lambda: self.module(*inputs))
+            _operators.compile_all(problems)
+            if self.tunes:
+                _operators.tune_all(problems)
             self.shapes.add(shapes)
 
     def __call__(self, inputs: list[Any]) -> Sequence[Any]:
@@ -149,23 +157,33 @@ class Prepared:
 class Step:
     """A graph without gradients, called with the arguments that AOTAutograd passes."""
 
-    def __init__(self, split: Split, function: Callable, static: Sequence[int], replays: bool):
+    def __init__(self, split: Split, function: Callable, static: Sequence[int], replays: bool, tunes: bool):
         """`function` computes `split.rest`; arguments with the numbers `static` are parameters and buffers."""
         self._boxed_call = True
         self.inputs, self.replays = split.inputs, replays
         self.folded = _Folded(split.fold, static)
         self.changing = [index for index, number in enumerate(split.inputs) if number >= 0 and number not in static]
         self.given = [split.inputs[index] for index in self.changing]
-        self.rest = Prepared(split.rest, function, self.changing)
+        self.read = [number for number in split.inputs if number >= 0 and number in static]  # As they are.
+        self.rest = Prepared(split.rest, function, self.changing, tunes)
         self.captured: dict[tuple, _Replay | None] = {}
 
     def __call__(self, arguments: list[Any]) -> Sequence[Any]:
-        if self.folded.update(arguments):
-            self.captured.clear()
         if not self.replays or Kernel.collected is not None or torch.cuda.is_current_stream_capturing():
+            self.folded.update(arguments)
             return self.rest(self._take(arguments))
         given = [arguments[number] for number in self.given]
         key = self.rest.describe(given), threading.get_ident(), torch.cuda.current_stream().cuda_stream
+        # Looking at hundreds of parameters takes longer than queueing a graph, so that it comes afterwards. What was
+        # queued for nothing reads no memory that may be gone, and has written no result.
+        replay = self.captured.get(key)
+        is_ahead = replay and self.folded.versions is not None and self.folded.are_in_place(arguments, self.read)
+        results = replay(given) if is_ahead else None
+        state = self.folded.update(arguments)
+        if results is not None and state == "same":
+            return results
+        if state == "moved":
+            self.captured.clear()
         if key not in self.captured:
             inputs = self._take(arguments)
             self.rest.prepare(inputs)

@@ -173,6 +173,14 @@ class Problem:
             self._info = self._describe()
         return self._info
 
+    def tune(self) -> Info:
+        """Times the kernels that the cost model ranks first, on the device, and describes the fastest, which is used
+        from now on. Once in a process; what was measured is kept in the user's database.
+        """
+        _library.tune(self.config)
+        self._info = self._describe()
+        return self._info
+
     def _describe(self) -> Info:
         info = _library.get_info(self.config)
         stages = {stage.name.decode(): stage.ms for stage in info.stages[:info.stage_count]}

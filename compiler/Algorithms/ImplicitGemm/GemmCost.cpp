@@ -370,6 +370,21 @@ static double estimateUnitOf(const GemmChoice &choice, const GpuTarget &target,
   return estimateUnit(step, work, rates);
 }
 
+/// Clocks of the busiest unit of a chip that the AMD clock does not know, where
+/// each step waits for memory: for tensors that L2 does not keep, and so few
+/// workgroups that those of a unit are there at once. As many steps are on
+/// their way as there are buffers beside the one in use.
+static double estimateWaits(const GemmChoice &choice, const GpuTarget &target,
+                            double tensorBytes) {
+  constexpr double kLatency = 900, kAtOnce = 2;
+  const double l2Bytes = getCaches(target).l2Bytes;
+  const double waves = countWaves(choice, target);
+  if (l2Bytes == 0 || tensorBytes <= l2Bytes || waves > kAtOnce)
+    return 0;
+  return countBusiestSteps(choice, target) / waves * kLatency /
+         std::max(choice.shape.buffers - 1, 1);
+}
+
 double tessera::estimateClocks(const GemmChoice &choice,
                                const GpuTarget &target, const GemmRates &rates,
                                const GemmShapes &shapes, double tensorBytes) {
@@ -389,6 +404,7 @@ double tessera::estimateClocks(const GemmChoice &choice,
   if (choice.isStaged)
     loop -= waves * choice.shape.m * choice.shape.n *
             static_cast<double>(choice.elementBytes) / rates.cache;
-  return shapes.launch + std::max(loop, tensorBytes / bytesPerClock) +
+  const double waits = estimateWaits(choice, target, tensorBytes);
+  return shapes.launch + std::max({loop, waits, tensorBytes / bytesPerClock}) +
          estimateSum(choice, bytesPerClock, rates.sum);
 }

@@ -163,6 +163,17 @@ TEST_F(ProblemExtension, RefusesWhatItCannotRead) {
   EXPECT_TRUE(engine->problems.empty());
 }
 
+// Tuning, too, reads the text and prepares the problem first.
+TEST_F(ProblemExtension, RefusesToTuneWhatHasNoKernel) {
+  EXPECT_EQ(tesseraTuneProblem(handle, "conv"), miopenStatusBadParm);
+  EXPECT_EQ(tesseraTuneProblem(handle, nullptr), miopenStatusBadParm);
+  EXPECT_EQ(tesseraTuneProblem(nullptr, kProblem), miopenStatusBadParm);
+  EXPECT_TRUE(engine->problems.empty());
+  engine->prepareStatus = notSupported("no kernel");
+  EXPECT_EQ(tesseraTuneProblem(handle, kProblem), miopenStatusNotImplemented);
+  EXPECT_EQ(engine->problems.size(), 1u);
+}
+
 // The description of the kernel has its workspace.
 TEST_F(ProblemExtension, DescribesTheKernel) {
   engine->kernel.kernel.workspaceBytes = 24;
