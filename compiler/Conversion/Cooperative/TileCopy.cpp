@@ -169,9 +169,9 @@ Value TileCopy::loadAtTap(unsigned place, Type type, Value position,
   Value uniform =
       step.isKnown()
           ? e.add(emitWalked(position), elements * int64_t(step) + moved)
-          : e.add(e.add(emitWalked(position),
-                        e.mul(e.constant(step), elements)),
-                  moved);
+          : e.add(
+                e.add(emitWalked(position), e.mul(e.constant(step), elements)),
+                moved);
   return loadBuffer(e, buffer, type, tapOffsets[place], uniform);
 }
 
