@@ -5,23 +5,23 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 using namespace tessera;
 
-/// Sets a size that is unknown so that the result has `wanted` elements along
-/// it.
-static void setSize(int64_t &in, int64_t wanted, bool isForward, int64_t filter,
+/// Sets a size that is unknown so that y, or x, has `wanted` elements along it.
+static void setSize(int64_t &in, int64_t wanted, bool isOfY, int64_t filter,
                     int64_t pads, int64_t stride, int64_t dilation) {
   if (in != kUnknownSize)
     return;
   const int64_t reach = (filter - 1) * dilation + 1;
-  in = isForward ? (wanted - 1) * stride + reach - pads : wanted;
+  in = isOfY ? (wanted - 1) * stride + reach - pads : wanted;
   // A window is no larger than the image.
   in = std::max(in, std::max<int64_t>(1, reach - pads));
 }
 
-/// The member of one image, or of `images`, whose result has about `pixels`.
+/// The member of one image, or of `images`, that has about `pixels`.
 static ConvProblem makeMember(const ConvProblem &family, double pixels,
                               int64_t images = 1) {
   ConvProblem member = family;
@@ -34,9 +34,10 @@ static ConvProblem makeMember(const ConvProblem &family, double pixels,
   if (unknown == 0)
     member.batch = std::max<int64_t>(1, std::llround(pixels));
   const int64_t wanted = std::max<int64_t>(1, std::llround(side));
-  const bool isForward = family.direction == Direction::Forward;
+  // Pixels are those of the result, or of the reduction.
+  const bool isOfY = family.direction != Direction::BackwardData;
   auto set = [&](int64_t Spatial::*dim, int64_t Pads::*pad) {
-    setSize(member.in.*dim, wanted, isForward, family.filter.*dim,
+    setSize(member.in.*dim, wanted, isOfY, family.filter.*dim,
             2 * family.pad.*pad + family.extraPad.*pad, family.stride.*dim,
             family.dilation.*dim);
   };
@@ -47,16 +48,18 @@ static ConvProblem makeMember(const ConvProblem &family, double pixels,
 }
 
 std::vector<ConvProblem> tessera::getOpenSamples(const Problem &family,
-                                                 double most) {
+                                                 double most, bool hasSplits) {
   const Problem sample = family.getSample();
   const ConvProblem &conv = *family.getConv();
   std::vector<ConvProblem> samples = {*sample.getConv()};
   const auto edge = static_cast<double>(countSmallPixels(conv));
   std::vector<double> pixels;
-  if (family.isSmall())
-    pixels = {edge / 8, edge / 3, edge};
+  if (family.isSmall() && hasSplits)
+    pixels = {edge / 48, edge / 24, edge / 12, edge / 6, edge / 2};
+  else if (family.isSmall())
+    pixels = {edge / 16, edge / 6, edge / 2};
   else
-    for (double p = 1.5 * edge; p <= most; p *= 4)
+    for (double p = 0.75 * edge; p <= most; p *= 4)
       pixels.push_back(p);
   for (double p : pixels) {
     const Problem member(makeMember(conv, p));
@@ -123,5 +126,22 @@ std::vector<Candidate> tessera::rankAtSamples(
   for (size_t i = 0; i < candidates.size(); ++i)
     candidates[i].cost =
         own * std::exp(losses[i] / static_cast<double>(samples.size()));
+  return candidates;
+}
+
+static double getLeastCost(llvm::ArrayRef<Candidate> candidates) {
+  double least = std::numeric_limits<double>::max();
+  for (const Candidate &candidate : candidates)
+    least = std::min(least, candidate.cost);
+  return least;
+}
+
+std::vector<Candidate> tessera::scaleCosts(std::vector<Candidate> candidates,
+                                           llvm::ArrayRef<Candidate> others) {
+  if (candidates.empty() || others.empty())
+    return candidates;
+  const double scale = getLeastCost(others) / getLeastCost(candidates);
+  for (Candidate &candidate : candidates)
+    candidate.cost *= scale;
   return candidates;
 }

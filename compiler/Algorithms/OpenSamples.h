@@ -16,10 +16,13 @@
 
 namespace tessera {
 
-/// Members of a family of convolutions, forward or backward data: its sample
+/// Members of a family of convolutions: its sample
 /// first, then others of its class, from small to large: up to `most` pixels.
+/// Where a reduction of few pixels may have splits, more of them are small, as
+/// the best tile differs more.
 std::vector<ConvProblem> getOpenSamples(const Problem &family,
-                                        double most = 1 << 17);
+                                        double most = 1 << 17,
+                                        bool hasSplits = false);
 
 /// The same, of batches of images of 7 to 112 pixels a side: for tiles that are
 /// blocks of an image, which overhang it. In the class of many pixels they have
@@ -33,6 +36,11 @@ std::vector<ConvProblem> getOpenImages(const Problem &family,
 std::vector<Candidate> rankAtSamples(
     llvm::ArrayRef<ConvProblem> samples,
     llvm::function_ref<std::vector<Candidate>(const ConvProblem &)> find);
+
+/// `candidates` with costs that begin where those of `others`, of the sample
+/// that all algorithms are compared at, do.
+std::vector<Candidate> scaleCosts(std::vector<Candidate> candidates,
+                                  llvm::ArrayRef<Candidate> others);
 
 } // namespace tessera
 

@@ -86,14 +86,14 @@ static bool loadsConstants(gpu::GPUFuncOp kernel) {
       .wasInterrupted();
 }
 
-/// Whether an op concerns only its own workgroup: it may run while the kernel
-/// in front still writes.
+/// Whether an op concerns only its own workgroup, or is no more than a request
+/// to L2: it may run while the kernel in front still writes.
 static bool isOwn(Operation *op) {
   return (isPure(op) && !isa<gpu::ReturnOp>(op)) ||
-         isa<scf::IfOp, scf::YieldOp, NVVM::BarrierOp, NVVM::MBarrierInitOp,
-             NVVM::FenceMbarrierInitOp, NVVM::PrefetchOp,
-             NVVM::ClusterArriveRelaxedOp, NVVM::ClusterWaitOp, NVVM::ShflOp>(
-             op);
+         isa<scf::IfOp, scf::ForOp, scf::YieldOp, NVVM::BarrierOp,
+             NVVM::MBarrierInitOp, NVVM::FenceMbarrierInitOp, NVVM::PrefetchOp,
+             NVVM::CpAsyncBulkTensorPrefetchOp, NVVM::ClusterArriveRelaxedOp,
+             NVVM::ClusterWaitOp, NVVM::ShflOp>(op);
 }
 
 /// The first op of the kernel that may need what the kernel in front wrote, or

@@ -135,6 +135,8 @@ LogicalResult PointLowering::checkFunction() {
 }
 
 LogicalResult PointLowering::readSizes() {
+  if (failed(sizes.check()))
+    return failure();
   auto open = points.getOpenSizes().begin();
   for (int64_t size : points.getSizes()) {
     if (!ShapedType::isDynamic(size)) {

@@ -30,10 +30,13 @@ LogicalResult ViewOp::verify() {
     return !ShapedType::isDynamic(value) && value >= 0;
   };
   ArrayAttr memory = getOpenMemory(getSource());
-  if (memory && !isOpenMemory(memory, source.getRank()))
-    return emitOpError() << "needs an expression of sizes in '"
-                         << kMemoryAttrName << "' for each dimension of "
-                         << source << ", but has " << memory;
+  for (auto [name, sizes] :
+       {std::pair(StringRef(kMemoryAttrName), memory),
+        std::pair(StringRef(kSizesAttrName), dnn::getOpenSizes(getSource()))})
+    if (sizes && !isOpenMemory(sizes, source.getRank()))
+      return emitOpError() << "needs an expression of sizes in '" << name
+                           << "' for each dimension of " << source
+                           << ", but has " << sizes;
   if (failed(source.getStridesAndOffset(strides, offset)) ||
       !isNumber(offset) ||
       ((!memory || source.hasStaticShape()) &&

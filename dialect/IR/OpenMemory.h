@@ -22,6 +22,10 @@ inline constexpr llvm::StringLiteral kMemoryAttrName = "dnn.memory";
 /// That of `tensor`, an argument of a function; null if it has none.
 mlir::ArrayAttr getOpenMemory(mlir::Value tensor);
 
+/// The expressions of the sizes of `tensor`, `dnn.sizes`; null if these are its
+/// own.
+mlir::ArrayAttr getOpenSizes(mlir::Value tensor);
+
 /// Whether `memory` has a text for each of `rank` dimensions.
 bool isOpenMemory(mlir::ArrayAttr memory, int64_t rank);
 

@@ -55,10 +55,10 @@ bool Problem::hasUnknownSizes() const {
 //===----------------------------------------------------------------------===//
 
 int64_t tessera::countSmallPixels(const ConvProblem &p) {
-  // A short reduction has no work for splits of backward weights. Others have
-  // few pixels where tiles of 64 by 64 are less than half of a large chip. Of
+  // A short reduction has work for few splits of backward weights. Others have
+  // few pixels where tiles of 64 by 64 are less than a large chip. Of
   // narrow groups each thread has some pixels of its own.
-  constexpr int64_t kShort = 320, kTileEdge = 64, kFewTiles = 128;
+  constexpr int64_t kShort = 2048, kTileEdge = 64, kFewTiles = 256;
   constexpr int64_t kFewOfGroups = 8191;
   if (p.direction == Direction::BackwardWeights)
     return kShort;
@@ -101,10 +101,10 @@ static int64_t getReach(const ConvProblem &p) {
        count(p.filter.w, p.dilation.w, 2 * p.pad.w + p.extraPad.w)});
 }
 
-/// About half of the pixels that the class has, and no window that is larger
+/// About a third of the pixels that the class has, and no window that is larger
 /// than the image.
 static SampleSizes getSmallSample(const ConvProblem &p) {
-  constexpr double kMostPixels = 1849, kShare = 0.6;
+  constexpr double kMostPixels = 1849, kShare = 0.3;
   const double pixels =
       std::min(kShare * static_cast<double>(countSmallPixels(p)), kMostPixels);
   const bool hasDepth = p.in.d == kUnknownSize;

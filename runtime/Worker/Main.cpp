@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/Base/KeepMemory.h"
 #include "runtime/Worker/Fault.h"
 #include "runtime/Worker/LibraryCompiler.h"
 #include "runtime/Worker/Serve.h"
@@ -176,6 +177,7 @@ static void serveClient(KernelCompiler &compiler,
 }
 
 int main(int count, char **arguments) {
+  keepFreedMemory();
   if (count != 6) {
     std::fprintf(stderr, "%s is started by libtessera.so\n", arguments[0]);
     return 2;

@@ -10,6 +10,7 @@
 #include "tools/dnn-opt/AheadOfTime.h"
 #include "compiler/Algorithms/ChooseTile.h"
 #include "compiler/Pipeline/Pipeline.h"
+#include "runtime/Base/KeepMemory.h"
 #include "runtime/Base/UnknownTarget.h"
 #include "tools/support/Files.h"
 
@@ -168,6 +169,7 @@ static void printResources(const PipelineResult &result) {
 }
 
 static Status compile(const Arguments &arguments) {
+  keepFreedMemory();
   CompileContextPool contexts;
   for (int i = 1;; ++i) {
     CompileContextPool::Loan context = contexts.borrow();

@@ -130,10 +130,22 @@ static ConvProblem getInnerProblem(const ConvProblem &problem,
   return inner;
 }
 
-/// The same of a problem that may have unknown sizes.
+/// The layout of the tensor that is computed.
+static Layout &getResultLayout(ConvProblem &conv) {
+  return conv.direction == Direction::Forward        ? conv.yLayout
+         : conv.direction == Direction::BackwardData ? conv.xLayout
+                                                     : conv.wLayout;
+}
+
+/// The same of a problem that may have unknown sizes. Its tiles copy through
+/// registers where they store the result with channels first.
 static Problem getInner(const Problem &problem,
                         const Conversions &conversions) {
-  const Problem inner(getInnerProblem(*problem.getConv(), conversions));
+  ConvProblem conv = getInnerProblem(*problem.getConv(), conversions);
+  if (problem.hasUnknownSizes() &&
+      conversions.transposed == Transposed::Operands)
+    getResultLayout(conv) = Layout::NCHW;
+  const Problem inner(conv);
   return problem.isSmall() ? inner.asSmall() : inner;
 }
 
@@ -166,6 +178,27 @@ static bool isFilterWorthTrying(const ConvProblem &conv,
          conv.direction != Direction::BackwardWeights && filter > 0 &&
          filter < ConvertedTraffic::kMostWorkspace &&
          traffic.countWorkspace() > filter;
+}
+
+/// The same of a problem of unknown sizes.
+static bool isOpenFilterWorthTrying(const Problem &problem,
+                                    const GpuTarget &target) {
+  const Problem sample = problem.getSample();
+  const ConvProblem &conv = *sample.getConv();
+  const Problem filter = getInner(problem, {.transposed = Transposed::Filter});
+  return isFilterWorthTrying(conv, ConvertedTraffic(conv), target) &&
+         getImplicitGemm().check(filter, target).isOk();
+}
+
+/// Whether tiles of unknown sizes may store the result with channels first: one
+/// element at a time, which saves a launch where results are few.
+static bool canStoreOpenResult(const Problem &problem,
+                               const ConvertedTraffic &traffic,
+                               const GpuTarget &target) {
+  return problem.hasUnknownSizes() && target.vendor == Vendor::Amd &&
+         problem.getConv()->direction != Direction::BackwardWeights &&
+         traffic.isResultTransposed() &&
+         traffic.countWorkspace() < ConvertedTraffic::kMostWorkspace;
 }
 
 /// Whether TMA tiles may store the result with channels first: elements of 16
@@ -237,7 +270,8 @@ static Status checkConversions(const Problem &problem, bool widens,
   const ConvProblem &conv = *sample.getConv();
   const ConvertedTraffic traffic = getTraffic(conv, widens);
   if (Status status = checkAll(conv, traffic);
-      !status.isOk() && !canStoreResult(conv, traffic, target))
+      !status.isOk() && !canStoreResult(conv, traffic, target) &&
+      !canStoreOpenResult(problem, traffic, target))
     return status;
   const Problem inner =
       getInner(problem, {.transposed = Transposed::All, .widens = widens});
@@ -260,9 +294,10 @@ Status ChannelsLast::check(const Problem &problem,
   for (Layout layout : {conv->xLayout, conv->wLayout, conv->yLayout})
     if (layout != Layout::NHWC && layout != Layout::NCHW)
       return notSupported("transposes packed tensors");
-  // Of unknown sizes, images that are not transposed have no products.
-  if (problem.hasUnknownSizes())
+  if (problem.hasUnknownSizes() && !isOpenFilterWorthTrying(problem, target))
     return checkConversions(problem, /*widens=*/false, target);
+  if (problem.hasUnknownSizes())
+    return Status::ok();
   const ConvertedTraffic traffic(*conv);
   const Problem filter(
       getInnerProblem(*conv, {.transposed = Transposed::Filter}));
@@ -330,10 +365,12 @@ static void addCandidates(const Algorithm &algorithm, const Problem &problem,
   const double converting = estimateClocks(conv, conversions, target);
   for (const Candidate &candidate : algorithm.getCandidates(inner, target)) {
     std::optional<TileConfig> tile = candidate.tile;
-    if (storesResult)
+    const bool isTma = !problem.hasUnknownSizes();
+    if (storesResult && isTma)
       tile = storeChannelsFirst(candidate.tile, conv);
-    const double stored =
-        storesResult && tile ? estimateLaneStores(conv, *tile, target) : 0;
+    const double stored = storesResult && isTma && tile
+                              ? estimateLaneStores(conv, *tile, target)
+                              : 0;
     if (tile)
       candidates.push_back(
           {{std::string(kName), conversions.getPrefix() + tile->toText()},
@@ -352,6 +389,9 @@ static void addCandidates(const Problem &problem, bool widens,
     for (const Algorithm *algorithm : getInnerAlgorithms())
       addCandidates(*algorithm, problem, {Transposed::All, widens}, target,
                     candidates);
+  if (canStoreOpenResult(problem, traffic, target))
+    addCandidates(getImplicitGemm(), problem, {Transposed::Operands, widens},
+                  target, candidates);
   if (!problem.hasUnknownSizes() && canStoreResult(conv, traffic, target))
     for (const Algorithm *algorithm : {&getImplicitGemm(), &getPacked()})
       addCandidates(*algorithm, problem, {Transposed::Operands, widens}, target,
@@ -364,8 +404,12 @@ ChannelsLast::getCandidates(const Problem &problem,
   const ConvProblem &conv = *problem.getConv();
   std::vector<Candidate> candidates;
   addCandidates(problem, /*widens=*/false, target, candidates);
-  if (problem.hasUnknownSizes())
+  if (problem.hasUnknownSizes()) {
+    if (isOpenFilterWorthTrying(problem, target))
+      addCandidates(getImplicitGemm(), problem, {Transposed::Filter, false},
+                    target, candidates);
     return candidates;
+  }
   if (isFilterWorthTrying(conv, ConvertedTraffic(conv), target))
     addCandidates(getImplicitGemm(), problem, {Transposed::Filter, false},
                   target, candidates);
@@ -446,10 +490,14 @@ static LogicalResult checkWidened(dnn::ConvOp conv,
 }
 
 /// Tiles that store column by column are those of TMA; others would store one
-/// element at a time.
+/// element at a time, as some of unknown sizes do.
 static LogicalResult checkPrefix(dnn::ConvOp conv, Transposed transposed,
                                  const TileConfig &inner) {
-  if (transposed == Transposed::All)
+  const bool isOpen = ShapedType::isDynamic(conv.getDims().n) &&
+                      inner.algorithm == getImplicitGemm().getName() &&
+                      !findTmaProduct(inner, /*isForward=*/false);
+  if (transposed == Transposed::All ||
+      (transposed == Transposed::Operands && isOpen))
     return success();
   if (conv.getDirection() == dnn::ConvDirection::BackwardWeights)
     return conv.emitOpError("has the filter as its result, which 'nhwc-")

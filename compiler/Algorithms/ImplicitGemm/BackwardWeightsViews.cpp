@@ -152,6 +152,30 @@ int64_t tessera::getSplitSize(const ConvGeometry &g,
                       reduction)[getSplitDim(g, reduction)];
 }
 
+/// Whether a dimension of y is as long as that of x, whatever that is.
+static bool keepsSize(const ConvDim &dim) {
+  return dim.stride == 1 &&
+         dim.pad + dim.padAfter == (dim.filter - 1) * dim.dilation;
+}
+
+/// `pixels` of y as those of x, by the names of its sizes where these are
+/// the same: so its pixels follow each other in memory as those of y do.
+static SmallVector<Size> alignPixels(OpBuilder &b, dnn::ConvOp conv,
+                                     const ConvGeometry &g,
+                                     const WeightsReduction &reduction,
+                                     SmallVector<Size> pixels) {
+  pixels = alignSizes(b, conv.getX(), conv.getXLayout(), g.isPointwise(),
+                      std::move(pixels));
+  if (!ShapedType::isDynamic(g.batch) || reduction.isTma)
+    return pixels;
+  const SmallVector<Size> own =
+      getImageSizes(b, conv.getX(), conv.getXLayout());
+  for (auto [i, dim] : llvm::enumerate(g.dims))
+    if (!pixels[1 + i].isKnown() && keepsSize(dim))
+      pixels[1 + i] = own[1 + i];
+  return pixels;
+}
+
 GemmViews tessera::viewBackwardWeights(OpBuilder &b, dnn::ConvOp conv,
                                        const ConvGeometry &g,
                                        const WeightsReduction &reduction) {
@@ -191,10 +215,8 @@ GemmViews tessera::viewBackwardWeights(OpBuilder &b, dnn::ConvOp conv,
     ViewBuilder view(b);
     auto [groups, split] = addGroups(view, {g.groups}, splits);
     FilterCoordinates filter = addFilter(view, 1, g, channelsLast, reduction);
-    Pixel pixel = addSplit(
-        view,
-        alignSizes(b, conv.getX(), conv.getXLayout(), g.isPointwise(), pixels),
-        split);
+    Pixel pixel =
+        addSplit(view, alignPixels(b, conv, g, reduction, pixels), split);
     const size_t ofRows = g.dims.size() - filter.taps.size();
     ViewBuilder::Exprs spatial(pixel.position.begin(),
                                pixel.position.begin() + ofRows);

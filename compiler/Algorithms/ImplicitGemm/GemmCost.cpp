@@ -295,6 +295,14 @@ static double countBusiestSteps(const GemmChoice &choice,
   return std::max(all, most);
 }
 
+/// Of the operands.
+static int64_t countLdsBytes(const GemmChoice &choice) {
+  const GemmShape &shape = choice.shape;
+  const int64_t rowBytes = int64_t(shape.stepBytes) * shape.buffers;
+  return choice.halo ? choice.halo->getBytes() + shape.n * rowBytes
+                     : (shape.m + shape.n) * rowBytes + choice.size.tableBytes;
+}
+
 /// Workgroups that a unit has at a time: by LDS, and by registers, of which a
 /// lane has accumulators and some more.
 static double countResident(const GemmChoice &choice, const GpuTarget &target,
@@ -306,33 +314,58 @@ static double countResident(const GemmChoice &choice, const GpuTarget &target,
       int64_t(shape.m) * shape.n / waves / target.waveSize;
   const int64_t byRegisters =
       kRegisters / (accumulators + kOthers) * target.simdsPerCu / waves;
-  const int64_t rowBytes = int64_t(shape.stepBytes) * shape.buffers;
-  const int64_t bytes =
-      choice.halo ? choice.halo->getBytes() + shape.n * rowBytes
-                  : (shape.m + shape.n) * rowBytes + choice.size.tableBytes;
-  const int64_t most = std::min<int64_t>(byRegisters, target.ldsBytes / bytes);
+  const int64_t most =
+      std::min<int64_t>(byRegisters, target.ldsBytes / countLdsBytes(choice));
   return std::clamp(static_cast<double>(most), 1.0, groups);
 }
 
-/// Bytes of the lines that a tile's results touch. Those of 16 bits with
-/// channels last are staged, and whole lines are stored, if LDS has them all;
-/// else a lane has four neighbours of a row. Pixels of a plane are 32 of a
-/// column, which begin anywhere. Splits are f32.
+/// Of results in planes, in which neighbours are rows of the tile: staged ones
+/// leave in chunks, or in what planes are multiples of, and touch a line once
+/// for each of those in a chunk, and one more where a column begins anywhere.
+/// Else a lane has four of them, or they are stored apart.
+static double countStoredPlanes(const GemmChoice &choice, bool isStaged,
+                                double lineBytes) {
+  const auto bytes = static_cast<double>(choice.elementBytes);
+  const double m = choice.shape.m, results = m * choice.shape.n;
+  const double chunk = kChunkBytes / bytes;
+  if (isStaged && choice.planePixels * choice.elementBytes % 4 == 0) {
+    const double planeBytes = static_cast<double>(choice.planePixels) * bytes;
+    const double begin = std::fmod(planeBytes, lineBytes) == 0 ? 0 : lineBytes;
+    const auto width = static_cast<double>(
+        std::gcd(choice.planePixels, kChunkBytes / choice.elementBytes));
+    return results * (bytes + begin / m) * chunk / width;
+  }
+  const auto together = static_cast<double>(std::gcd(choice.planePixels, 4));
+  return results * lineBytes / (2 * together);
+}
+
+/// Whether results are staged over the operands (WaveChoices.cpp): if as many
+/// workgroups fit a unit then.
+static bool isStagedOver(const GemmChoice &choice, const GpuTarget &target) {
+  const int64_t operands = countLdsBytes(choice);
+  const int64_t results =
+      int64_t(choice.shape.m) * choice.shape.n * choice.elementBytes;
+  constexpr int64_t kMostBytes = 4;
+  return !choice.halo && choice.splits == 1 &&
+         choice.elementBytes <= kMostBytes &&
+         target.ldsBytes / std::max(results, operands) >=
+             target.ldsBytes / operands;
+}
+
+/// Bytes of the lines that a tile's results touch: whole lines if they are
+/// staged; else a lane has four neighbours of a row. Splits are f32.
 static double countStored(const GemmChoice &choice, const GpuTarget &target,
                           double lineBytes) {
-  const GemmShape &shape = choice.shape;
-  const double results = double(shape.m) * shape.n;
-  constexpr double kSumBytes = 4, kRows = 32, kPiece = 8;
+  const double results = double(choice.shape.m) * choice.shape.n;
+  constexpr double kSumBytes = 4, kPiece = 8;
   const bool isSplit = choice.splits > 1;
   const double bytes =
       isSplit ? kSumBytes : static_cast<double>(choice.elementBytes);
-  if (choice.planePixels > 0 && !isSplit) {
-    // Rows are stored in fours, or apart if planes are not whole fours.
-    const auto together = static_cast<double>(std::gcd(choice.planePixels, 4));
-    return together < 4 ? results * lineBytes / (2 * together)
-                        : results * (kRows * bytes + lineBytes) / kRows;
-  }
-  const bool isStaged = bytes == 2 && results * bytes <= target.ldsBytes;
+  const bool isStaged = isStagedOver(choice, target);
+  // The rate is fitted to channels last; of planes it is higher.
+  constexpr double kOfPlanes = 0.7;
+  if (choice.planePixels > 0 && !isSplit)
+    return kOfPlanes * countStoredPlanes(choice, isStaged, lineBytes);
   return results * (isStaged ? bytes : std::max(bytes, lineBytes / kPiece));
 }
 

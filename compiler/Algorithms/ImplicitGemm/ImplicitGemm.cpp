@@ -365,12 +365,16 @@ static LogicalResult checkHalo(dnn::ConvOp conv, const GemmTile &tile) {
 static LogicalResult checkUnknownSizes(dnn::ConvOp conv, const GemmTile &tile) {
   if (!ShapedType::isDynamic(conv.getDims().n))
     return success();
-  if (!isChannelsLast(conv.getXLayout()) ||
-      !isChannelsLast(conv.getWLayout()) || !isChannelsLast(conv.getYLayout()))
-    return conv.emitOpError(
-        "needs known sizes unless all tensors have channels last");
   const bool isData =
       conv.getDirection() != dnn::ConvDirection::BackwardWeights;
+  const bool areImagesLast =
+      isChannelsLast(conv.getXLayout()) && isChannelsLast(conv.getYLayout());
+  if (tile.isTma && !(areImagesLast && isChannelsLast(conv.getWLayout())))
+    return conv.emitOpError("needs known sizes unless all tensors have "
+                            "channels last");
+  if (!isData && !(areImagesLast && isChannelsLast(conv.getWLayout())))
+    return conv.emitOpError("reduces over pixels of unknown number, which "
+                            "needs tensors with channels last");
   if (tile.isTma && ((isData && tile.splits > 1) || tile.halo > 0 ||
                      tile.cluster > 1 || tile.multicast != 0))
     return conv.emitOpError("has unknown sizes, for which a tile that copies "

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Algorithms/Algorithm.h"
-#include "compiler/Algorithms/OpenSamples.h"
 #include "compiler/Algorithms/ImplicitGemm/GemmCost.h"
 #include "compiler/Algorithms/ImplicitGemm/ImplicitGemm.h"
+#include "compiler/Algorithms/OpenSamples.h"
 #include "compiler/Algorithms/Registry.h"
 #include "compiler/Algorithms/Tma/TmaTiles.h"
 #include "compiler/Algorithms/Tma/TmaWeightTiles.h"
@@ -232,14 +232,22 @@ public:
 } // namespace
 
 /// Which problems of unknown sizes have products of matrices: neighbours in
-/// memory are channels.
-static Status checkOpenSizes(const ConvProblem &conv) {
-  const bool isChannelsLast = conv.xLayout == Layout::NHWC &&
-                              conv.wLayout == Layout::NHWC &&
-                              conv.yLayout == Layout::NHWC;
-  if (!isChannelsLast)
-    return notSupported("needs known sizes unless all tensors have channels "
-                        "last");
+/// memory are channels. On AMD's chips those of images may be pixels, forward
+/// and without strides, as may those of a filter of one tap.
+static Status checkOpenSizes(const ConvProblem &conv, const GpuTarget &target) {
+  const bool mayHavePlanes = target.vendor == Vendor::Amd &&
+                             (conv.direction == Direction::Forward ||
+                              (conv.direction == Direction::BackwardData &&
+                               getVolume(conv.stride) == 1));
+  const auto isLast = [&](Layout layout, bool mayBeFirst) {
+    return layout == Layout::NHWC ||
+           (mayHavePlanes && layout == Layout::NCHW && mayBeFirst);
+  };
+  const bool hasFilter = isLast(conv.wLayout, getVolume(conv.filter) == 1) ||
+                         (mayHavePlanes && conv.wLayout == Layout::Strided);
+  if (!hasFilter || !isLast(conv.xLayout, true) || !isLast(conv.yLayout, true))
+    return notSupported("needs known sizes unless what it reduces over has "
+                        "channels last");
   if (conv.dataType != DataType::F16 && conv.dataType != DataType::BF16 &&
       conv.dataType != DataType::F32)
     return notSupported("needs known sizes for " +
@@ -258,7 +266,7 @@ Status ImplicitGemm::check(const Problem &problem,
   if (!conv)
     return notSupported("solves convolutions");
   if (problem.hasUnknownSizes())
-    if (Status status = checkOpenSizes(*conv); !status.isOk())
+    if (Status status = checkOpenSizes(*conv, target); !status.isOk())
       return status;
   if (isFloat8(conv->dataType) &&
       !findMatrixInstruction(target, getGemmShapes(target, *conv).instruction,
@@ -283,7 +291,12 @@ static int64_t getPlanePixels(const ConvProblem &conv) {
   const bool hasPlanes =
       conv.direction != Direction::BackwardWeights &&
       (isForward ? conv.yLayout : conv.xLayout) == Layout::NCHW;
-  return hasPlanes ? getVolume(isForward ? conv.getOutput() : conv.in) : 0;
+  if (!hasPlanes)
+    return 0;
+  // The pixels of a class of strided backward data have others between them.
+  if (!isForward && conv.stride.w > 1)
+    return 1;
+  return getVolume(isForward ? conv.getOutput() : conv.in);
 }
 
 std::vector<Candidate> tessera::getGemmCandidates(const ConvProblem &conv,
@@ -347,9 +360,9 @@ static double getNarrowLoadsShare(const ConvProblem &conv,
   return kPlain;
 }
 
-/// The numbers of splits for unknown sizes: of backward weights 1 and what
-/// fills the chip twice, which are runs of steps; of images, in the class of
-/// few pixels, those that keep the walk of the channels.
+/// The numbers of splits for unknown sizes: of backward weights, where they are
+/// runs of steps, powers of two up to what fills the chip twice; of images, in
+/// the class of few pixels, those that keep the walk of the channels.
 static std::set<int> getOpenSplits(const ConvProblem &sample, bool isSmall,
                                    const GemmChoice &choice,
                                    const GpuTarget &target) {
@@ -357,8 +370,9 @@ static std::set<int> getOpenSplits(const ConvProblem &sample, bool isSmall,
   std::set<int> splits = {1};
   if (sample.direction == Direction::BackwardWeights) {
     const double tiles = countTiles(choice.size, choice.shape);
-    const auto free = static_cast<unsigned>(2.0 * target.computeUnits / tiles);
-    splits.insert(std::clamp<int>(int(std::bit_floor(free)), 1, kMost));
+    for (int n = 2; n <= kMost && tiles * n <= 2.0 * target.computeUnits;
+         n *= 2)
+      splits.insert(n);
     return splits;
   }
   if (!isSmall || choice.getWalk(1) == GemmWalk::Flat)
@@ -370,17 +384,29 @@ static std::set<int> getOpenSplits(const ConvProblem &sample, bool isSmall,
   return splits;
 }
 
-/// What divisions by unknown sizes cost, over what the model expects: a load of
-/// a flat walk takes some 24 instructions, as counted for gfx942, and a larger
-/// tile multiplies more for each. Pointwise nothing is divided.
-static double getDivisionShare(const ConvProblem &sample,
-                               const GemmShape &shape) {
-  constexpr double kPerSide = 96;
-  const bool isPointwise = sample.filter == Spatial() && sample.pad == Pads() &&
-                           sample.stride == Spatial();
-  if (sample.direction != Direction::BackwardWeights || isPointwise)
-    return 1;
-  return 1 + kPerSide * (1.0 / shape.m + 1.0 / shape.n);
+/// The rates under unknown sizes. A load of a flat walk of backward weights
+/// divides by them, which takes some 24 instructions more, as counted for
+/// gfx942. In the class of few pixels splits are for members that are smaller
+/// than most samples, too, and what is small stays in the Infinity Cache, which
+/// gives 1.46 times as much.
+static GemmRates getOpenRates(const ConvProblem &sample, bool isSmall,
+                              const GpuTarget &target) {
+  constexpr double kDivisions = 24, kSumShare = 0.9, kCachedShare = 1.46;
+  GemmRates rates = getGemmRates(target);
+  if (sample.direction == Direction::BackwardWeights)
+    rates.flat += kDivisions;
+  rates.sum *= isSmall ? kSumShare : 1;
+  if (isSmall && rates.wait > 0)
+    rates.memory *= kCachedShare;
+  return rates;
+}
+
+/// Whether forward or backward data reads images with channels first.
+static bool readsPlanes(const ConvProblem &conv) {
+  return (conv.direction == Direction::Forward &&
+          conv.xLayout == Layout::NCHW) ||
+         (conv.direction == Direction::BackwardData &&
+          conv.yLayout == Layout::NCHW);
 }
 
 /// The tiles for unknown sizes, which copy through registers.
@@ -393,19 +419,17 @@ static std::vector<Candidate> getOpenCandidates(const ConvProblem &sample,
                                                 sample.getFilterElements() +
                                                 sample.getOutputElements()) *
                                                elementBytes);
-  // Splits are for members that are smaller than most samples, too.
-  // What is small stays in the Infinity Cache, which gives 1.46 times as much.
-  constexpr double kSumShare = 0.9, kCachedShare = 1.46;
-  GemmRates rates = getGemmRates(target);
-  rates.sum *= isSmall ? kSumShare : 1;
-  if (isSmall && rates.wait > 0)
-    rates.memory *= kCachedShare;
+  const GemmRates rates = getOpenRates(sample, isSmall, target);
   std::vector<Candidate> candidates;
   for (const GemmShape &shape : shapes.shapes) {
     GemmTile tile = makeGemmTile(shapes, shape, elementBytes);
-    GemmChoice choice{getGemmSize(sample, tile.k, target, tile.n), shape,
-                      elementBytes};
-    choice.planePixels = getPlanePixels(sample);
+    // Of planes of unknown size pixels are loaded and stored one by one.
+    GemmSize size = getGemmSize(sample, tile.k, target, tile.n);
+    if (readsPlanes(sample))
+      size.rowOperand = {/*loadElements=*/1, /*isTransposed=*/false,
+                         /*laneDistance=*/sample.stride.w};
+    GemmChoice choice{size, shape, elementBytes};
+    choice.planePixels = getPlanePixels(sample) > 0 ? 1 : 0;
     choice.isOfWeights = sample.direction == Direction::BackwardWeights;
     choice.countsIdleSimds = !choice.isOfWeights;
     if (shape.isDirect || shape.halo > 0 || shape.isForPlanes ||
@@ -415,8 +439,7 @@ static std::vector<Candidate> getOpenCandidates(const ConvProblem &sample,
       tile.splits = choice.splits = splits;
       candidates.push_back(
           {tile.toConfig(),
-           getDivisionShare(sample, shape) *
-               estimateClocks(choice, target, rates, shapes, tensorBytes)});
+           estimateClocks(choice, target, rates, shapes, tensorBytes)});
     }
   }
   return candidates;
@@ -427,13 +450,8 @@ static std::vector<Candidate> getOpenCandidates(const ConvProblem &sample,
 /// filters of short reductions want none, small ones of long reductions many.
 static std::vector<Candidate> getOpenWeights(const Problem &problem,
                                              const GpuTarget &target) {
-  // Shorter reductions take little time, whatever the tile.
   constexpr double kMostPixels = 1 << 20;
-  constexpr int64_t kLeastPixels = 1500;
-  std::vector<ConvProblem> samples = getOpenSamples(problem, kMostPixels);
-  std::erase_if(samples, [](const ConvProblem &sample) {
-    return sample.batch * getVolume(sample.getOutput()) < kLeastPixels;
-  });
+  const std::vector<ConvProblem> samples = getOpenSamples(problem, kMostPixels);
   std::set<int> splits;
   for (const ConvProblem &sample : samples)
     for (const Candidate &candidate : getOpenTmaCandidates(sample, target))
@@ -446,9 +464,13 @@ static std::vector<Candidate> getOpenWeights(const Problem &problem,
     last = isClose ? last : count;
     return isClose;
   });
-  return rankAtSamples(samples, [&](const ConvProblem &sample) {
-    return getTmaWeightCandidates(sample, target, splits);
-  });
+  const Problem first = problem.getSample();
+  return scaleCosts(rankAtSamples(samples,
+                                  [&](const ConvProblem &sample) {
+                                    return getTmaWeightCandidates(
+                                        sample, target, splits);
+                                  }),
+                    getOpenTmaCandidates(*first.getConv(), target));
 }
 
 std::vector<Candidate>
@@ -467,11 +489,12 @@ ImplicitGemm::getCandidates(const Problem &problem,
     // 0.92 to 0.89 at batch 1.
     constexpr double kMostPixels = 1 << 17, kMostTmaPixels = 1 << 20;
     if (problem.getConv()->direction != Direction::BackwardWeights)
-      return rankAtSamples(
-          getOpenSamples(problem, isTma ? kMostTmaPixels : kMostPixels), find);
-    if (isTma && !problem.isSmall())
-      return getOpenWeights(problem, target);
-    return find(*first.getConv());
+      return rankAtSamples(getOpenSamples(problem,
+                                          isTma ? kMostTmaPixels : kMostPixels,
+                                          target.vendor == Vendor::Amd),
+                           find);
+    return isTma ? getOpenWeights(problem, target)
+                 : rankAtSamples(getOpenSamples(problem, kMostPixels), find);
   }
   const ConvProblem &conv = *problem.getConv();
   std::vector<Candidate> candidates = getTmaCandidates(conv, target);

@@ -310,10 +310,13 @@ std::vector<Candidate> Packed::getCandidates(const Problem &problem,
     });
     return candidates;
   };
-  if (problem.getConv()->direction == Direction::BackwardWeights)
-    return find(*problem.getSample().getConv());
   constexpr double kMostPixels = 1 << 20;
-  return rankAtSamples(getOpenSamples(problem, kMostPixels), find);
+  const std::vector<ConvProblem> samples = getOpenSamples(problem, kMostPixels);
+  if (problem.getConv()->direction != Direction::BackwardWeights)
+    return rankAtSamples(samples, find);
+  const std::vector<Candidate> first = find(samples.front());
+  // The splits of long reductions depend on the chip alone.
+  return problem.isSmall() ? first : scaleCosts(find(samples.back()), first);
 }
 
 std::vector<Candidate> tessera::getPackedCandidates(const ConvProblem &conv,

@@ -2,6 +2,7 @@
 
 #include "compiler/Conversion/Common/SizeArguments.h"
 #include "dialect/IR/Dnn.h"
+#include "dialect/IR/OpenMemory.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
@@ -30,8 +31,10 @@ static std::optional<SizeExpr> findSize(func::FuncOp function, Value tensor,
     return std::nullopt;
   if (auto sizes = function.getArgAttrOfType<ArrayAttr>(
           cast<BlockArgument>(tensor).getArgNumber(), dnn::kSizesAttrName)) {
-    const ErrorOr<SizeExpr> size =
-        parseSizeExpr(cast<StringAttr>(sizes[dim]).getValue());
+    auto text = dim < static_cast<int64_t>(sizes.size())
+                    ? dyn_cast<StringAttr>(sizes[dim])
+                    : StringAttr();
+    const ErrorOr<SizeExpr> size = parseSizeExpr(text ? text.getValue() : "");
     return size ? std::optional(*size) : std::nullopt;
   }
   return SizeExpr::makeSize(*kind, dim);
@@ -72,6 +75,29 @@ bool SizeArguments::areUnknown() const {
     auto memory = dyn_cast<MemRefType>(type);
     return memory && !memory.hasStaticShape();
   });
+}
+
+LogicalResult SizeArguments::check() const {
+  func::FuncOp own = function;
+  for (auto [i, type] : llvm::enumerate(own.getArgumentTypes())) {
+    auto memory = dyn_cast<MemRefType>(type);
+    if (!memory)
+      continue;
+    for (StringRef name :
+         {StringRef(dnn::kSizesAttrName), StringRef(dnn::kMemoryAttrName)}) {
+      auto sizes = own.getArgAttrOfType<ArrayAttr>(i, name);
+      const auto isSize = [](Attribute size) {
+        auto text = dyn_cast<StringAttr>(size);
+        return text && bool(parseSizeExpr(text.getValue()));
+      };
+      if (sizes && (static_cast<int64_t>(sizes.size()) != memory.getRank() ||
+                    !llvm::all_of(sizes, isSize)))
+        return own.emitOpError()
+               << "needs an expression of sizes in '" << name
+               << "' for each dimension of " << memory << ", but has " << sizes;
+    }
+  }
+  return success();
 }
 
 SmallVector<SizeExpr> SizeArguments::getSizes(BlockArgument argument) const {

@@ -37,6 +37,9 @@ public:
   /// `value`, an index, as an expression; nothing if it is made of anything but
   /// constants and sizes of the function's arguments.
   std::optional<SizeExpr> getExpr(mlir::Value value) const;
+  /// Whether attributes that say what sizes are made of are expressions, one
+  /// for each dimension of their argument.
+  llvm::LogicalResult check() const;
   /// The size of each dimension of an argument of the function, and its
   /// strides.
   llvm::SmallVector<SizeExpr> getSizes(mlir::BlockArgument argument) const;

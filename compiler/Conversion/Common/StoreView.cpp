@@ -51,6 +51,13 @@ std::optional<OpenNumber> StoreView::findOpenLine(int64_t width) const {
   return access.getBound(line);
 }
 
+bool StoreView::endsTensor(const StoreSide &side) const {
+  const AccessSpace space = access.getSpace(side.index);
+  return access.isOpen() && !space.sizes.empty() &&
+         space.coefs[0].front() * space.sizes.front() ==
+             access.getTensorBytes();
+}
+
 StorePlace StoreView::locate(const StoreSide &side, int64_t offset,
                              bool checksExtent) const {
   Value position = e.add(side.first, offset);
@@ -58,7 +65,8 @@ StorePlace StoreView::locate(const StoreSide &side, int64_t offset,
   Value origin = side.index == 1 ? buffer.row0 : side.origin;
   StorePlace place{
       access.getSpace(side.index).evaluate(e, e.add(origin, position)), {}};
-  if (checksExtent && (!side.extent.isKnown() || side.extent % side.tile != 0))
+  if (checksExtent && !endsTensor(side) &&
+      (!side.extent.isKnown() || side.extent % side.tile != 0))
     place.valid = e.ult(e.add(side.origin, position), side.extent);
   return place;
 }

@@ -71,6 +71,9 @@ public:
 private:
   StorePlace locate(const StoreSide &side, int64_t offset,
                     bool checksExtent) const;
+  /// Whether the side, of unknown extent, ends with the tensor: what lies
+  /// behind it is out of the descriptor's range.
+  bool endsTensor(const StoreSide &side) const;
   mlir::Value getOffset(const StorePlace &p, const StorePlace &q) const;
   bool isMoved(const StoreSide &side, unsigned form) const;
 

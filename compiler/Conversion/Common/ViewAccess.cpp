@@ -52,8 +52,36 @@ bool AccessSpace::isLinear() const {
                        [](const auto &form) { return form[0] == 0; }));
 }
 
+/// Of unknown sizes, the offset alone where it needs no remainders: position
+/// and quotients times factors, of which those of dimensions that lie one
+/// behind the other in memory are 0. Null if others are cheaper.
+static Value evaluateOffset(Emitter &e, const AccessSpace &space,
+                            Value position) {
+  ArrayRef<OpenNumber> sizes = space.sizes, bytes = space.coefs[0];
+  const bool isOpen = llvm::any_of(
+      sizes, [](const OpenNumber &size) { return !size.isKnown(); });
+  const bool isAlone =
+      llvm::all_of(llvm::drop_begin(space.coefs), [](const auto &form) {
+        return llvm::all_of(form, [](const OpenNumber &f) { return f == 0; });
+      });
+  SmallVector<OpenNumber> factors;
+  for (size_t d = 1; d < sizes.size(); ++d)
+    factors.push_back(bytes[d - 1] - bytes[d] * sizes[d]);
+  const bool isPacked = llvm::all_of(
+      factors, [](const OpenNumber &factor) { return factor == 0; });
+  if (!isOpen || !(isAlone || isPacked))
+    return {};
+  Value offset = e.mul(position, bytes.back());
+  for (size_t d = sizes.size() - 1; d > 0 && !isPacked; --d) {
+    position = e.divu(position, sizes[d]);
+    offset = e.add(offset, e.mul(position, factors[d - 1]));
+  }
+  return offset;
+}
+
 SmallVector<Value> AccessSpace::evaluate(Emitter &e, Value position) const {
   SmallVector<Value> forms(coefs.size(), e.constant(0));
+  const Value offset = evaluateOffset(e, *this, position);
   for (int64_t d = sizes.size() - 1; d >= 0; --d) {
     bool isOutermost = d == 0;
     Value digit = isOutermost ? position : e.remu(position, sizes[d]);
@@ -62,6 +90,8 @@ SmallVector<Value> AccessSpace::evaluate(Emitter &e, Value position) const {
     if (!isOutermost)
       position = e.divu(position, sizes[d]);
   }
+  if (offset)
+    forms[0] = offset;
   return forms;
 }
 

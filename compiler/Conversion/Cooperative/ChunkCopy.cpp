@@ -18,8 +18,12 @@ ChunkCopy::ChunkCopy(Emitter &e, const ViewAccess &access, LdsTile lds,
       rowsPerPass(threads / lds.getChunks()) {
   // Neighbouring threads take what lies closer in memory: neighbouring chunks
   // of a row, or neighbouring rows (the pixels of NCHW).
-  bool isChunkFirst = access.getSpace(2).getInnermostStep() <=
-                      access.getSpace(1).getInnermostStep();
+  // An unknown stride is that of channels.
+  const OpenNumber ofChunk = access.getSpace(2).getInnermostStep();
+  const OpenNumber ofRow = access.getSpace(1).getInnermostStep();
+  const bool isChunkFirst =
+      ofChunk.isKnown() &&
+      (!ofRow.isKnown() || int64_t(ofChunk) <= int64_t(ofRow));
   Value row = isChunkFirst ? e.divu(thread, lds.getChunks())
                            : e.remu(thread, rowsPerPass);
   chunk = isChunkFirst ? e.remu(thread, lds.getChunks())

@@ -5,11 +5,15 @@
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace tessera;
 
 /// Rows that mix() tells apart.
 static constexpr int64_t kMixedRows = 8;
+
+static constexpr int64_t kWordBytes = 4;
 
 static bool isOfAmd(Emitter &e) {
   return e.device.getTarget().vendor == Vendor::Amd;
@@ -30,13 +34,39 @@ static Value emitSwap(Emitter &e, Value row) {
   return e.andi(e.shru(row, llvm::Log2_64(kMixedRows)), 1);
 }
 
-bool StagedTile::isFor(dnn::ViewOp view) const {
-  const int64_t chunk = getChunkElements();
-  constexpr int64_t kStagedBytes = 2;
-  return elementBytes == kStagedBytes &&
-         ViewAccess(view).getVectorWidth(/*index=*/2, chunk) == chunk &&
-         getRowChunks() % kMixedRows == 0 && threads % getRowChunks() == 0 &&
+StagedTile tessera::makeStagedTile(int64_t rowsM, int64_t rowsN,
+                                   dnn::ViewOp view, int64_t threads,
+                                   bool lanesAlongN) {
+  if (!lanesAlongN)
+    std::swap(rowsM, rowsN);
+  return {rowsM, rowsN, ViewAccess(view).getElementBytes(), threads,
+          lanesAlongN};
+}
+
+int64_t StagedTile::getWidth(const ViewAccess &access) const {
+  return access.getVectorWidth(hasRowsOfView ? 2 : 1, getChunkElements());
+}
+
+/// Threads have whole rows of chunks, in eights, of which places repeat.
+bool StagedTile::isDivided() const {
+  return getRowChunks() % kMixedRows == 0 && threads % getRowChunks() == 0 &&
          getPieceRows() % kMixedRows == 0 && rows % getPieceRows() == 0;
+}
+
+bool StagedTile::isFor(dnn::ViewOp view) const {
+  constexpr int64_t kStagedBytes = 2, kLeastOfPlanes = 2;
+  return elementBytes == kStagedBytes &&
+         getWidth(ViewAccess(view)) >=
+             (hasRowsOfView ? getChunkElements() : kLeastOfPlanes) &&
+         isDivided();
+}
+
+bool StagedTile::isForWords(dnn::ViewOp view) const {
+  constexpr int64_t kLeastOfPlanes = 1;
+  return elementBytes == kWordBytes &&
+         getWidth(ViewAccess(view)) >=
+             (hasRowsOfView ? getChunkElements() : kLeastOfPlanes) &&
+         isDivided();
 }
 
 Value StagedStore::getRow() { return e.divu(thread, tile.getRowChunks()); }
@@ -60,7 +90,7 @@ void StagedStore::put(const TileMma &mma, Value words, int64_t p, int64_t q) {
   int64_t rows = mma.getPlaceOfQ(q);
   assert(rows % kMixedRows == 0 && "rows of an instruction are eights");
   Value row = mma.emitFirstOfQ(), column = e.add(mma.emitFirstOfP(), p);
-  if (isOfAmd(e)) {
+  if (isOfAmd(e) && tile.elementBytes < kWordBytes) {
     Value swap = emitSwap(e, e.add(row, rows & kMixedRows));
     column = e.xori(column, e.mul(swap, tile.getChunkElements() / 2));
   }
@@ -77,7 +107,7 @@ Value StagedStore::read(Value piece) {
   auto type = VectorType::get(kChunkBytes / 4, e.b.getI32Type());
   Value words =
       LLVM::LoadOp::create(e.b, e.loc, type, emitLdsPointer(e, lds, offset));
-  if (!isOfAmd(e))
+  if (!isOfAmd(e) || tile.elementBytes == kWordBytes)
     return words;
   Value swapped = vector::ShuffleOp::create(e.b, e.loc, words, words,
                                             ArrayRef<int64_t>{2, 3, 0, 1});
@@ -87,15 +117,34 @@ Value StagedStore::read(Value piece) {
   return arith::SelectOp::create(e.b, e.loc, isSwapped, swapped, words);
 }
 
+/// Words [first, first + count) of a chunk.
+static Value takeWords(Emitter &e, Value chunk, int64_t first, int64_t count) {
+  if (count == 1)
+    return vector::ExtractOp::create(e.b, e.loc, chunk, first);
+  if (count * kWordBytes == kChunkBytes)
+    return chunk;
+  SmallVector<int64_t> mask(count);
+  std::iota(mask.begin(), mask.end(), first);
+  return vector::ShuffleOp::create(e.b, e.loc, chunk, chunk, mask);
+}
+
 void StagedStore::store(Value words, const StagedPlace &place, Value piece) {
   Value row = e.add(getRow(), e.mul(piece, tile.getPieceRows()));
   int64_t rows = access.getSpace(1).getExtent();
   int64_t columns = access.getSpace(2).getExtent();
-  StoreView view(e, access, place.buffer,
-                 {2, columns, tile.columns, getColumn(), place.column0},
-                 {1, rows, tile.rows, row, place.row0});
+  StoreSide p{2, columns, tile.columns, getColumn(), place.column0};
+  StoreSide q{1, rows, tile.rows, row, place.row0};
+  if (!tile.hasRowsOfView) {
+    p = {1, rows, tile.columns, getColumn(), place.row0};
+    q = {2, columns, tile.rows, row, place.column0};
+  }
+  StoreView view(e, access, place.buffer, p, q);
   StorePlace placeQ = view.locateQ(0);
   placeQ.valid = e.both(placeQ.valid, place.exists);
   placeQ.valid = e.both(placeQ.valid, e.ult(piece, tile.countPieces()));
-  view.store(words, view.locateP(0), placeQ);
+  const int64_t width = tile.getWidth(access);
+  for (int64_t first = 0; first < tile.getChunkElements(); first += width)
+    view.store(takeWords(e, words, first * tile.elementBytes / kWordBytes,
+                         width * tile.elementBytes / kWordBytes),
+               view.locateP(first), placeQ);
 }

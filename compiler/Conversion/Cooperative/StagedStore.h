@@ -7,7 +7,8 @@
 // Chunk c of row r lies in place c ^ mix(r): of what lanes put at once, be it
 // four chunks of each of two rows or one of each of eight, no two are in one
 // bank. On AMD's chips, whose lanes put half a chunk of each of 32 rows, the
-// halves of every other eight rows change places, too.
+// halves of every other eight rows change places, too; of 32-bit results they
+// put whole chunks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,20 +21,35 @@
 
 namespace tessera {
 
-/// A tile of results in LDS. Plain data.
+/// A tile of results in LDS. Plain data. Its columns are the side of the
+/// lanes' neighbours (TileMma's P): the view's columns, or its rows where these
+/// are pixels of a plane.
 struct StagedTile {
   int64_t rows, columns, elementBytes, threads;
+  bool hasRowsOfView = true;
 
-  /// Whether tiles of `view` can go that way.
+  /// Whether tiles of `view` can go that way: by chunks, or, of planes, by
+  /// pairs and more.
   bool isFor(dnn::ViewOp view) const;
+  /// Neighbours that one store may take.
+  int64_t getWidth(const ViewAccess &access) const;
 
+  /// The same of 32-bit results, which lanes put by chunks.
+  bool isForWords(dnn::ViewOp view) const;
   int64_t getBytes() const { return rows * columns * elementBytes; }
   int64_t getChunkElements() const { return kChunkBytes / elementBytes; }
   int64_t getRowChunks() const { return columns / getChunkElements(); }
   int64_t getPieceRows() const { return threads / getRowChunks(); }
   /// Chunks of a thread.
   int64_t countPieces() const { return rows / getPieceRows(); }
+
+private:
+  bool isDivided() const;
 };
+
+/// The tile of a workgroup whose lanes have neighbours along N, or along M.
+StagedTile makeStagedTile(int64_t rowsM, int64_t rowsN, dnn::ViewOp view,
+                          int64_t threads, bool lanesAlongN);
 
 /// What is at hand where a tile's pieces are stored.
 struct StagedPlace {

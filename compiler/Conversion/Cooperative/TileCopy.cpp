@@ -17,9 +17,6 @@ TileCopy::TileCopy(Emitter &e, const ViewAccess &access, LdsTile lds,
     (void)access.hasRowPairs(pairForm);
 }
 
-/// Bytes from one element of the inner walk to the next.
-int64_t TileCopy::getWalkStep() const { return innerSpace.getInnermostStep(); }
-
 Type TileCopy::getIntegerType(int64_t elements) const {
   int64_t bytes = elements * access.getElementBytes();
   Type i32 = e.b.getI32Type();
@@ -110,7 +107,7 @@ Value TileCopy::placePair(Value offset, Value coordinate, int64_t bound) {
   int64_t bytes = 2 * access.getElementBytes();
   int64_t reach =
       (lds.getChunkElements() - 1 + int64_t(walk.inner) - lds.step) *
-      getWalkStep();
+      int64_t(getWalkStep());
   int64_t last = access.getTensorBytes() - reach - bytes;
   Value lacksFirst = isEqual(e, coordinate, -1);
   Value lacksSecond = isEqual(e, coordinate, bound - 1);
@@ -158,26 +155,37 @@ void TileCopy::setTap(Value tap) {
   }
 }
 
+Value TileCopy::emitWalked(Value position) {
+  const OpenNumber step = getWalkStep();
+  const int64_t bytes = access.getElementBytes();
+  return step.isKnown() ? e.mul(position, int64_t(step) / bytes)
+                        : e.mul(e.divu(position, bytes), step);
+}
+
 Value TileCopy::loadAtTap(unsigned place, Type type, Value position,
                           int64_t elements) {
-  Value uniform = e.mul(position, getWalkStep() / access.getElementBytes());
-  return loadBuffer(e, buffer, type, tapOffsets[place],
-                    e.add(uniform, elements * getWalkStep() + moved));
+  const OpenNumber step = getWalkStep();
+  // Of unknown steps a multiple is no argument of its own.
+  Value uniform =
+      step.isKnown()
+          ? e.add(emitWalked(position), elements * int64_t(step) + moved)
+          : e.add(
+                e.add(emitWalked(position), e.mul(e.constant(step), elements)),
+                moved);
+  return loadBuffer(e, buffer, type, tapOffsets[place], uniform);
 }
 
 Value TileCopy::loadPairAtTap(unsigned place, Value position,
                               int64_t elements) {
-  Value uniform = e.mul(position, getWalkStep() / access.getElementBytes());
   return loadBuffer(e, buffer, getIntegerType(2),
                     e.add(tapOffsets[place], elements * getWalkStep()),
-                    uniform);
+                    emitWalked(position));
 }
 
 void TileCopy::loadToLds(unsigned place, Value ldsPointer, Value position,
                          int64_t immediate) {
-  Value uniform = e.mul(position, getWalkStep() / access.getElementBytes());
   e.device.loadToLds(e, buffer.descriptor, ldsPointer, kChunkBytes,
-                     tapOffsets[place], uniform, immediate);
+                     tapOffsets[place], emitWalked(position), immediate);
 }
 
 Value TileCopy::loadAtElement(unsigned place, Type type, Value element) {

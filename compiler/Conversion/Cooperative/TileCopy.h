@@ -130,7 +130,11 @@ protected:
                             mlir::Value element);
   /// The i32s (or the one shorter integer) of `elements` elements.
   mlir::Type getIntegerType(int64_t elements) const;
-  int64_t getWalkStep() const;
+  /// Bytes from one element of the inner walk to the next.
+  OpenNumber getWalkStep() const { return innerSpace.getInnermostStep(); }
+  /// The bytes that `position` of the walk, counted in bytes of elements, is
+  /// from the begin of a tap.
+  mlir::Value emitWalked(mlir::Value position);
   /// Of tiles of pairs: the byte permutes that make two elements of a row, at
   /// neighbouring places of the reduction, from their pairs at the current tap;
   /// for the even row and the odd one.

@@ -250,7 +250,8 @@ static void readParts(TileProgram &program) {
 LogicalResult tessera::matchTileProgram(func::FuncOp function,
                                         const GpuTarget &target,
                                         TileProgram &program) {
-  if (failed(findOps(function, program)))
+  if (failed(findOps(function, program)) ||
+      failed(SizeArguments(function).check()))
     return failure();
   readParts(program);
   const bool isElsewhere = program.isTma() || program.isAmpere();

@@ -48,7 +48,7 @@ TransposedCopy::TransposedCopy(Emitter &e, const ViewAccess &access,
   passes = lds.step / passLines;
   int64_t distinct = std::max<int64_t>(1, kSpread / passLines);
   places = std::min<int64_t>(passes, distinct);
-  repeatBytes = places * passLines * getWalkStep();
+  repeatBytes = places * passLines * int64_t(getWalkStep());
   place = e.mul(thread, kChunkBytes);
   Value firstLine = e.divu(thread, chunks);
   for (unsigned pass = 0; pass < places; ++pass) {

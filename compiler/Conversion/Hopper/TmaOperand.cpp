@@ -513,6 +513,14 @@ SmallVector<Value> TmaOperand::locateBlocks(Emitter &e, Value group,
 /// Copies what is at `coordinates` to the block `block` of the tile.
 void TmaOperand::copyBox(Emitter &e, const CopyTarget &target, int64_t block,
                          ValueRange coordinates, ValueRange offsets) const {
+  if (!target.destination) {
+    NVVM::CpAsyncBulkTensorPrefetchOp::create(
+        e.b, e.loc, target.mapPointer, coordinates, offsets,
+        map.mode == TensorMap::Mode::Im2col ? NVVM::TMALoadMode::IM2COL
+                                            : NVVM::TMALoadMode::TILE,
+        /*l2CacheHint=*/Value());
+    return;
+  }
   const int64_t blockBytes = stepElements * getBlockRowBytes();
   constexpr int16_t kBoth = 3;
   Value multicast;
@@ -579,6 +587,12 @@ void TmaOperand::copyPixels(Emitter &e, const CopyTarget &target,
     copyBox(e, target, static_cast<int64_t>(block), coordinates,
             fixed.drop_front());
   }
+}
+
+void TmaOperand::prefetch(Emitter &e, Value mapPointer, ArrayRef<Value> place,
+                          Value step) const {
+  assert(walk == TmaWalk::Channels && !isShared);
+  copyChannels(e, {mapPointer, Value(), Value()}, place, step);
 }
 
 void TmaOperand::copy(Emitter &e, Value mapPointer, Value destination,

@@ -115,6 +115,11 @@ public:
                     mlir::Value barrier, llvm::ArrayRef<mlir::Value> place,
                     mlir::Value step, mlir::Value rank = {}) const;
 
+  /// Asks for the same tile to be brought to L2, of channels that are not
+  /// shared. Memory that is still written may be asked for.
+  void prefetch(Emitter &e, mlir::Value mapPointer,
+                llvm::ArrayRef<mlir::Value> place, mlir::Value step) const;
+
 protected: // For HaloOperand.
   TmaOperand() = default;
 

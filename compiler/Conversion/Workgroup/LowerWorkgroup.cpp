@@ -76,12 +76,13 @@ LogicalResult WorkgroupLowering::lower(Operation *op) {
     return lowerBranch(branch);
   if (isa<wg::AcquireOp, wg::AwaitOp, wg::ArriveOp, wg::ReleaseOp, wg::NextOp,
           wg::LeaveOp, wg::DrainOp>(op))
-    return lowerRing(op, plan.getRing(op->getOperand(0)));
+    return onlyAsks ? success()
+                    : lowerRing(op, plan.getRing(op->getOperand(0)));
   if (auto box = dyn_cast<wg::BoxOp>(op)) {
     map(box, plan.getOperand(box).locate(e, get(box.getGroup()),
                                          get(box.getRow()), rank));
   } else if (auto copy = dyn_cast<wg::CopyOp>(op)) {
-    lowerCopy(copy);
+    onlyAsks ? askForCopy(copy) : lowerCopy(copy);
   } else if (auto prepare = dyn_cast<wg::PrepareOp>(op)) {
     lowerPrepare(prepare);
   } else if (auto load = dyn_cast<wg::LoadOp>(op)) {
@@ -238,12 +239,13 @@ LogicalResult WorkgroupLowering::emitConsumer() {
 /// One thread, then all: its copies are on their way while the others begin.
 /// Loops over them are written out, so that one issues behind the other.
 LogicalResult WorkgroupLowering::emitFirst() {
-  LogicalResult result = success();
+  LogicalResult result = emitEarlyReads();
   auto branch = scf::IfOp::create(e.b, e.loc, e.ult(thread, 1));
   {
     OpBuilder::InsertionGuard guard(e.b);
     e.b.setInsertionPointToStart(branch.thenBlock());
-    result = emitRole(plan.roles.front(), e.constant(0));
+    if (succeeded(result))
+      result = emitRole(plan.roles.front(), e.constant(0));
   }
   SmallVector<scf::ForOp> loops;
   branch.walk([&](scf::ForOp loop) { loops.push_back(loop); });

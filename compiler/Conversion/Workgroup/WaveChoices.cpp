@@ -44,16 +44,20 @@ bool Chooser::hasOneLoop() {
 /// the operands were. Only where the order of instructions is pinned and copies
 /// go through registers, LLVM need not see that slots are different memory.
 bool Chooser::canStage() {
-  const StagedTile tile{program.rowsM, program.rowsN,
-                        ViewAccess(program.viewD).getElementBytes(),
-                        program.threads};
+  const StagedTile tile =
+      makeStagedTile(program.rowsM, program.rowsN, program.viewD,
+                     program.threads, program.lanesAlongN);
+  const bool isOfOperands = program.viewD.getType().getElementType() ==
+                            program.viewM.getType().getElementType();
   const bool isDealt =
       std::string_view(program.instructionName) != program.instruction.name;
   return hasOneLoop() && !program.isDirect &&
          program.pipeline.getSchedule() == dnn::ScheduleKind::Pinned &&
          getL1LineBytes(target) != 0 && !program.hasUnknownSizes() &&
-         !isDealt && !program.isAtomic && program.lanesAlongN &&
-         tile.isFor(program.viewD) && tile.getBytes() <= getMaxLdsBytes(target);
+         !isDealt && !program.isAtomic &&
+         (tile.isFor(program.viewD) ||
+          (isOfOperands && tile.isForWords(program.viewD))) &&
+         tile.getBytes() <= getMaxLdsBytes(target);
 }
 
 /// Whether as many workgroups fit a compute unit then.
@@ -122,7 +126,7 @@ FailureOr<WaveChoices> tessera::chooseWaves(TileProgram &program,
       return program.pipeline.emitOpError(
           "has store staged, which is for one tile of a workgroup that copies "
           "through registers, pinned, on AMD's chips, and for results of 16 "
-          "bits of known sizes in whole chunks");
+          "bits, or of 32 like the operands, of known sizes in whole chunks");
     choices.isStaged = *store == kStaged;
   }
   if (auto fetch = knobs.get(dnn::Knob::Fetch)) {

@@ -2,9 +2,12 @@
 
 #include "compiler/Conversion/Workgroup/WaveLowering.h"
 #include "compiler/Conversion/Common/LdsPointer.h"
+#include "compiler/Target/Codegen/Codegen.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Dominance.h"
+#include "mlir/IR/Iterators.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/CSE.h"
 
 using namespace mlir;
@@ -253,6 +256,13 @@ static void dropRepeated(gpu::GPUFuncOp kernel) {
   eliminateCommonSubExpressions(rewriter, dominance, kernel);
 }
 
+static void dropUnused(gpu::GPUFuncOp kernel) {
+  kernel.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
+    if (isOpTriviallyDead(op))
+      op->erase();
+  });
+}
+
 LogicalResult tessera::lowerWaveProgram(func::FuncOp function,
                                         wg::ProgramOp program,
                                         const DeviceOps &device) {
@@ -271,6 +281,9 @@ LogicalResult tessera::lowerWaveProgram(func::FuncOp function,
     return failure();
   if (plan->parts.isStagedOver)
     dropRepeated(kernel);
+  else
+    dropUnused(kernel);
+  kernel->setAttr(kSimplifiedAttrName, b.getUnitAttr());
   function.erase();
   return success();
 }

@@ -377,14 +377,18 @@ static LogicalResult checkShared(WavePlan &plan, const GpuTarget &target) {
   if (!plan.staging)
     return success();
   wg::BufferType type = plan.staging.getType();
-  const StagedTile staged{parts.rowsM, parts.rowsN,
-                          ViewAccess(parts.viewD).getElementBytes(),
-                          parts.threads};
-  if (parts.isAtomic || !staged.isFor(parts.viewD) || type.getSlots() != 1 ||
-      type.getRows() != staged.rows || type.getColumns() != staged.columns)
+  const StagedTile staged = makeStagedTile(
+      parts.rowsM, parts.rowsN, parts.viewD, parts.threads, parts.lanesAlongN);
+  const bool isOfWords =
+      target.vendor == Vendor::Amd && staged.isForWords(parts.viewD) &&
+      parts.viewD.getType().getElementType() == type.getElementType();
+  if (parts.isAtomic || (!staged.isFor(parts.viewD) && !isOfWords) ||
+      type.getSlots() != 1 || type.getRows() != staged.rows ||
+      type.getColumns() != staged.columns)
     return plan.staging.emitOpError()
            << "needs a slot of " << staged.rows << "x" << staged.columns
-           << " results of 16 bits that leave in whole chunks";
+           << " results of 16 bits, or on AMD's chips of 32, that leave in "
+              "whole chunks";
   parts.staged = staged;
   parts.isStagedOver = plan.staging.getBase() != Value();
   return success();

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Conversion/Cooperative/StagedStore.h"
 #include "compiler/Conversion/Workgroup/ProgramWriter.h"
 #include "compiler/Conversion/Workgroup/WaveWriter.h"
 
@@ -34,9 +35,12 @@ void WaveWriter::store(const Position &at, Value sums) {
 void WaveWriter::stageOverOperands() {
   if (!choices.isStaged)
     return;
+  const StagedTile tile =
+      makeStagedTile(program.rowsM, program.rowsN, program.viewD,
+                     program.threads, program.lanesAlongN);
   staging = wg::AllocOp::create(
       e.b, e.loc,
-      wg::BufferType::get(e.b.getContext(), 1, program.rowsM, program.rowsN,
+      wg::BufferType::get(e.b.getContext(), 1, tile.rows, tile.columns,
                           accessM.getElementType(), wg::Layout::Mixed, 0,
                           /*isSplit=*/false, /*isMirrored=*/false),
       buffers.m, e.b.getI64IntegerAttr(0));

@@ -42,6 +42,10 @@ private:
   llvm::LogicalResult emitCopiers();
   llvm::LogicalResult emitConsumer();
   llvm::LogicalResult emitFirst();
+  bool readsFilterOnce() const;
+  llvm::LogicalResult emitEarlyReads();
+  void askForCopy(wg::CopyOp copy);
+  void askForChannels(dnn::ViewOp extra);
   llvm::LogicalResult emitRoles(mlir::Value group);
   llvm::LogicalResult emitRole(wg::RoleOp role, mlir::Value number);
   void prepareConsumer(mlir::Value firstRow);
@@ -116,6 +120,7 @@ private:
   std::optional<ClusterSum> cluster;
   std::optional<TensorMemory> tensorMemory;
   bool issuesSums = false; ///< Whether the role does.
+  bool onlyAsks = false;   ///< Whether copies are requests (EarlyReads.cpp).
 };
 
 } // namespace tessera

@@ -2,10 +2,12 @@
 
 #include "compiler/Target/Codegen/Backend.h"
 
+#include "mlir/Conversion/AMDGPUToROCDL/AMDGPUToROCDL.h"
 #include "mlir/Conversion/GPUToROCDL/GPUToROCDLPass.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Pass/Pass.h"
-#include "mlir/Pass/PassManager.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Dialect/AMDGPU/Utils/Chipset.h"
+#include "mlir/Dialect/GPU/Transforms/Passes.h"
+#include "mlir/Transforms/DialectConversion.h"
 #include "llvm/IR/Module.h"
 
 extern "C" {
@@ -29,17 +31,25 @@ static void initialize() {
 // Features that a chip lacks are set on each function by finishModule().
 static const char *getFeatures(const GpuTarget &) { return ""; }
 
-static void addGpuConversion(mlir::OpPassManager &kernels,
-                             const GpuTarget &target) {
-  mlir::ConvertGpuOpsToROCDLOpsOptions options;
-  options.chipset = std::string(target.name);
-  // Kernel arguments are bare device pointers. Indices of 32 bits keep 64-bit
-  // arithmetic out of the kernels; a buffer descriptor addresses no more
-  // either.
-  options.useBarePtrCallConv = true;
-  options.indexBitwidth = 32;
-  options.runtime = mlir::gpu::amd::Runtime::HIP;
-  kernels.addPass(mlir::createConvertGpuOpsToROCDLOps(options));
+static mlir::amdgpu::Chipset getChipset(const GpuTarget &target) {
+  return *mlir::amdgpu::Chipset::parse(std::string(target.name));
+}
+
+static void addRewrites(mlir::RewritePatternSet &patterns,
+                        const GpuTarget &target) {
+  mlir::populateGpuPromoteShuffleToAMDGPUPatterns(patterns, getChipset(target));
+}
+
+static void addConversion(mlir::LLVMTypeConverter &converter,
+                          mlir::RewritePatternSet &patterns,
+                          mlir::ConversionTarget &legal,
+                          const GpuTarget &target) {
+  const mlir::amdgpu::Chipset chipset = getChipset(target);
+  mlir::amdgpu::populateCommonGPUTypeAndAttributeConversions(converter);
+  mlir::populateAMDGPUToROCDLConversionPatterns(converter, patterns, chipset);
+  mlir::populateGpuToROCDLConversionPatterns(
+      converter, patterns, mlir::gpu::amd::Runtime::HIP, chipset);
+  mlir::configureGpuToROCDLConversionLegality(legal);
 }
 
 static std::string getCpu(const GpuTarget &target) {
@@ -59,5 +69,5 @@ static void finishModule(llvm::Module &module, const GpuTarget &target) {
 // amdgpu-attributor removes hidden arguments, and the registers for workgroup
 // and lane ids that the kernel does not read.
 const Backend tessera::kAmdgpuBackend = {
-    "amdgcn-amd-amdhsa", "amdgpu-attributor", initialize,  getCpu,
-    getFeatures,         addGpuConversion,    finishModule};
+    "amdgcn-amd-amdhsa", "amdgpu-attributor", initialize,    getCpu,
+    getFeatures,         addRewrites,         addConversion, finishModule};

@@ -17,7 +17,9 @@ class Module;
 } // namespace llvm
 
 namespace mlir {
-class OpPassManager;
+class ConversionTarget;
+class LLVMTypeConverter;
+class RewritePatternSet;
 } // namespace mlir
 
 namespace tessera {
@@ -32,9 +34,13 @@ struct Backend {
   std::string (*getCpu)(const GpuTarget &target);
   /// Features of LLVM's subtarget, as "+ptx86", or "".
   const char *(*getFeatures)(const GpuTarget &target);
-  /// Appends the conversion of gpu ops to a pass manager for gpu.modules.
-  void (*addGpuConversion)(mlir::OpPassManager &kernels,
-                           const GpuTarget &target);
+  /// Adds the patterns that replace gpu ops by others before the conversion.
+  void (*addRewrites)(mlir::RewritePatternSet &patterns,
+                      const GpuTarget &target);
+  /// Adds what converts gpu ops and those of the vendor's dialects.
+  void (*addConversion)(mlir::LLVMTypeConverter &converter,
+                        mlir::RewritePatternSet &patterns,
+                        mlir::ConversionTarget &legal, const GpuTarget &target);
   /// Adds to a translated module the flags and attributes that the vendor's
   /// backend and driver need.
   void (*finishModule)(llvm::Module &module, const GpuTarget &target);

@@ -37,6 +37,10 @@ class Operation;
 
 namespace tessera {
 
+/// Attribute of a gpu.func whose writer has left nothing that MLIR's greedy
+/// rewriting would drop: loops carry no value twice, and no op is unused.
+inline constexpr char kSimplifiedAttrName[] = "dnn.simplified";
+
 using ObjectBytes = std::vector<char>;
 
 /// Returns LLVM's backend for `target`; the first call registers all of them.

@@ -3,9 +3,9 @@
 #include "compiler/Target/Codegen/Backend.h"
 
 #include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
-#include "mlir/Pass/Pass.h"
-#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/DialectConversion.h"
 #include "llvm/IR/Module.h"
 
 extern "C" {
@@ -48,13 +48,22 @@ static const char *getFeatures(const GpuTarget &target) {
   return "+ptx86";
 }
 
-static void addGpuConversion(mlir::OpPassManager &kernels, const GpuTarget &) {
-  mlir::ConvertGpuOpsToNVVMOpsOptions options;
-  options.useBarePtrCallConv = true;
-  options.indexBitwidth = 32;
-  kernels.addPass(mlir::createConvertGpuOpsToNVVMOps(options));
+static void addRewrites(mlir::RewritePatternSet &, const GpuTarget &) {}
+
+static void addConversion(mlir::LLVMTypeConverter &converter,
+                          mlir::RewritePatternSet &patterns,
+                          mlir::ConversionTarget &legal, const GpuTarget &) {
+  mlir::configureGpuToNVVMTypeConverter(converter);
+  mlir::populateGpuToNVVMConversionPatterns(converter, patterns);
+  mlir::configureGpuToNVVMConversionLegality(legal);
   // Ops of nvvm for which LLVM has no intrinsic become inline assembly.
-  kernels.addPass(mlir::createConvertNVVMToLLVMPass());
+  mlir::populateNVVMToLLVMConversionPatterns(patterns);
+  legal.addDynamicallyLegalDialect<mlir::NVVM::NVVMDialect>(
+      [](mlir::Operation *op) {
+        auto assembly =
+            mlir::dyn_cast<mlir::NVVM::BasicPtxBuilderInterface>(op);
+        return !assembly || assembly.hasIntrinsic();
+      });
 }
 
 /// Marks a kernel's tensor maps, which are its first arguments, as passed by
@@ -93,5 +102,5 @@ static void finishModule(llvm::Module &module, const GpuTarget &) {
 }
 
 const Backend tessera::kNvptxBackend = {
-    "nvptx64-nvidia-cuda", "",          initialize, getCpu, getFeatures,
-    addGpuConversion,      finishModule};
+    "nvptx64-nvidia-cuda", "",          initialize,    getCpu,
+    getFeatures,           addRewrites, addConversion, finishModule};

@@ -4,11 +4,23 @@
 #include "compiler/Target/Codegen/Codegen.h"
 
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Target/TargetMachine.h"
 
 #include <mutex>
 
 using namespace tessera;
+
+/// Kernels keep nothing in memory that could be a register, but licm looks for
+/// it at each of its three runs, by comparing all accesses of a loop with each
+/// other. Of LLVM's ways to turn that off, only this one reaches the run that
+/// the backend adds.
+static void keepMemoryInLoops() {
+  auto *option = static_cast<llvm::cl::opt<bool> *>(
+      llvm::cl::getRegisteredOptions().lookup("disable-licm-promotion"));
+  if (option)
+    option->setValue(true);
+}
 
 ErrorOr<const llvm::Target *> tessera::findLlvmTarget(const GpuTarget &target) {
   // LLVM's registry is global and its registration is not thread-safe.
@@ -16,6 +28,7 @@ ErrorOr<const llvm::Target *> tessera::findLlvmTarget(const GpuTarget &target) {
   std::call_once(once, [] {
     kAmdgpuBackend.initialize();
     kNvptxBackend.initialize();
+    keepMemoryInLoops();
   });
   std::string error;
   llvm::Triple triple(getBackend(target).triple);

@@ -74,27 +74,28 @@ MemoryModel::MemoryModel(const MemorySystem &system,
       times.farKeepsLines != 0 && system.footprintBytes <= times.farBytes;
 }
 
-uint8_t MemoryModel::getSharing(uint32_t line) const {
-  const uint8_t *shared = sharing.find(line);
-  return shared ? *shared : uint8_t(kFirst);
+LineSharing MemoryModel::getSharing(uint32_t line) const {
+  const LineSharing *shared = sharing.find(line);
+  return shared ? *shared : LineSharing{true};
 }
 
 /// Lines that both groups of the unit touch are the same for all its groups;
 /// every other copy has its own.
 uint64_t MemoryModel::getKey(uint32_t line, unsigned copy) const {
-  if (copy < 2 || (getSharing(line) & (kFirst | kSecond)) == (kFirst | kSecond))
+  if (copy < 2)
     return line;
-  return line | uint64_t(copy / 2) << 32;
+  const LineSharing shared = getSharing(line);
+  return shared.isFirsts && shared.isSeconds ? line
+                                             : line | uint64_t(copy / 2) << 32;
 }
 
 double MemoryModel::requestFar(double now, uint32_t line, uint64_t key,
                                const Rates &rates) {
-  const uint8_t shared = getSharing(line);
+  const LineSharing shared = getSharing(line);
   // A line that units share comes from memory once for all of them.
-  const double unitsOfDie = shared & kSameDie ? system.unitsOfDie : 1;
-  const double units = shared & kFarDie
-                           ? system.units / system.unitsOfDie * unitsOfDie
-                           : unitsOfDie;
+  const double unitsOfDie =
+      std::min<double>(shared.unitsOfDie, system.unitsOfDie);
+  const double units = std::min<double>(shared.dies * unitsOfDie, system.units);
   const double bytes = system.lineBytes;
   farFree = std::max(farFree, now) + bytes / unitsOfDie / rates.far;
   traffic.far += bytes / unitsOfDie * system.units;
@@ -117,7 +118,7 @@ double MemoryModel::request(double now, uint32_t line, unsigned copy,
   l2Clocks += clocks;
   traffic.l2 += system.lineBytes * system.units;
   const double weight =
-      getSharing(line) & kSameDie ? 1 : std::max(1.0, system.unitsOfDie);
+      std::max(1.0, system.unitsOfDie / getSharing(line).unitsOfDie);
   const double base =
       l2.use(key, weight) ? l2Free : requestFar(l2Free, line, key, rates);
   return base + system.times.l2Latency;

@@ -21,14 +21,14 @@
 
 namespace tessera::emulator {
 
-/// Which of the recorded groups touched a line.
-enum LineSharing : uint8_t {
-  kFirst = 1,   ///< the first group of the unit
-  kSecond = 2,  ///< the second group of the unit
-  kSameDie = 4, ///< a group of another unit with the same L2
-  kFarDie = 8,  ///< a group of another die
+/// Who uses a line that a group of the replayed unit touches.
+struct LineSharing {
+  bool isFirsts = false, isSeconds = false; ///< groups of the unit
+  /// Units of the die whose groups use it at about the same time, and dies of
+  /// the chip, from one on.
+  float unitsOfDie = 1, dies = 1;
 };
-using SharingTable = LineTable<uint8_t>;
+using SharingTable = LineTable<LineSharing>;
 
 struct MemorySystem {
   const ChipTimes &times;
@@ -100,7 +100,7 @@ private:
   };
 
   uint64_t getKey(uint32_t line, unsigned copy) const;
-  uint8_t getSharing(uint32_t line) const;
+  LineSharing getSharing(uint32_t line) const;
   /// Bytes a clock of this unit from or to each level.
   struct Rates {
     double l2, far, memory;

@@ -4,7 +4,7 @@
 
 #include "runtime/Emulator/Measure/JsonObject.h"
 #include "runtime/Emulator/Measure/Occupancy.h"
-#include "runtime/Emulator/Time/TraceRecorder.h"
+#include "runtime/Emulator/Time/GroupSample.h"
 
 #include <algorithm>
 #include <cmath>
@@ -26,35 +26,6 @@ static constexpr uint64_t kLeastRecorded = 1 << 14;
 std::string_view tessera::emulator::getName(TimeBound bound) {
   return kBoundNames[static_cast<unsigned>(bound)];
 }
-
-namespace {
-/// How a launch spreads over the chip. Groups go round the dies, and on
-/// each die to its compute units.
-struct Spread {
-  uint64_t groups, units, dies;
-
-  uint64_t getGroupsOfUnit() const {
-    const uint64_t ofDie = (groups + dies - 1) / dies;
-    const uint64_t unitsOfDie = std::max<uint64_t>(1, units / dies);
-    return (ofDie + unitsOfDie - 1) / unitsOfDie;
-  }
-  /// The sampled groups: one in the middle, the next one of the same unit, of
-  /// the same die, and of another die.
-  std::array<uint64_t, 4> getSample() const {
-    const uint64_t far = groups > units ? units : groups > dies ? dies : 1;
-    const uint64_t first =
-        std::min(groups / 2, groups > far ? groups - 1 - far : 0);
-    return {first, first + units, first + dies, first + (dies > 1 ? 1 : units)};
-  }
-};
-
-/// The sampled groups by their parts.
-struct Sample {
-  std::vector<GroupTrace> traces;
-  std::array<const GroupTrace *, 4> role{};
-  LdsOverruns ldsOverruns;
-};
-} // namespace
 
 /// Units of the chip that share LDS.
 static uint64_t getUnits(const Launch &launch, const ChipTimes &times) {
@@ -87,57 +58,14 @@ static uint64_t getRecordLimit(const Launch &launch, const TimeOptions &options,
                               options.recordLimit);
 }
 
-static ErrorOr<Sample> execute(const Launch &launch, MemoryMap &memory,
-                               const Settings &settings,
-                               const TimeOptions &options,
-                               const Spread &spread) {
-  const std::array<uint64_t, 4> wanted = spread.getSample();
-  std::vector<uint64_t> groups;
-  for (uint64_t group : wanted)
-    if (group < spread.groups && !std::ranges::count(groups, group))
-      groups.push_back(group);
-  std::ranges::sort(groups);
-  const uint64_t limit = getRecordLimit(launch, options, spread);
-  TraceStore store(getChipCosts(launch.chip.name).segmentBytes);
-  LaunchWatch watch;
-  watch.groups = groups;
-  watch.makeObserver = [&] {
-    return std::make_unique<TraceRecorder>(launch.chip, launch.getGroups(),
-                                           limit, wanted[0], store);
-  };
-  const LaunchOutcome outcome = run(launch, memory, settings, watch);
-  if (outcome.fault != FaultKind::None)
-    return invalidArgument("the kernel failed: " + outcome.message);
-  Sample sample;
-  sample.ldsOverruns = outcome.ldsOverruns;
-  sample.traces = store.takeTraces();
-  for (unsigned i = 0; i < wanted.size(); ++i)
-    for (const GroupTrace &trace : sample.traces)
-      if (trace.group == wanted[i])
-        sample.role[i] = &trace;
-  return sample;
-}
-
-static SharingTable findSharing(const Sample &sample) {
-  SharingTable table;
-  for (unsigned i = 0; i < sample.role.size(); ++i)
-    if (sample.role[i])
-      for (const WaveTrace &wave : sample.role[i]->waves)
-        for (uint32_t line : wave.lines)
-          table.get(line) |= static_cast<uint8_t>(1u << i);
-  return table;
-}
-
 static MemorySystem makeSystem(const Launch &launch, const TimeOptions &options,
                                const Spread &spread) {
-  // Where the last round of groups is not full, the units that have none leave
-  // their share to the others.
-  const double busy = double(spread.groups) / double(spread.getGroupsOfUnit());
+  const double busy = spread.getBusyUnits();
   return {options.times,
           getChipCosts(launch.chip.name).segmentBytes,
           launch.chip.clockMhz / 1000.0,
           std::max(1.0, busy / double(spread.dies)),
-          std::max(1.0, busy),
+          busy,
           options.footprintBytes};
 }
 
@@ -146,7 +74,8 @@ namespace {
 class Extrapolation {
 public:
   Extrapolation(const Launch &launch, const TimeOptions &options,
-                const Spread &spread, const Sample &sample);
+                const Spread &spread, const SamplePlan &plan,
+                const GroupSample &sample);
   TimePrediction run();
 
 private:
@@ -162,9 +91,9 @@ private:
   const Launch &launch;
   const TimeOptions &options;
   const ChipCosts &costs;
+  StepTable steps;
   const SharingTable sharing;
   const MemorySystem system;
-  StepTable steps;
   std::vector<const GroupTrace *> traces; ///< of the unit
   double recorded = 0, executed = 0;      ///< instructions of a group
   TimePrediction prediction;
@@ -180,14 +109,16 @@ static double getExecuted(const GroupTrace &group, const GroupTrace &whole) {
 }
 
 Extrapolation::Extrapolation(const Launch &launch, const TimeOptions &options,
-                             const Spread &spread, const Sample &sample)
+                             const Spread &spread, const SamplePlan &plan,
+                             const GroupSample &sample)
     : launch(launch), options(options), costs(getChipCosts(launch.chip.name)),
-      sharing(findSharing(sample)), system(makeSystem(launch, options, spread)),
-      steps(launch.chip, options.times, launch.program, launch.getLanes()) {
+      steps(launch.chip, options.times, launch.program, launch.getLanes()),
+      sharing(findSharing(sample, plan, steps)),
+      system(makeSystem(launch, options, spread)) {
   uint64_t least = ~uint64_t(0), most = 1;
-  for (unsigned i = 0; i < 2; ++i)
-    if (sample.role[i])
-      traces.push_back(sample.role[i]);
+  traces.push_back(sample.find(plan.first));
+  if (plan.second)
+    traces.push_back(sample.find(*plan.second));
   for (const GroupTrace *trace : traces) {
     recorded += double(trace->getSteps()) / double(traces.size());
     executed += getExecuted(*trace, *traces[0]) / double(traces.size());
@@ -333,10 +264,12 @@ tessera::emulator::predictTime(const Launch &launch, MemoryMap &memory,
   const Spread spread{uint64_t(grid[0]) * grid[1] * grid[2],
                       getUnits(launch, options.times),
                       static_cast<uint64_t>(options.times.dies)};
-  ErrorOr<Sample> sample = execute(launch, memory, settings, options, spread);
+  const SamplePlan plan(spread);
+  ErrorOr<GroupSample> sample = recordSample(
+      launch, memory, settings, getRecordLimit(launch, options, spread), plan);
   if (!sample)
     return sample.getStatus();
-  return Extrapolation(launch, options, spread, *sample).run();
+  return Extrapolation(launch, options, spread, plan, *sample).run();
 }
 
 static std::string formatBusy(const TimePrediction &p) {

@@ -84,3 +84,28 @@ gpu.module @kernels {
   }
 }
 }
+
+// -----
+
+module attributes {dnn.target = "sm_90"} {
+gpu.module @kernels {
+  // What only asks L2 for memory is in front of the wait.
+  // CHECK-LABEL: gpu.func @asks
+  // CHECK: scf.for
+  // CHECK: nvvm.cp.async.bulk.tensor.prefetch
+  // CHECK: nvvm.griddepcontrol wait
+  // CHECK-NEXT: nvvm.griddepcontrol launch_dependents
+  // CHECK-NEXT: llvm.load
+  gpu.func @asks(%map: !llvm.ptr, %x: !llvm.ptr<1>, %n: i32) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 64, 1, 1>} {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    scf.for %i = %c0 to %n step %c1 : i32 {
+      nvvm.cp.async.bulk.tensor.prefetch %map, box [%i, %c0] : !llvm.ptr
+    }
+    nvvm.prefetch level = L2, %x : !llvm.ptr<1>
+    %0 = llvm.load %x : !llvm.ptr<1> -> i32
+    llvm.store %0, %x : i32, !llvm.ptr<1>
+    gpu.return
+  }
+}
+}

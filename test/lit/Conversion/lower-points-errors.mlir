@@ -140,3 +140,35 @@ module attributes {dnn.target = "gfx942"} {
     return
   }
 }
+
+// -----
+
+// What an attribute says of sizes is computed at the launch, so it has to be an
+// expression for each dimension.
+module attributes {dnn.target = "gfx942"} {
+  // expected-error@+1 {{needs an expression of sizes in 'dnn.sizes' for each dimension of 'memref<?xf32>', but has ["xd0.*"]}}
+  func.func @words(%x: memref<?xf32> {dnn.arg = "x", dnn.sizes = ["xd0.*"]})
+      attributes {dnn.kernel} {
+    %c0 = arith.constant 0 : index
+    %count = memref.dim %x, %c0 : memref<?xf32>
+    dnn.for_each_point [%count] threads 64 {
+    ^bb0(%at: index):
+    }
+    return
+  }
+}
+
+// -----
+
+module attributes {dnn.target = "gfx942"} {
+  // expected-error@+1 {{needs an expression of sizes in 'dnn.sizes' for each dimension of 'memref<?x4xf32>', but has ["xd0"]}}
+  func.func @dimensions(%x: memref<?x4xf32> {dnn.arg = "x", dnn.sizes = ["xd0"]})
+      attributes {dnn.kernel} {
+    %c0 = arith.constant 0 : index
+    %count = memref.dim %x, %c0 : memref<?x4xf32>
+    dnn.for_each_point [%count] threads 64 {
+    ^bb0(%at: index):
+    }
+    return
+  }
+}

@@ -329,6 +329,24 @@ func.func @view_memory_numbers(%x: memref<4x64xf16, strided<[80, 1]>> {dnn.memor
 
 // -----
 
+func.func @view_sizes_rank(%x: memref<?x64xf16> {dnn.sizes = ["xd0"]}) {
+  // expected-error@+1 {{needs an expression of sizes in 'dnn.sizes' for each dimension of 'memref<?x64xf16>', but has ["xd0"]}}
+  %v = dnn.view %x <[1], [4], [64] : (g, n, c) -> (n, c)>
+     : memref<?x64xf16> -> <1x4x64xf16>
+  return
+}
+
+// -----
+
+func.func @view_sizes_numbers(%x: memref<?x64xf16> {dnn.sizes = [4, 64]}) {
+  // expected-error@+1 {{needs an expression of sizes in 'dnn.sizes'}}
+  %v = dnn.view %x <[1], [4], [64] : (g, n, c) -> (n, c)>
+     : memref<?x64xf16> -> <1x4x64xf16>
+  return
+}
+
+// -----
+
 func.func @pipeline_knob_name(%v: !dnn.view<1x8x8xf16>, %i: index) {
   // expected-error@+1 {{no knob of a plan is called 'depth'}}
   %d = dnn.pipeline reduce [8] step 8 buffers 2 copy registers sync barrier schedule natural knobs(depth 2) load {

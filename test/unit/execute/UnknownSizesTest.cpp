@@ -240,6 +240,29 @@ TEST_F(UnknownSizes, OneMatrixKernelServesChannelsFirst) {
     checkFamily(*engine, config, kProblems);
 }
 
+// The same with images that stay as they are, one pixel a load, or that alone
+// whose pixels are stored: flat walks, strides, groups, lines, volumes, and
+// epilogues with a tensor of the result's layout.
+TEST_F(UnknownSizes, OneMatrixKernelServesPlanes) {
+  constexpr int64_t kProblems = 8;
+  for (const char *name : {"nhwc-w-igemm", "nhwc-operands-igemm"}) {
+    engine = makeGenericEngine(std::make_shared<NamedTileCompiler>(name));
+    for (const char *config :
+         {"conv-fwd-f16-nchw,nchw,nchw-n1c64h8w8-k96y3x3-p1x1-s1x1-d1x1-g1-"
+          "ebias+relu",
+          "conv-fwd-f32-nchw,nchw,nchw-n1c20h8w8-k33y3x2-p1x0-s2x1-d1x2-g1",
+          "conv-fwd-f16-nchw,nchw,nchw-n1c64h1w8-k64y1x7-p0x9-s1x1-d1x3-g2",
+          "conv-bwd-bf16-nchw,nchw,nchw-n1c24h8w8-k40y3x2-p1x0-s1x1-d1x2-g1",
+          "conv-bwd-f16-nchw,nchw,nchw-n1c96h8w8-k64y3x3-p1x1-s1x1-d1x1-g1"})
+      checkFamily(*engine, config, kProblems);
+  }
+  engine = makeGenericEngine(std::make_shared<NamedTileCompiler>("igemm"));
+  checkFamily(*engine,
+              "conv-fwd-f16-nchw,nchw,nchw-n1c64h8w8-k64y1x1-p0x0-s1x1-d1x1-"
+              "g1-eresidual+relu",
+              kProblems);
+}
+
 // Few channels a group: vectors of channels, columns and several channels a
 // group; filters that workgroups share where groups alone fill them.
 TEST_F(UnknownSizes, OneDepthwiseKernelServesAllSizes) {
@@ -375,14 +398,18 @@ static void checkSameBits(Engine &engine, std::string_view config) {
 // unless there are strides, backward data. Splits of backward weights are other
 // parts of the reduction.
 TEST_F(UnknownSizes, OwnKernelsHaveTheSameBits) {
-  engine = makeGenericEngine(std::make_shared<NamedTileCompiler>("igemm"));
+  // A tile that stores a result as it is exists for unknown sizes only.
+  engine = makeGenericEngine(std::make_shared<NamedTileCompiler>("nhwc-igemm"));
   for (const char *config :
-       {"conv-fwd-f16-nhwc,nhwc,nhwc-n1c64h8w8-k64y3x3-p1x1-s1x1-d1x1-g1",
-        "conv-fwd-f16-nchw,nchw,nchw-n1c64h8w8-k96y3x3-p1x1-s1x1-d1x1-g1",
+       {"conv-fwd-f16-nchw,nchw,nchw-n1c64h8w8-k96y3x3-p1x1-s1x1-d1x1-g1",
         "conv-fwd-f32-nchw,nchw,nchw-n1c20h8w8-k33y1x1-p0x0-s2x2-d1x1-g1",
         "conv-bwd-bf16-nchw,nchw,nchw-n1c24h8w8-k40y3x3-p1x1-s1x1-d1x1-g1",
         "conv-bwd-f32-nchw,nchw,nchw-n1c32h8w8-k32y3x3-p1x1-s1x1-d1x1-g1",
-        "conv-bwd-f16-nchw,nchw,nhwc-n1c64h8w8-k96y1x1-p0x0-s1x1-d1x1-g1",
+        "conv-bwd-f16-nchw,nchw,nhwc-n1c64h8w8-k96y1x1-p0x0-s1x1-d1x1-g1"})
+    checkSameBits(*engine, config);
+  engine = makeGenericEngine(std::make_shared<NamedTileCompiler>("igemm"));
+  for (const char *config :
+       {"conv-fwd-f16-nhwc,nhwc,nhwc-n1c64h8w8-k64y3x3-p1x1-s1x1-d1x1-g1",
         "conv-bwd-f16-nhwc,nhwc,nhwc-n1c64h8w8-k64y3x3-p1x1-s1x1-d1x1-g1"})
     checkSameBits(*engine, config);
 }

@@ -6,7 +6,7 @@ from .opcodes import opcode, read, read_address
 
 # Orders of memory accesses, and hints: accesses happen in order here.
 ORDERS = ("griddepcontrol", "fence", "membar", "prefetch", "setmaxnreg",
-          "wgmma.fence", "nanosleep")
+          "wgmma.fence", "nanosleep", "cp.async.bulk.prefetch")
 
 
 @opcode("bar.warp", unit=32)

@@ -653,11 +653,11 @@ TEST(ChooseTile, WeighsAddressesAndLines) {
     last.xLayout = last.wLayout = last.yLayout = Layout::NHWC;
     return cost(chip, first, begin) / cost(chip, last, "igemm");
   };
-  EXPECT_GT(compare("gfx942", Direction::Forward, "igemm"), 3);
+  EXPECT_GT(compare("gfx942", Direction::Forward, "igemm"), 3.5);
   EXPECT_GT(compare("gfx1100", Direction::Forward, "igemm"), 2);
-  EXPECT_GT(compare("gfx942", Direction::BackwardData, "igemm"), 1.2);
-  EXPECT_LT(compare("gfx90a", Direction::BackwardData, "igemm"), 1.3);
-  EXPECT_LT(compare("gfx942", Direction::Forward, "nhwc-w-"), 1.3);
+  EXPECT_GT(compare("gfx942", Direction::BackwardData, "igemm"), 1.3);
+  EXPECT_LT(compare("gfx90a", Direction::BackwardData, "igemm"), 1.25);
+  EXPECT_LT(compare("gfx942", Direction::Forward, "nhwc-w-"), 1.27);
   EXPECT_EQ(compare("sm_90", Direction::Forward, "nhwc-w-"), 0);
   EXPECT_GT(compare("sm_90", Direction::Forward, "nhwc-igemm"), 0);
 }
@@ -706,8 +706,9 @@ TEST(ChooseTile, KnowsWherePixelsComeInPairs) {
 }
 
 // On RDNA taps of stride 1 share planes, of channels that are whole iterations
-// of the loop, and are at most a tenth slower than in NHWC. On CDNA they do
-// where the AMD clock expects them to be faster.
+// of the loop, and are at most a tenth slower than in NHWC. On CDNA results are
+// staged where they share none, and the AMD clock expects that to be faster:
+// 0.063 ms for 0.066.
 TEST(ChooseTile, SharesPlanesAmongTaps) {
   auto isShared = [](const ConvProblem &p, const char *chip) {
     return chooseTile(p, *findTarget(chip))->toText().ends_with("-h2");
@@ -716,7 +717,7 @@ TEST(ChooseTile, SharesPlanesAmongTaps) {
     p.xLayout = p.wLayout = p.yLayout = layout;
     return rankTiles(p, *findTarget(chip))->front().cost;
   };
-  EXPECT_TRUE(isShared(makeChannelsFirst(Direction::Forward), "gfx942"));
+  EXPECT_FALSE(isShared(makeChannelsFirst(Direction::Forward), "gfx942"));
   for (const char *chip : {"gfx1100", "gfx1201"})
     for (Direction direction : {Direction::Forward, Direction::BackwardData}) {
       ConvProblem p = makeChannelsFirst(direction);

@@ -114,25 +114,25 @@ TEST(Family, HasUnknownSizes) {
             "s1x1-d1x1-g1-small-unaligned");
   // Products of few tiles, and short reductions of backward weights, have a
   // family of their own. Up to 64 rows and columns are a tile.
-  EXPECT_EQ(getFamily("conv-fwd-f16-nhwc,nhwc,nhwc-n1c64h64w128-k8y3x3-p1x1-"
+  EXPECT_EQ(getFamily("conv-fwd-f16-nhwc,nhwc,nhwc-n1c64h128w128-k8y3x3-p1x1-"
                       "s1x1-d1x1-g1"),
             "conv-fwd-f16-nhwc,nhwc,nhwc-n?c64h?w?-k8y3x3-p1x1-s1x1-d1x1-g1-"
             "small");
-  EXPECT_EQ(getFamily("conv-fwd-f16-nhwc,nhwc,nhwc-n1c64h64w64-k65y3x3-p1x1-"
+  EXPECT_EQ(getFamily("conv-fwd-f16-nhwc,nhwc,nhwc-n1c64h128w64-k65y3x3-p1x1-"
                       "s1x1-d1x1-g1"),
             "conv-fwd-f16-nhwc,nhwc,nhwc-n?c64h?w?-k65y3x3-p1x1-s1x1-d1x1-g1-"
             "small");
-  EXPECT_EQ(getFamily("conv-fwd-f16-nhwc,nhwc,nhwc-n1c64h64w65-k65y3x3-p1x1-"
+  EXPECT_EQ(getFamily("conv-fwd-f16-nhwc,nhwc,nhwc-n1c64h128w65-k65y3x3-p1x1-"
                       "s1x1-d1x1-g1"),
             "conv-fwd-f16-nhwc,nhwc,nhwc-n?c64h?w?-k65y3x3-p1x1-s1x1-d1x1-g1");
-  EXPECT_EQ(getFamily("conv-bwd-f16-nhwc,nhwc,nhwc-n1c64h64w129-k8y3x3-p1x1-"
+  EXPECT_EQ(getFamily("conv-bwd-f16-nhwc,nhwc,nhwc-n1c64h128w129-k8y3x3-p1x1-"
                       "s2x2-d1x1-g1-noworkspace"),
             "conv-bwd-f16-nhwc,nhwc,nhwc-n?c64h?w?-k8y3x3-p1x1-s2x2-d1x1-g1-"
             "noworkspace");
-  EXPECT_EQ(getFamily("conv-wrw-f16-nhwc,nhwc,nhwc-n1c64h16w21-k8y3x3-p1x1-"
+  EXPECT_EQ(getFamily("conv-wrw-f16-nhwc,nhwc,nhwc-n1c64h32w65-k8y3x3-p1x1-"
                       "s1x1-d1x1-g1"),
             "conv-wrw-f16-nhwc,nhwc,nhwc-n?c64h?w?-k8y3x3-p1x1-s1x1-d1x1-g1");
-  EXPECT_EQ(getFamily("conv-wrw-f16-nhwc,nhwc,nhwc-n1c64h16w20-k8y3x3-p1x1-"
+  EXPECT_EQ(getFamily("conv-wrw-f16-nhwc,nhwc,nhwc-n1c64h32w64-k8y3x3-p1x1-"
                       "s1x1-d1x1-g1"),
             "conv-wrw-f16-nhwc,nhwc,nhwc-n?c64h?w?-k8y3x3-p1x1-s1x1-d1x1-g1-"
             "small");

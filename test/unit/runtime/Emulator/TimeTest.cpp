@@ -188,6 +188,45 @@ TEST(Time, RateOfMemory) {
   }
 }
 
+/// 256 lanes that read `kilobytes` from `s3` on.
+static std::string readPart(unsigned kilobytes) {
+  return "v_and_b32 v0, 0x3ff, v0\nv_lshlrev_b32 v1, 4, v0\n"
+         "v_add_u32 v1, s3, v1\n" +
+         loop(kilobytes / 4, "global_load_dwordx4 v[4:7], v1, s[8:9]\n"
+                             "v_add_u32 v1, 4096, v1\n") +
+         "s_waitcnt vmcnt(0)\n";
+}
+
+// Of 912 groups 304, one on each unit of an MI300X, read the same 256 KB: what
+// the second group of a unit reads comes from memory once, too. That is how
+// splits of backward weights read pixels. One of seven companions of the sample
+// is among other 304.
+TEST(Time, MemoryIsAskedOnceForAllUnits) {
+  constexpr size_t kBytes = size_t(3 * 256) << 10;
+  TimeTester tester("gfx942",
+                    "s_cmp_ge_u32 s2, 0x130\ns_cselect_b32 s3, 0x40000, 0\n"
+                    "s_cmp_ge_u32 s2, 0x260\ns_cselect_b32 s3, 0x80000, s3\n" +
+                        readPart(256),
+                    kBytes);
+  const TimePrediction time = tester.predict(912, 256);
+  EXPECT_NEAR(time.traffic.memory, 1.25 * double(kBytes), 0.3 * double(kBytes));
+  EXPECT_NEAR(time.traffic.far, 1.25 * 8 * double(kBytes),
+              0.3 * 8 * double(kBytes));
+}
+
+// Two groups, on two dies, read the same 64 KB: half of what all read comes
+// from memory, and each die asks the Infinity Cache for all of it.
+TEST(Time, MemoryIsAskedOnceForTwoUnits) {
+  constexpr unsigned kGroups = 608;
+  constexpr double kRead = double(kGroups) * (64 << 10);
+  TimeTester tester(
+      "gfx942", "s_lshr_b32 s3, s2, 1\ns_lshl_b32 s3, s3, 16\n" + readPart(64),
+      size_t(kRead) / 2);
+  const TimePrediction time = tester.predict(kGroups, 256);
+  EXPECT_NEAR(time.traffic.memory, kRead / 2, 0.05 * kRead);
+  EXPECT_NEAR(time.traffic.far, kRead, 0.05 * kRead);
+}
+
 // Waves that wait for memory hide each other's latency: eight waves of a SIMD
 // take hardly longer than one.
 TEST(Time, WavesHideLatency) {
