@@ -68,6 +68,24 @@ static ErrorOr<const Problem *> readProblem(miopenHandle &handle,
   return &handle.problems.emplace(text, std::move(*parsed)).first->second;
 }
 
+namespace {
+struct Prepared {
+  const Problem *problem;
+  const LoadedKernel *kernel;
+};
+} // namespace
+
+/// The problem of a text with its kernel, compiled unless it is known.
+static ErrorOr<Prepared> prepare(miopenHandle &handle, std::string_view text) {
+  const ErrorOr<const Problem *> problem = readProblem(handle, text);
+  if (!problem)
+    return problem.getStatus();
+  const ErrorOr<const LoadedKernel *> kernel = handle.engine.prepare(**problem);
+  if (!kernel)
+    return kernel.getStatus();
+  return Prepared{*problem, *kernel};
+}
+
 static Status run(miopenHandle &handle, const Problem &problem,
                   const tesseraProblemArguments &arguments) {
   const ErrorOr<const LoadedKernel *> kernel = handle.engine.prepare(problem);
@@ -92,14 +110,10 @@ miopenStatus_t tesseraGetProblemKernelInfo(miopenHandle_t handle,
     if (Status status = checkStructSize(info->structSize, sizeof *info);
         !status.isOk())
       return status;
-    const ErrorOr<Problem> parsed = parseNetworkConfig(problem);
-    if (!parsed)
-      return parsed.getStatus();
-    const ErrorOr<const LoadedKernel *> kernel =
-        handle->engine.prepare(*parsed);
-    if (!kernel)
-      return kernel.getStatus();
-    describe(**kernel, *info);
+    const ErrorOr<Prepared> prepared = prepare(*handle, problem);
+    if (!prepared)
+      return prepared.getStatus();
+    describe(*prepared->kernel, *info);
     return Status::ok();
   });
 }
@@ -122,15 +136,11 @@ miopenStatus_t tesseraRunProblem(miopenHandle_t handle, const char *problem,
 
 miopenStatus_t tesseraTuneProblem(miopenHandle_t handle, const char *problem) {
   return guard(__func__, REQUIRED(handle, problem), [&]() -> ApiResult {
-    const ErrorOr<Problem> parsed = parseNetworkConfig(problem);
-    if (!parsed)
-      return parsed.getStatus();
-    const ErrorOr<const LoadedKernel *> kernel =
-        handle->engine.prepare(*parsed);
-    if (!kernel)
-      return kernel.getStatus();
-    return searchForFind(handle->engine, *parsed, **kernel, /*isAsked=*/true,
-                         readFindSettingsOnce())
+    const ErrorOr<Prepared> prepared = prepare(*handle, problem);
+    if (!prepared)
+      return prepared.getStatus();
+    return searchForFind(handle->engine, *prepared->problem, *prepared->kernel,
+                         /*isAsked=*/true, readFindSettingsOnce())
         .getStatus();
   });
 }
