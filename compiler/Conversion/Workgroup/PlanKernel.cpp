@@ -36,6 +36,7 @@ static FailureOr<dnn::PlanKnobs> planTma(TileProgram &program,
   knobs.set(dnn::Knob::Producer, shape.getProducerRegisters());
   knobs.set(dnn::Knob::Consumer, shape.getConsumerRegisters());
   knobs.set(dnn::Knob::Order, plan->hasRowsFirst ? 1 : 0);
+  knobs.set(dnn::Knob::Overlap, plan->overlap);
   knobs.set(dnn::Knob::Hint,
             (isStreamedA ? 1 : 0) + (plan->b.isStreamed() ? 2 : 0));
   return knobs;
