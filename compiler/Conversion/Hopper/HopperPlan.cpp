@@ -420,6 +420,11 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
   const OpenNumber steps = divideSteps(allSteps, splits);
   StepWalk walk(program.loadM, program.loadN, steps);
   chooseCopiesFirst(program, *shape, steps, walk);
+  if (shape->copiesFirst &&
+      (shape->producerRegisters || shape->consumerRegisters))
+    return program.pipeline.emitOpError(
+        "has registers of roles, but a thread of a consumer makes all copies "
+        "before the products, so that no role gives any away");
   FailureOr<std::optional<ResultMap>> result = matchResult(program, *shape);
   if (failed(result))
     return failure();
