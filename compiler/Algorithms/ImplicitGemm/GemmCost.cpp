@@ -45,6 +45,10 @@ static ChipCaches getCaches(const GpuTarget &target) {
   }
 }
 
+double tessera::getL2Bytes(const GpuTarget &target) {
+  return static_cast<double>(getCaches(target).l2Bytes);
+}
+
 namespace {
 struct L1Rates {
   double lanes, block, line;

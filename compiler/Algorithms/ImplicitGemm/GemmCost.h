@@ -57,6 +57,9 @@ struct GemmRates {
   double far = 0, store = 0, wait = 0, slow = 0, blend = 0, weights = 0;
 };
 
+/// The bytes that the L2 of a die keeps; 0 for chips whose L2 is not weighed.
+double getL2Bytes(const GpuTarget &target);
+
 /// The compiler's own, or those of a GemmRatesScope.
 GemmRates getGemmRates(const GpuTarget &target);
 

@@ -162,6 +162,7 @@ struct TmaTraffic {
   double rowLines = 1;    ///< Lines of L2 that a row touches, on average,
   double columnLines = 1; ///< and a row of the filter.
   double beyond = 0;      ///< Rows of the filter that reach beyond the columns.
+  double meeting = 0;     ///< Requests that meet at a line of the filter.
 };
 
 /// Clocks to store the accumulators of one tile, rounded to 16 bits.
