@@ -107,7 +107,8 @@ inline constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 /// of a copy of the model found them from the constants before
 /// (docs/guides/cost-models.md), which pulled on each. The first choice reaches
 /// 0.982 of the best of 221 problems in geometric mean, 0.853 at least.
-/// `sameLine`, `fewWaves` and `copiesFirst` are from later searches of the same.
+/// `sameLine`, `fewWaves` and `copiesFirst` are from later searches of the
+/// same.
 inline constexpr TmaRates kTmaRates;
 
 /// The same for tf32, whose results have twice the bytes, and for f32 that is
