@@ -28,8 +28,20 @@ static Value addWorkspace(dnn::ConvOp conv, MemRefType type, Attribute bytes) {
   return function.getArgument(last);
 }
 
+/// Brings the sizes of partial results, behind their number, from the order of
+/// one layout to that of another.
+template <typename Sizes>
+static void reorder(Sizes &sizes, dnn::Layout from, dnn::Layout to) {
+  const bool isFirst = from == dnn::Layout::NCHW;
+  if (isFirst == (to == dnn::Layout::NCHW))
+    return;
+  const auto inner = sizes.begin() + 2;
+  std::rotate(inner, isFirst ? inner + 1 : sizes.end() - 1, sizes.end());
+}
+
 /// The same for `splits` partial results of unknown size.
-static Value addOpenWorkspace(dnn::ConvOp conv, int64_t splits) {
+static Value addOpenWorkspace(dnn::ConvOp conv, int64_t splits,
+                              dnn::Layout layout) {
   const ConvProgram program(conv);
   const Type element = program.getAccType();
   SmallVector<SizeExpr> sizes = {splits};
@@ -38,6 +50,7 @@ static Value addOpenWorkspace(dnn::ConvOp conv, int64_t splits) {
     sizes.push_back(size);
     bytes = bytes * size;
   }
+  reorder(sizes, conv.getResultLayout(), layout);
   Value workspace =
       addWorkspace(conv, MemRefType::get({splits}, element),
                    StringAttr::get(conv.getContext(), bytes.toText()));
@@ -45,11 +58,17 @@ static Value addOpenWorkspace(dnn::ConvOp conv, int64_t splits) {
 }
 
 Value tessera::addSplitsWorkspace(dnn::ConvOp conv, int64_t splits) {
+  return addSplitsWorkspace(conv, splits, conv.getResultLayout());
+}
+
+Value tessera::addSplitsWorkspace(dnn::ConvOp conv, int64_t splits,
+                                  dnn::Layout layout) {
   const MemRefType result = ConvProgram(conv).getResult().getType();
   if (!result.hasStaticShape())
-    return addOpenWorkspace(conv, splits);
+    return addOpenWorkspace(conv, splits, layout);
   SmallVector<int64_t> shape = {splits};
   llvm::append_range(shape, result.getShape());
+  reorder(shape, conv.getResultLayout(), layout);
   return addSplitsWorkspace(conv, shape);
 }
 
@@ -111,6 +130,11 @@ int64_t tessera::countSumPasses(int64_t elements, int64_t splits) {
 }
 
 void tessera::buildSplitReduction(dnn::ConvOp conv, Value workspace) {
+  buildSplitReduction(conv, workspace, conv.getResultLayout());
+}
+
+void tessera::buildSplitReduction(dnn::ConvOp conv, Value workspace,
+                                  dnn::Layout layout) {
   ConvProgram program(conv);
   func::FuncOp function = appendKernel(conv, "_sum");
   OpBuilder b(function.getBody().front().getTerminator());
@@ -150,7 +174,14 @@ void tessera::buildSplitReduction(dnn::ConvOp conv, Value workspace) {
       next = p.addBlocks(next, block);
     return PointBuilder::Values{next};
   })[0];
-  emitResult(p, program, sum, last - 1, indices, function.getArguments());
+  int64_t dim = last - 1;
+  const ConvTensor &result = program.getResult();
+  if (layout != dnn::Layout::NCHW && result.layout == dnn::Layout::NCHW) {
+    dim = result.getChannelDim();
+    indices = result.order(indices.front(), indices.back(),
+                           ArrayRef(indices).drop_front().drop_back());
+  }
+  emitResult(p, program, sum, dim, indices, function.getArguments());
 }
 
 void tessera::buildZeros(dnn::ConvOp conv, Value tensor) {

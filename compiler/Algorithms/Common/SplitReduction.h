@@ -17,9 +17,12 @@ namespace tessera {
 
 /// Appends a workspace for `splits` partial results to the arguments of the
 /// function of `conv`: a packed memref<splits x shape of the result> of the
-/// type of the accumulators; the result may have an unknown size. Callers that
-/// add partial results themselves may give another `shape`.
+/// type of the accumulators; the result may have an unknown size. The
+/// dimensions of the result may be in another order, that of `layout`, and
+/// callers that add partial results themselves may give another `shape`.
 mlir::Value addSplitsWorkspace(dnn::ConvOp conv, int64_t splits);
+mlir::Value addSplitsWorkspace(dnn::ConvOp conv, int64_t splits,
+                               dnn::Layout layout);
 mlir::Value addSplitsWorkspace(dnn::ConvOp conv, llvm::ArrayRef<int64_t> shape);
 /// The same for a tensor of `element`.
 mlir::Value addTensorWorkspace(dnn::ConvOp conv, llvm::ArrayRef<int64_t> shape,
@@ -32,7 +35,10 @@ mlir::func::FuncOp prependKernel(dnn::ConvOp conv, llvm::StringRef suffix);
 
 /// Appends the kernel that adds the partial results, applies the epilogue of
 /// `conv` and stores the result. Must be called before `conv` is erased.
+/// `layout` is that of the partial results, if it is not that of the result.
 void buildSplitReduction(dnn::ConvOp conv, mlir::Value workspace);
+void buildSplitReduction(dnn::ConvOp conv, mlir::Value workspace,
+                         dnn::Layout layout);
 
 /// How often a thread of that kernel waits for memory if it adds a packed
 /// result of `elements`; for cost models.

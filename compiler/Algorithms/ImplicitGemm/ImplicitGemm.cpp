@@ -210,13 +210,22 @@ static bool addsInPlace(dnn::ConvOp conv, const GemmTile &tile) {
          conv.getResultElementType().isF32();
 }
 
+/// The layout of partial results: that of the result, or, of unknown sizes,
+/// with channels last, where a lane stores four neighbours at once and the
+/// offset of a pixel takes no division.
+static dnn::Layout getPartialLayout(dnn::ConvOp conv) {
+  return ShapedType::isDynamic(conv.getDims().n) ? dnn::Layout::NHWC
+                                                 : conv.getResultLayout();
+}
+
 /// The workspace for the splits, or for the one result that atomics add to,
 /// from which another launch makes the result; null if tiles are stored in the
 /// result itself.
 static Value addWorkspace(dnn::ConvOp conv, const GemmTile &tile) {
   if (tile.splits == 1 || addsInPlace(conv, tile))
     return {};
-  return addSplitsWorkspace(conv, tile.isAtomic ? 1 : tile.splits);
+  return addSplitsWorkspace(conv, tile.isAtomic ? 1 : tile.splits,
+                            getPartialLayout(conv));
 }
 
 /// The view that a tile is stored through: of the result, or of the workspace
@@ -224,7 +233,8 @@ static Value addWorkspace(dnn::ConvOp conv, const GemmTile &tile) {
 static dnn::ViewOp viewStored(dnn::ConvOp conv, const ResultCoordinates &result,
                               Value workspace) {
   ViewBuilder::Exprs coordinates = orderCoordinates(
-      conv.getResultLayout(), result.outer, result.channel, result.spatial);
+      workspace ? getPartialLayout(conv) : conv.getResultLayout(), result.outer,
+      result.channel, result.spatial);
   if (!workspace)
     return result.view.create(conv.getLoc(), conv.getResultOperand().get(),
                               coordinates);
@@ -269,6 +279,8 @@ void tessera::buildGemmTiles(dnn::ConvOp conv, const GemmTile &tile,
   OpBuilder b(conv);
   Value workspace = addWorkspace(conv, tile);
   dnn::ViewOp stored = viewStored(conv, views.result, workspace);
+  if (workspace && isChannelsLast(getPartialLayout(conv)))
+    views.lanes = dnn::TileDim::N;
   SmallVector<Value> extras;
   if (!workspace)
     extras = viewExtras(conv, views.result);
@@ -277,7 +289,7 @@ void tessera::buildGemmTiles(dnn::ConvOp conv, const GemmTile &tile,
   if (tile.isAtomic)
     buildZeros(conv, workspace ? workspace : conv.getResultOperand().get());
   if (workspace)
-    buildSplitReduction(conv, workspace);
+    buildSplitReduction(conv, workspace, getPartialLayout(conv));
   else
     store.getEpilogue().takeBody(conv.getEpilogue());
   conv.erase();
@@ -372,9 +384,9 @@ static LogicalResult checkUnknownSizes(dnn::ConvOp conv, const GemmTile &tile) {
   if (tile.isTma && !(areImagesLast && isChannelsLast(conv.getWLayout())))
     return conv.emitOpError("needs known sizes unless all tensors have "
                             "channels last");
-  if (!isData && !(areImagesLast && isChannelsLast(conv.getWLayout())))
+  if (!isData && !areImagesLast)
     return conv.emitOpError("reduces over pixels of unknown number, which "
-                            "needs tensors with channels last");
+                            "needs images with channels last");
   if (tile.isTma && ((isData && tile.splits > 1) || tile.halo > 0 ||
                      tile.cluster > 1 || tile.multicast != 0))
     return conv.emitOpError("has unknown sizes, for which a tile that copies "
