@@ -453,25 +453,6 @@ static std::vector<Candidate> getOpenCandidates(const ConvProblem &sample,
   return candidates;
 }
 
-/// Weighs the smallest tiles, for few output channels, where windows are
-/// copied: one producer hands over less than the products take, and two
-/// workgroups on a multiprocessor have two. On an H100, bf16, 64 channels, of
-/// 32 images of 224x224 they took 0.77 of the time of tiles that alternate, of
-/// 64 images of 56x56 0.86, and of 16 images of 35x35 0.98, where the model
-/// expects 0.97, 0.99 and 1.11.
-static std::vector<Candidate> weighProducers(std::vector<Candidate> candidates,
-                                             const ConvProblem &conv) {
-  constexpr double kShare = 0.85;
-  constexpr int kEdge = 64;
-  for (Candidate &candidate : candidates) {
-    const ErrorOr<GemmTile> tile = parseGemmTile(candidate.tile);
-    if (tile && tile->m == kEdge && tile->n == kEdge && !tile->isPingPong &&
-        conv.outChannels / conv.groups <= kEdge && getVolume(conv.filter) > 1)
-      candidate.cost *= kShare;
-  }
-  return candidates;
-}
-
 /// Backward weights of unknown size, copied by TMA: tiles with numbers of
 /// splits that suit some of the samples, ranked at all of them. The large
 /// filters of short reductions want none, small ones of long reductions many.
@@ -480,17 +461,10 @@ static std::vector<Candidate> getOpenWeights(const Problem &problem,
   constexpr double kMostPixels = 1 << 20;
   const std::vector<ConvProblem> samples = getOpenSamples(problem, kMostPixels);
   std::set<int> splits;
-  Candidate best; // Of the last sample.
-  for (const ConvProblem &sample : samples) {
-    best.cost = std::numeric_limits<double>::max();
-    for (const Candidate &candidate :
-         weighProducers(getOpenTmaCandidates(sample, target), sample)) {
+  for (const ConvProblem &sample : samples)
+    for (const Candidate &candidate : getOpenTmaCandidates(sample, target))
       if (ErrorOr<GemmTile> tile = parseGemmTile(candidate.tile))
         splits.insert(static_cast<int>(tile->splits));
-      if (candidate.cost < best.cost)
-        best = candidate;
-    }
-  }
   // Of those that are close to each other one is enough.
   constexpr int kOf = 5, kCloser = 4;
   std::erase_if(splits, [last = 0](int count) mutable {
@@ -498,17 +472,13 @@ static std::vector<Candidate> getOpenWeights(const Problem &problem,
     last = isClose ? last : count;
     return isClose;
   });
-  if (ErrorOr<GemmTile> tile = parseGemmTile(best.tile))
-    splits.insert(static_cast<int>(tile->splits));
   const Problem first = problem.getSample();
-  return scaleCosts(
-      rankAtSamples(samples,
-                    [&](const ConvProblem &sample) {
-                      return weighProducers(
-                          getTmaWeightCandidates(sample, target, splits),
-                          sample);
-                    }),
-      getOpenTmaCandidates(*first.getConv(), target));
+  return scaleCosts(rankAtSamples(samples,
+                                  [&](const ConvProblem &sample) {
+                                    return getTmaWeightCandidates(
+                                        sample, target, splits);
+                                  }),
+                    getOpenTmaCandidates(*first.getConv(), target));
 }
 
 std::vector<Candidate>
