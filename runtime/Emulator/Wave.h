@@ -71,7 +71,7 @@ struct GroupContext {
   /// Null unless an observer needs every instruction.
   const ObserverList *observers = nullptr;
   /// The accesses of the current instruction; only recorded for observers.
-  std::vector<MemoryAccess> accesses;
+  AccessList accesses;
 };
 
 /// MODE[1:0] is the rounding of f32 results, MODE[3:2] that of f16 and f64.
@@ -282,10 +282,10 @@ inline uint8_t *Wave::access(const Instruction &instruction, unsigned lane,
     last = *found;
   }
   if (group->observers) [[unlikely]]
-    group->accesses.push_back(
-        {last.kind == MemoryKind::Scratch ? MemorySpace::Scratch
-                                          : MemorySpace::Global,
-         kind, static_cast<uint8_t>(lane), false, bytes, address});
+    group->accesses.add({last.kind == MemoryKind::Scratch ? MemorySpace::Scratch
+                                                          : MemorySpace::Global,
+                         kind, static_cast<uint8_t>(lane), false, bytes,
+                         address});
   return reinterpret_cast<uint8_t *>(address);
 }
 

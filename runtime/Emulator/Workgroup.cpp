@@ -92,9 +92,9 @@ void WorkgroupRunner::checkWatchdog(Wave &wave) {
 
 static void finishObserved(Wave &wave, const Instruction &instruction) {
   GroupContext &group = *wave.group;
-  if (!group.accesses.empty()) {
+  if (std::span accesses = group.accesses.get(); !accesses.empty()) {
     for (const std::unique_ptr<Observer> &observer : *group.observers)
-      observer->onAccesses(wave, instruction, group.accesses);
+      observer->onAccesses(wave, instruction, accesses);
     group.accesses.clear();
   }
   for (const std::unique_ptr<Observer> &observer : *group.observers)

@@ -87,6 +87,7 @@ void GlobalRaceChecker::onAccesses(Wave &wave, const Instruction &instruction,
   isCoherentNow = isCoherent(instruction);
   bool writes = false;
   GlobalShadow::Page *page = nullptr;
+  uint64_t pageNumber = ~uint64_t(0);
   std::unique_lock<std::mutex> lock;
   for (const MemoryAccess &access : accesses) {
     if (access.space != MemorySpace::Global)
@@ -95,11 +96,11 @@ void GlobalRaceChecker::onAccesses(Wave &wave, const Instruction &instruction,
     uint64_t end = access.address + access.bytes;
     for (uint64_t at = access.address; at < end;) {
       uint64_t dword = at & ~uint64_t(3), next = std::min(end, dword + 4);
-      GlobalShadow::Page *other = getPage(wave, at);
-      if (other != page) {
+      if (at / GlobalShadow::kPageBytes != pageNumber) {
+        pageNumber = at / GlobalShadow::kPageBytes;
         if (lock)
           lock.unlock();
-        page = other;
+        page = getPage(wave, at);
         if (page)
           lock = std::unique_lock(page->mutex);
       }
@@ -136,6 +137,10 @@ void GlobalRaceChecker::checkDword(Wave &wave, const Instruction &instruction,
       program.getText(instruction).find("_cmp") != std::string::npos)
     flags |= kShadowCompareSwap;
   Record mine(group, time, instruction.index);
+  if (!writes && !isAtomic && !cell.wasWritten()) { // Most are of inputs.
+    cell.addRead(mine, flags);
+    return;
+  }
   if (isAtomic && access.kind != AccessKind::Store)
     for (unsigned i = 0; i < 2; ++i)
       if ((cell.writerFlags[i] & bytes) && cell.writer[i].getActor() != group)

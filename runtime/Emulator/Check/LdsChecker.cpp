@@ -85,37 +85,16 @@ void LdsChecker::release(const Wave &wave, const MemoryAccess &access) {
       {state.getIssued().lds, state.getComplete().dma});
 }
 
-void LdsChecker::onAccesses(Wave &wave, const Instruction &instruction,
-                            std::span<const MemoryAccess> accesses) {
-  WaveState &state = states[wave.indexInGroup];
-  const auto isAtomic = [](const MemoryAccess &access) {
-    return access.space == MemorySpace::Lds &&
-           access.kind == AccessKind::Atomic;
-  };
-  for (const MemoryAccess &access : accesses)
-    if (isAtomic(access))
-      acquire(state, access);
-  for (const MemoryAccess &access : accesses) {
-    if (access.space != MemorySpace::Lds)
-      continue;
-    auto end = static_cast<uint32_t>(access.address + access.bytes);
-    for (auto at = static_cast<uint32_t>(access.address); at < end;) {
-      uint32_t dword = at / 4, next = std::min(end, (dword + 1) * 4);
-      auto bytes = static_cast<uint8_t>(((1u << (next - at)) - 1) << (at % 4));
-      checkDword(wave, instruction, access, dword, bytes);
-      at = next;
-    }
-  }
-  for (const MemoryAccess &access : accesses)
-    if (isAtomic(access))
-      release(wave, access);
-}
-
-void LdsChecker::checkDword(Wave &wave, const Instruction &instruction,
-                            const MemoryAccess &access, uint32_t dword,
-                            uint8_t bytes) {
-  bool reads = access.kind != AccessKind::Store;
-  bool writes = access.kind != AccessKind::Load;
+/// Called for every dword that a kernel touches in LDS.
+[[gnu::always_inline]] inline void
+LdsChecker::checkDword(Wave &wave, const Instruction &instruction,
+                       const MemoryAccess &access, const Record &mine,
+                       uint32_t dword, uint8_t flags) {
+  const bool reads = access.kind != AccessKind::Store;
+  const bool writes = access.kind != AccessKind::Load;
+  const uint8_t bytes = flags & kShadowBytes;
+  if (findRaces && !writes && cells[dword].hasRead(mine, flags))
+    return;
   if (reads && findUnwritten && (written[dword] & bytes) != bytes) [[unlikely]]
     checkWritten(wave, instruction, access, dword, bytes);
   if (writes)
@@ -123,22 +102,9 @@ void LdsChecker::checkDword(Wave &wave, const Instruction &instruction,
   if (!findRaces)
     return;
   const WaveState &state = states[wave.indexInGroup];
-  uint8_t flags = bytes;
-  if (access.kind == AccessKind::Atomic)
-    flags |= kShadowAtomic;
-  if (access.kind == AccessKind::Atomic &&
-      wave.group->program->getText(instruction).find("_cmp") !=
-          std::string::npos)
-    flags |= kShadowCompareSwap;
-  if (access.isLdsDma)
-    flags |= kShadowDma;
-  Record mine(wave.indexInGroup,
-              (access.isLdsDma ? state.model.getIssuedDma()
-                               : state.model.getIssuedLds()) -
-                  1,
-              instruction.index);
   Cell &cell = cells[dword];
-  checkArrived(wave, instruction, access, cell, bytes);
+  if ((cell.writerFlags[0] | cell.writerFlags[1]) & kShadowDma)
+    checkArrived(wave, instruction, access, cell, bytes);
   cell.findConflicts(
       mine, flags, writes,
       [&](const Record &other, uint8_t otherFlags, bool otherWrites) {
@@ -150,6 +116,57 @@ void LdsChecker::checkDword(Wave &wave, const Instruction &instruction,
     cell.addWrite(mine, flags);
   else
     cell.addRead(mine, flags);
+}
+
+uint8_t LdsChecker::getFlags(const Wave &wave, const Instruction &instruction,
+                             const MemoryAccess &access) const {
+  uint8_t flags = access.isLdsDma ? kShadowDma : 0;
+  if (access.kind != AccessKind::Atomic)
+    return flags;
+  const std::string &text = wave.group->program->getText(instruction);
+  return flags | kShadowAtomic |
+         (text.find("_cmp") == std::string::npos ? 0 : kShadowCompareSwap);
+}
+
+void LdsChecker::onAccesses(Wave &wave, const Instruction &instruction,
+                            std::span<const MemoryAccess> accesses) {
+  bool touches = false, hasAtomics = false;
+  for (const MemoryAccess &access : accesses)
+    if (access.space == MemorySpace::Lds) {
+      touches = true;
+      hasAtomics |= access.kind == AccessKind::Atomic;
+    }
+  if (!touches)
+    return;
+  WaveState &state = states[wave.indexInGroup];
+  const auto isAtomic = [](const MemoryAccess &access) {
+    return access.space == MemorySpace::Lds &&
+           access.kind == AccessKind::Atomic;
+  };
+  if (hasAtomics)
+    for (const MemoryAccess &access : accesses)
+      if (isAtomic(access))
+        acquire(state, access);
+  for (const MemoryAccess &access : accesses) {
+    if (access.space != MemorySpace::Lds)
+      continue;
+    const Times issued = state.getIssued();
+    const Record mine(wave.indexInGroup,
+                      (access.isLdsDma ? issued.dma : issued.lds) - 1,
+                      instruction.index);
+    const uint8_t flags = getFlags(wave, instruction, access);
+    auto end = static_cast<uint32_t>(access.address + access.bytes);
+    for (auto at = static_cast<uint32_t>(access.address); at < end;) {
+      uint32_t dword = at / 4, next = std::min(end, (dword + 1) * 4);
+      auto bytes = static_cast<uint8_t>(((1u << (next - at)) - 1) << (at % 4));
+      checkDword(wave, instruction, access, mine, dword, flags | bytes);
+      at = next;
+    }
+  }
+  if (hasAtomics)
+    for (const MemoryAccess &access : accesses)
+      if (isAtomic(access))
+        release(wave, access);
 }
 
 static std::string nameBytes(const MemoryAccess &access) {

@@ -85,8 +85,11 @@ private:
 
   void acquire(WaveState &wave, const MemoryAccess &access);
   void release(const Wave &wave, const MemoryAccess &access);
+  uint8_t getFlags(const Wave &, const Instruction &,
+                   const MemoryAccess &) const;
+  /// `flags` has the bytes of the dword, too.
   void checkDword(Wave &, const Instruction &, const MemoryAccess &,
-                  uint32_t dword, uint8_t bytes);
+                  const Record &mine, uint32_t dword, uint8_t flags);
   void checkArrived(Wave &, const Instruction &, const MemoryAccess &,
                     const Cell &, uint8_t bytes);
   void reportRace(Wave &, const Instruction &, const MemoryAccess &,

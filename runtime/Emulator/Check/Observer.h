@@ -37,6 +37,24 @@ struct MemoryAccess {
   uint64_t address;
 };
 
+/// The accesses of one instruction. Keeps its memory when it is cleared.
+class AccessList {
+public:
+  [[gnu::always_inline]] void add(const MemoryAccess &access) {
+    if (count == list.size()) [[unlikely]]
+      grow();
+    list[count++] = access;
+  }
+  void clear() { count = 0; }
+  std::span<const MemoryAccess> get() const { return {list.data(), count}; }
+
+private:
+  [[gnu::noinline]] void grow() { list.resize(2 * count + 64); }
+
+  std::vector<MemoryAccess> list;
+  size_t count = 0;
+};
+
 /// Used by one host thread for one group after another.
 class Observer {
 public:

@@ -73,10 +73,11 @@ struct ShadowCell {
   /// one of the two is a write, they are not both atomic, and they are not a
   /// compare-and-swap and the load that may belong to it.
   template <typename Conflict>
-  void findConflicts(const Record &mine, uint8_t flags, bool isWrite,
-                     Conflict conflict) const {
+  [[gnu::always_inline]] void findConflicts(const Record &mine, uint8_t flags,
+                                            bool isWrite,
+                                            const Conflict &conflict) const {
     const auto look = [&](const Record &record, uint8_t theirs,
-                          bool theyWrite) {
+                          bool theyWrite) __attribute__((always_inline)) {
       uint8_t common = theirs & flags;
       if (isWrite != theyWrite &&
           ((isWrite ? flags : theirs) & kShadowCompareSwap))
@@ -91,6 +92,13 @@ struct ShadowCell {
       for (unsigned i = 0; i < 2; ++i)
         look(reader[i], readerFlags[i], false);
   }
+
+  /// Whether the last read is this one: another lane of the same instruction
+  /// has touched these bytes.
+  bool hasRead(const Record &mine, uint8_t flags) const {
+    return reader[0] == mine && !(flags & ~readerFlags[0]);
+  }
+  bool wasWritten() const { return writerFlags[0] | writerFlags[1]; }
 
   void addRead(const Record &mine, uint8_t flags) {
     push(reader, readerFlags, mine, flags,

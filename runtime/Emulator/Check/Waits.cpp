@@ -31,14 +31,30 @@ struct WaveWaits {
 
   /// Returns the load that has yet to write `half`, or nullptr.
   const PendingLoad *findPending(unsigned half) {
-    uint64_t number = owner[half];
-    if (number == 0)
+    if (!isOwned(half, 1))
       return nullptr;
+    uint64_t number = owner[half];
     const PendingLoad &load = loads[number % kMaxLoads];
     if (number + kMaxLoads > loadCount && !model.isComplete(load.ticket))
       return &load;
-    owner[half] = 0;
+    disown(half);
     return nullptr;
+  }
+
+  /// Whether a load owns one of these halves, of which there are 64 at most.
+  bool isOwned(unsigned half, unsigned count) const {
+    unsigned word = half / 64, bit = half % 64;
+    uint64_t bits = owned[word] >> bit;
+    if (bit)
+      bits |= owned[word + 1] << (64 - bit);
+    return count == 64 ? bits : bits & ((uint64_t(1) << count) - 1);
+  }
+  void own(unsigned half, uint64_t number) {
+    owner[half] = number;
+    owned[half / 64] |= uint64_t(1) << half % 64;
+  }
+  void disown(unsigned half) {
+    owned[half / 64] &= ~(uint64_t(1) << half % 64);
   }
 
   WaitModel model;
@@ -46,8 +62,9 @@ struct WaveWaits {
       loads;              ///< Load n is in slot n % kMaxLoads.
   uint64_t loadCount = 0; ///< Loads are numbered from 1.
   /// The number of the last load whose destination includes this half of a
-  /// register.
-  std::array<uint64_t, kHalves> owner{};
+  /// register, where `owned` has its bit.
+  std::array<uint64_t, kHalves> owner;
+  std::array<uint64_t, kHalves / 64 + 2> owned{};
 };
 
 class WaitsCheck final : public Observer {
@@ -121,16 +138,20 @@ void WaitsCheck::report(Wave &wave, const WaveWaits &waits,
 
 void WaitsCheck::checkUses(Wave &wave, WaveWaits &waits, const Instruction &in,
                            const WaitTraits &traits) {
-  for (const RegisterUse &use : getEffects(in))
+  for (const RegisterUse &use : getEffects(in)) {
+    unsigned base = use.isScalar ? kVectorRows : 0;
+    if (use.dwords <= 32 &&
+        !waits.isOwned(2 * (base + use.first), 2 * use.dwords))
+      continue;
     forEachHalf(use, [&](unsigned half, unsigned dword) {
       const PendingLoad *load = waits.findPending(half);
       if (!load ||
           (use.isWrite && overwritesInOrder(chip, traits, load->ticket)))
         return;
       report(wave, waits, in, *load, use, dword);
-      // Forget the load, so that it is reported only once.
-      waits.owner[half] = 0;
+      waits.disown(half); // It is reported only once.
     });
+  }
 }
 
 void WaitsCheck::noteDestinations(WaveWaits &waits, const Instruction &in,
@@ -140,7 +161,7 @@ void WaitsCheck::noteDestinations(WaveWaits &waits, const Instruction &in,
     if (use.isWrite) {
       waits.loadCount = number;
       forEachHalf(use,
-                  [&](unsigned half, unsigned) { waits.owner[half] = number; });
+                  [&](unsigned half, unsigned) { waits.own(half, number); });
     }
   if (waits.loadCount == number)
     waits.loads[number % kMaxLoads] = {ticket, &in};

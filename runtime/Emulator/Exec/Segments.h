@@ -26,9 +26,8 @@ inline uint8_t *accessLds(Wave &wave, const Instruction &in, unsigned lane,
   if (offset + bytes > group.ldsBytes) [[unlikely]]
     return accessBeyondLds(wave, in, lane, offset, bytes, kind);
   if (group.observers) [[unlikely]]
-    group.accesses.push_back({MemorySpace::Lds, kind,
-                              static_cast<uint8_t>(lane), isDma, bytes,
-                              offset});
+    group.accesses.add({MemorySpace::Lds, kind, static_cast<uint8_t>(lane),
+                        isDma, bytes, offset});
   return group.lds + offset;
 }
 
