@@ -80,7 +80,10 @@ ErrorOr<std::unique_ptr<Context>> tessera::hipdnn::prepare(Handle &handle,
         !status.isOk())
       return status.withContext(step.problem);
     scratchBytes = std::max(scratchBytes, info.workspaceBytes);
+    context->needsWorkspace |=
+        info.workspaceBytes && !step.problem.starts_with("rowwise-");
   }
+  context->needsWorkspace |= context->scratchOffset != 0;
   context->workspaceBytes = context->scratchOffset + scratchBytes;
   context->plan = std::move(plan);
   return context;
@@ -111,7 +114,7 @@ static const void **find(tesseraProblemArguments &arguments, Slot slot) {
 
 Status Context::run(Handle &handle, void *workspace,
                     std::span<const DeviceBuffer> buffers) const {
-  if (workspaceBytes && !workspace)
+  if (needsWorkspace && !workspace)
     return invalidArgument("the graph needs a workspace of " +
                            std::to_string(workspaceBytes) +
                            " bytes, but has none");
@@ -135,7 +138,7 @@ Status Context::run(Handle &handle, void *workspace,
                                " has no memory");
       *find(next, slot) = memory;
     }
-    next.workSpaceSize = workspaceBytes - scratchOffset;
+    next.workSpaceSize = workspace ? workspaceBytes - scratchOffset : 0;
     next.workSpace = next.workSpaceSize ? own + scratchOffset : nullptr;
   }
   const Library &library = *getLibrary();

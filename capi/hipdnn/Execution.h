@@ -35,6 +35,9 @@ struct Context {
   std::vector<size_t> offsets;
   size_t scratchOffset = 0;
   size_t workspaceBytes = 0;
+  /// Whether an execution must give a workspace. Else the library takes the
+  /// scratch memory of the kernels from its handle, if it gets none.
+  bool needsWorkspace = false;
 
   Status run(Handle &handle, void *workspace,
              std::span<const DeviceBuffer> buffers) const;

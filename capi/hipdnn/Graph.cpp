@@ -14,7 +14,7 @@ using namespace tessera::hipdnn;
 
 // A union has two fields: the kind, and the table.
 namespace graph_field {
-enum { Tensors = 4, Nodes = 5 };
+enum { ComputeType = 1, Tensors = 4, Nodes = 5 };
 }
 namespace node_field {
 enum { Name, ComputeType, Kind, Attributes };
@@ -175,19 +175,28 @@ static Status checkTensor(const Tensor &tensor) {
 // Graphs
 //===----------------------------------------------------------------------===//
 
+/// The nodes of early releases have no compute type, which then is the graph's,
+/// and what follows it a field earlier.
+static Node readNode(const FlatTable &table, const FlatTable &graph) {
+  const bool isEarly =
+      !table.has(node_field::Attributes) && table.has(node_field::Kind);
+  Node node;
+  node.name = table.getString(node_field::Name);
+  node.computeTypeCode = isEarly ? graph.get<uint8_t>(graph_field::ComputeType)
+                                 : table.get<uint8_t>(node_field::ComputeType);
+  node.kind = NodeKind{table.get<uint8_t>(node_field::Kind - isEarly)};
+  node.attributes = table.getTable(node_field::Attributes - isEarly);
+  return node;
+}
+
 ErrorOr<Graph> Graph::read(std::span<const uint8_t> bytes) {
   Graph graph;
   graph.buffer = std::make_unique<FlatBuffer>(bytes);
   const FlatTable root = graph.buffer->getRoot();
   for (const FlatTable &table : root.getTables(graph_field::Tensors))
     graph.tensors.push_back(readTensor(table));
-  for (const FlatTable &table : root.getTables(graph_field::Nodes)) {
-    Node &node = graph.nodes.emplace_back();
-    node.name = table.getString(node_field::Name);
-    node.computeTypeCode = table.get<uint8_t>(node_field::ComputeType);
-    node.kind = NodeKind{table.get<uint8_t>(node_field::Kind)};
-    node.attributes = table.getTable(node_field::Attributes);
-  }
+  for (const FlatTable &table : root.getTables(graph_field::Nodes))
+    graph.nodes.push_back(readNode(table, root));
   if (graph.isDamaged())
     return invalidArgument("the graph is damaged: a table of it does not end "
                            "in its " +

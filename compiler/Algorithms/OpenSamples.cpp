@@ -54,7 +54,10 @@ std::vector<ConvProblem> tessera::getOpenSamples(const Problem &family,
   std::vector<ConvProblem> samples = {*sample.getConv()};
   const auto edge = static_cast<double>(countSmallPixels(conv));
   std::vector<double> pixels;
-  if (family.isSmall() && hasSplits)
+  const bool isWeights = conv.direction == Direction::BackwardWeights;
+  if (family.isSmall() && hasSplits && isWeights)
+    pixels = {edge / 6, edge / 2, edge};
+  else if (family.isSmall() && hasSplits)
     pixels = {edge / 48, edge / 24, edge / 12, edge / 6, edge / 2};
   else if (family.isSmall())
     pixels = {edge / 16, edge / 6, edge / 2};

@@ -19,7 +19,8 @@ namespace tessera {
 /// Members of a family of convolutions: its sample
 /// first, then others of its class, from small to large: up to `most` pixels.
 /// Where a reduction of few pixels may have splits, more of them are small, as
-/// the best tile differs more.
+/// the best tile differs more; those of backward weights are not, as a short
+/// reduction takes little with any.
 std::vector<ConvProblem> getOpenSamples(const Problem &family,
                                         double most = 1 << 17,
                                         bool hasSplits = false);

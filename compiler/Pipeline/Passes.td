@@ -22,7 +22,9 @@ def VerifyStage : Pass<"dnn-verify-stage", "::mlir::ModuleOp"> {
 
     From stage `tiled` on, the module names its chip in the attribute
     `dnn.target`. A kernel of stage `gpu` has the attributes `known_block_size`
-    and `known_grid_size`, from which its launch is read.
+    and `known_grid_size`, from which its launch is read. One with the attribute
+    `dnn.simplified`, which is not rewritten before it is converted, has no
+    op that is unused.
 
     Pre-condition:  none.
     Post-condition: the module has only ops that its stage allows, and the

@@ -15,6 +15,7 @@
 #include "compiler/Frontend/PoolFrontend.h"
 #include "compiler/Frontend/RowWiseFrontend.h"
 #include "compiler/Pipeline/Passes.h"
+#include "compiler/Pipeline/ReadLaunches.h"
 #include "compiler/Pipeline/ReadProblem.h"
 #include "compiler/Target/AMDGPU/AmdgpuTarget.h"
 #include "compiler/Target/NVPTX/NvptxTarget.h"
@@ -70,7 +71,6 @@ private:
   bool isPtx() const { return options.target->vendor == Vendor::Nvidia; }
   Status runPasses(mlir::PassManager &passes, bool verifies = true);
   Status parseModule(std::string_view text);
-  void readLaunches();
   mlir::LogicalResult collect(mlir::Diagnostic &diagnostic);
   Status refuse(const std::string &what) const;
 
@@ -146,7 +146,7 @@ Status Compilation::lowerToGpu() {
   passes.addPass(createVerifyStage({std::string(getName(Stage::Gpu))}));
   Status status = runPasses(passes);
   if (status.isOk())
-    readLaunches();
+    readLaunches(*module, *options.target, result);
   return status;
 }
 
@@ -290,88 +290,8 @@ Status Compilation::parseModule(std::string_view text) {
     return invalidArgument("the text is for " + chip.str() + ", not for " +
                            std::string(options.target->name));
   if (reached == Stage::Gpu)
-    readLaunches();
+    readLaunches(*module, *options.target, result);
   return Status::ok();
-}
-
-/// The alignment in bytes that the kernel requires of an argument's address. It
-/// defaults to that of the vendor's widest access.
-static uint32_t readAlignment(mlir::gpu::GPUFuncOp kernel, unsigned argument,
-                              KernelArg kind, const GpuTarget &target) {
-  constexpr uint32_t kWidestOfNvidia = 16, kWidestOfAmd = 4;
-  if (isScalar(kind))
-    return 1;
-  if (auto known = kernel.getArgAttrOfType<mlir::IntegerAttr>(
-          argument, dnn::kAlignmentAttrName))
-    return static_cast<uint32_t>(known.getInt());
-  return target.vendor == Vendor::Nvidia ? kWidestOfNvidia : kWidestOfAmd;
-}
-
-/// Reads "size=EXPRESSION" or "divisor=EXPRESSION"; nothing if it is neither.
-static std::optional<LaunchArg> readArgOfSizes(llvm::StringRef name) {
-  const auto [word, text] = name.split('=');
-  const std::optional<KernelArg> kind = parseKernelArg(word);
-  const ErrorOr<SizeExpr> size = parseSizeExpr(text);
-  if (!kind || !isOfSizes(*kind) || !size)
-    return std::nullopt;
-  return LaunchArg(*kind, *size);
-}
-
-/// The expression in an argument's attribute; 0 if it has none.
-static SizeExpr readSize(mlir::gpu::GPUFuncOp kernel, unsigned index,
-                         llvm::StringRef name) {
-  auto text = kernel.getArgAttrOfType<mlir::StringAttr>(index, name);
-  const ErrorOr<SizeExpr> size =
-      parseSizeExpr(text ? text.getValue() : llvm::StringRef("0"));
-  return size ? *size : SizeExpr();
-}
-
-/// Reads the launches of the module's kernels, in their order. dnn-verify-stage
-/// has checked that the launch attributes exist.
-void Compilation::readLaunches() {
-  result.launches.clear();
-  module->walk([&](mlir::gpu::GPUFuncOp kernel) {
-    if (!kernel.isKernel())
-      return;
-    LaunchRecipe &launch = result.launches.emplace_back();
-    launch.symbol = kernel.getName().str();
-    launch.grid[0] = 0;
-    if (auto grid = kernel.getKnownGridSize())
-      llvm::copy(*grid, launch.grid.begin());
-    llvm::copy(*kernel.getKnownBlockSize(), launch.block.begin());
-    if (auto size =
-            kernel->getAttrOfType<mlir::StringAttr>(dnn::kWorkgroupsAttrName))
-      if (ErrorOr<SizeExpr> parsed = parseSizeExpr(size.getValue()))
-        launch.workgroups = *parsed;
-    if (auto maps =
-            kernel->getAttrOfType<mlir::ArrayAttr>(dnn::kTensorMapsAttrName))
-      for (auto text : maps.getAsValueRange<mlir::StringAttr>())
-        if (ErrorOr<TensorMap> map = parseTensorMap(text))
-          launch.maps.push_back(*map);
-    if (auto bytes =
-            kernel->getAttrOfType<mlir::IntegerAttr>(dnn::kSharedBytesAttrName))
-      launch.dynamicLdsBytes = bytes.getValue().getZExtValue();
-    launch.isDependent = kernel->hasAttr(dnn::kDependentAttrName);
-    for (unsigned i = 0; i != kernel.getNumArguments(); ++i) {
-      auto name =
-          kernel.getArgAttrOfType<mlir::StringAttr>(i, dnn::kArgAttrName);
-      if (std::optional<LaunchArg> arg =
-              readArgOfSizes(name ? name.getValue() : ""))
-        launch.args.push_back(std::move(*arg));
-      else if (std::optional<KernelArg> arg =
-                   parseKernelArg(name ? name.getValue() : "")) {
-        launch.args.emplace_back(
-            *arg, readAlignment(kernel, i, *arg, *options.target));
-        launch.args.back().size = readSize(kernel, i, dnn::kOffsetAttrName);
-      }
-      launch.workspace =
-          maximum(launch.workspace, readSize(kernel, i, dnn::kBytesAttrName));
-      if (auto bytes = kernel.getArgAttrOfType<mlir::IntegerAttr>(
-              i, dnn::kBytesAttrName))
-        result.workspaceBytes = std::max<uint64_t>(
-            result.workspaceBytes, bytes.getValue().getZExtValue());
-    }
-  });
 }
 
 //===----------------------------------------------------------------------===//

@@ -2,12 +2,14 @@
 
 #include "compiler/Pipeline/Passes.h"
 #include "compiler/Pipeline/Stage.h"
+#include "compiler/Target/Codegen/Codegen.h"
 #include "dialect/IR/Dnn.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace tessera {
 #define GEN_PASS_DEF_VERIFYSTAGE
@@ -93,6 +95,21 @@ static LogicalResult checkLaunch(gpu::GPUFuncOp kernel) {
       "needs known_block_size and known_grid_size to be launched");
 }
 
+/// Checks a kernel that is said to have nothing which rewriting would drop.
+static LogicalResult checkSimplified(gpu::GPUFuncOp kernel) {
+  if (!kernel->hasAttr(tessera::kSimplifiedAttrName))
+    return success();
+  return failure(kernel
+                     .walk([](Operation *op) -> WalkResult {
+                       if (op->getNumResults() == 0 || !isOpTriviallyDead(op))
+                         return WalkResult::advance();
+                       return op->emitOpError("is unused, but its kernel has "
+                                              "the attribute '")
+                              << tessera::kSimplifiedAttrName << "'";
+                     })
+                     .wasInterrupted());
+}
+
 namespace {
 struct VerifyStage : tessera::impl::VerifyStageBase<VerifyStage> {
   using Base::Base;
@@ -112,7 +129,9 @@ struct VerifyStage : tessera::impl::VerifyStageBase<VerifyStage> {
         return WalkResult::interrupt();
       }
       auto kernel = dyn_cast<gpu::GPUFuncOp>(op);
-      return WalkResult(kernel ? checkLaunch(kernel) : success());
+      return WalkResult(
+          success(!kernel || (succeeded(checkLaunch(kernel)) &&
+                              succeeded(checkSimplified(kernel)))));
     });
     if (result.wasInterrupted() || failed(checkTarget(getOperation(), *wanted)))
       signalPassFailure();

@@ -108,7 +108,7 @@ tessera::parseDriverOptions(std::span<const std::string> words) {
   ErrorOr<FirstWord> first = parseFirstWord(words[0]);
   if (!first)
     return first.getStatus();
-  FlagValues flags(first->operation->getFlags());
+  FlagReader flags(first->operation->getFlags());
   if (Status status = flags.parse(words.subspan(1)); !status.isOk())
     return status;
   return first->operation->toOptions(flags, first->dataType);

@@ -19,7 +19,7 @@
 
 namespace tessera {
 
-class FlagValues; // DriverFlags.h
+class FlagReader; // DriverFlags.h
 
 /// One flag of an operation. Every flag takes one value.
 struct DriverFlag {
@@ -66,7 +66,7 @@ struct DriverOperation {
   /// Without f32, which has no word.
   std::span<const std::string_view> types;
   std::span<const DriverFlag> (*getFlags)(); ///< In the order of the help text.
-  ErrorOr<DriverOptions> (*toOptions)(FlagValues &flags, DataType type);
+  ErrorOr<DriverOptions> (*toOptions)(FlagReader &flags, DataType type);
 };
 
 /// The table of all operations.

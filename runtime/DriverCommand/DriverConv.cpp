@@ -87,8 +87,20 @@ static constexpr DriverFlag kFlags[] = {
 
 std::span<const DriverFlag> tessera::getConvDriverFlags() { return kFlags; }
 
+/// The bits of --forw.
+static constexpr std::pair<int64_t, Direction> kForw[] = {
+    {kDriverForward, Direction::Forward},
+    {kDriverBackwardData, Direction::BackwardData},
+    {kDriverBackwardWeights, Direction::BackwardWeights}};
+
+static constexpr std::pair<std::string_view, bool> kModes[] = {{"conv", false},
+                                                               {"trans", true}};
+
+static constexpr std::pair<std::string_view, MathType> kMathTypes[] = {
+    {"fp32", MathType::Exact}, {"tf32", MathType::Tf32}};
+
 //===----------------------------------------------------------------------===//
-// Flags to a problem
+// The flags of a problem
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -96,28 +108,106 @@ namespace {
 /// is the input and y the larger output.
 struct Request {
   bool isTransposed = false;
-  bool hasDepth = false;
+  int64_t rank = 2;
+  int64_t forw = 0;
   ConvProblem problem; ///< Forward; x and y not yet swapped.
   Pads outputPad;
+
+  bool hasDepth() const { return rank == 3; }
 };
 } // namespace
 
-static Status parseTensor(const FlagValues &flags, const std::string &prefix,
-                          bool hasDepth, Layout &layout, Strides &strides) {
-  std::string_view text = flags.getText(prefix + "_strides");
-  if (text.empty())
-    return parseLayoutWord(prefix + "_layout",
-                           flags.getText(prefix + "_layout"), hasDepth, layout);
-  std::vector<int64_t> numbers;
-  size_t count = hasDepth ? 5 : 4;
-  if (!parseNumbers(text, ',', numbers) || numbers.size() != count)
-    return invalidArgument("flag '--" + prefix + "_strides' needs " +
-                           std::to_string(count) +
-                           " numbers with commas between, not " + quote(text));
-  layout = Layout::Strided;
-  strides = toStrides(numbers);
-  return Status::ok();
+/// The types that a result of bytes may have, as words; the first one without
+/// the flag.
+static std::vector<std::pair<std::string_view, DataType>>
+getResultWords(DataType type) {
+  std::vector<std::pair<std::string_view, DataType>> words;
+  auto add = [&](std::initializer_list<DataType> types) {
+    for (DataType result : types)
+      words.emplace_back(
+          result == DataType::F32 ? "fp32" : getDriverWord(result), result);
+  };
+  if (isFloat8(type))
+    add({type, DataType::F16, DataType::BF16, DataType::F32});
+  else
+    add({DataType::I32, DataType::F32, DataType::I8});
+  return words;
 }
+
+static Status readEpilogue(std::string_view flag, std::string_view text,
+                           Epilogue &epilogue) {
+  const std::string suffix = "-e" + std::string(text);
+  TextScanner scanner(suffix);
+  scanEpilogue(scanner, epilogue);
+  if (scanner.isDone())
+    return Status::ok();
+  return invalidArgument("flag '--" + std::string(flag) +
+                         "' must be some of alpha, beta, bias, residual, stats "
+                         "or normgrad[relu|mask], and an activation, in this "
+                         "order with + between, not " +
+                         quote(text));
+}
+
+/// Strides, or else a layout.
+template <typename Flags, typename LayoutT, typename StridesT>
+static void describeTensor(Flags &flags, const std::string &name,
+                           LayoutT &layout, StridesT &strides, bool hasDepth) {
+  const size_t rank = hasDepth ? 5 : 4;
+  std::vector<int64_t> numbers;
+  if (layout == Layout::Strided)
+    numbers = toNumbers(strides, hasDepth);
+  flags.numbers("--" + name + "_strides", ',', rank, rank, numbers);
+  if (!numbers.empty()) {
+    flags.assign(layout, Layout::Strided);
+    flags.assign(strides, toStrides(numbers));
+  } else if (flags.needs(layout == Layout::NHWC)) {
+    flags.layout("--" + name + "_layout", hasDepth, layout);
+  }
+}
+
+/// What a fused convolution has, too.
+template <typename Flags, typename ProblemT>
+static void describeShape(Flags &flags, ProblemT &p, bool hasDepth) {
+  flags.number("-n", p.batch);
+  flags.number("-c", p.inChannels);
+  describeLengths(flags, {"--in_d", "-H", "-W"}, p.in, hasDepth);
+  flags.number("-k", p.outChannels);
+  describeLengths(flags, {"--fil_d", "-y", "-x"}, p.filter, hasDepth);
+  describePads(flags, {"--pad_d", "-p", "-q"}, p.pad, p.extraPad, hasDepth);
+  describeLengths(flags, {"--conv_stride_d", "-u", "-v"}, p.stride, hasDepth);
+  describeLengths(flags, {"--dilation_d", "-l", "-j"}, p.dilation, hasDepth);
+}
+
+/// The flags of a convolution, in MIOpen's order; a reader knows the rank
+/// beforehand.
+template <typename Flags, typename RequestT>
+static void describe(Flags &flags, RequestT &request) {
+  auto &p = request.problem;
+  const bool hasDepth = request.hasDepth();
+  describeShape(flags, p, hasDepth);
+  if (flags.needs(hasDepth))
+    flags.number("--spatial_dim", request.rank);
+  describeTensor(flags, "in", p.xLayout, p.xStrides, hasDepth);
+  describeTensor(flags, "fil", p.wLayout, p.wStrides, hasDepth);
+  describeTensor(flags, "out", p.yLayout, p.yStrides, hasDepth);
+  if (p.hasByteResult())
+    flags.template oneOf<DataType>("--result_type", getResultWords(p.dataType),
+                                   p.byteResult);
+  if (flags.needs(p.allowsTf32()))
+    flags.template oneOf<MathType>("--math", kMathTypes, p.mathType);
+  flags.value("--epilogue", p.epilogue, toText, readEpilogue);
+  flags.template oneOf<bool>("-m", kModes, request.isTransposed);
+  flags.number("-g", p.groups);
+  flags.upTo(7, "-F", request.forw);
+}
+
+void tessera::readShape(FlagReader &flags, ConvProblem &problem) {
+  describeShape(flags, problem, false);
+}
+
+//===----------------------------------------------------------------------===//
+// Flags to a problem
+//===----------------------------------------------------------------------===//
 
 /// Half of the padding that keeps ceil(in / stride) outputs, as MIOpenDriver
 /// rounds it.
@@ -128,150 +218,49 @@ static int64_t getSamePad(int64_t in, int64_t filter, int64_t stride) {
   return std::max<int64_t>(filter - covered, 0) / 2;
 }
 
-static Status applyPadMode(std::string_view mode, ConvProblem &problem) {
-  if (mode != "default" && mode != "same" && mode != "valid")
-    return invalidArgument("flag '--pad_mode' must be same, valid or default, "
-                           "not " +
-                           quote(mode));
+static void applyPadMode(FlagReader &flags, ConvProblem &problem) {
+  enum class Mode { Default, Same, Valid } mode = Mode::Default;
+  static constexpr std::pair<std::string_view, Mode> kPadModes[] = {
+      {"same", Mode::Same}, {"valid", Mode::Valid}, {"default", Mode::Default}};
+  flags.oneOf<Mode>("--pad_mode", kPadModes, mode);
   // MIOpenDriver ignores the padding mode if the filter is dilated.
-  if (problem.dilation != Spatial() && problem.filter != Spatial())
-    return Status::ok();
-  if (mode != "default")
-    problem.extraPad = {};
-  if (mode == "valid")
-    problem.pad = {};
-  if (mode == "same")
+  if (mode == Mode::Default ||
+      (problem.dilation != Spatial() && problem.filter != Spatial()))
+    return;
+  problem.pad = problem.extraPad = {};
+  if (mode == Mode::Same)
     problem.pad = {
         getSamePad(problem.in.h, problem.filter.h, problem.stride.h),
         getSamePad(problem.in.w, problem.filter.w, problem.stride.w),
         getSamePad(problem.in.d, problem.filter.d, problem.stride.d)};
-  return Status::ok();
 }
 
-static Status parseEpilogueFlag(std::string_view text, Epilogue &epilogue) {
-  if (text.empty())
-    return Status::ok();
-  std::string suffix = "-e" + std::string(text);
-  TextScanner scanner(suffix);
-  scanEpilogue(scanner, epilogue);
-  if (scanner.isDone())
-    return Status::ok();
-  return invalidArgument("flag '--epilogue' must be some of alpha, beta, bias, "
-                         "residual, stats or normgrad[relu|mask], and an "
-                         "activation, in this order "
-                         "with + between, not " +
-                         quote(text));
-}
-
-/// A flag's word for the type of a result.
-static std::string_view getResultWord(DataType type) {
-  return type == DataType::F32 ? "fp32" : getDriverWord(type);
-}
-
-/// Without the flag it is int32 of int8, and the same type of floats.
-static Status parseResultType(const FlagValues &flags, ConvProblem &problem) {
-  if (!problem.hasByteResult())
-    return flags.isGiven("result_type")
-               ? invalidArgument("flag '--result_type' is one of convint8 and "
-                                 "of floats of 8 bits only")
-               : Status::ok();
-  std::vector<DataType> types = {DataType::I32, DataType::F32, DataType::I8};
-  if (isFloat8(problem.dataType))
-    types = {problem.dataType, DataType::F16, DataType::BF16, DataType::F32};
-  problem.byteResult = types.front();
-  if (!flags.isGiven("result_type"))
-    return Status::ok();
-  const std::string_view text = flags.getText("result_type");
-  std::string words;
-  for (DataType type : types) {
-    if (text == getResultWord(type)) {
-      problem.byteResult = type;
-      return Status::ok();
-    }
-    words += type == types.front() ? "" : type == types.back() ? " or " : ", ";
-    words += getResultWord(type);
-  }
-  return invalidArgument("flag '--result_type' must be " + words + ", not " +
-                         quote(text));
-}
-
-static Status parseTypes(const FlagValues &flags, DataType dataType,
-                         ConvProblem &problem) {
-  problem.dataType = dataType;
-  if (Status status = parseResultType(flags, problem); !status.isOk())
-    return status;
-  const std::string_view math = flags.getText("math");
-  if (math != "fp32" && math != "tf32")
-    return invalidArgument("flag '--math' must be fp32 or tf32, not " +
-                           quote(math));
-  if (math == "tf32" && dataType != DataType::F32)
-    return invalidArgument("flag '--math tf32' is one of conv only");
-  problem.mathType = math == "tf32" ? MathType::Tf32 : MathType::Exact;
-  return Status::ok();
-}
-
-/// Refuses requests that MIOpenDriver knows and this build does not, and words
-/// that neither knows.
-static Status parseKind(FlagValues &flags, Request &request) {
-  int64_t rank = flags.getNumber("spatial_dim");
-  if (rank != 2 && rank != 3)
-    return invalidArgument("flag '--spatial_dim' must be 2 or 3, not " +
-                           quote(flags.getText("spatial_dim")));
-  request.hasDepth = rank == 3;
-  std::string_view mode = flags.getText("mode");
-  if (mode != "conv" && mode != "trans")
-    return invalidArgument("flag '--mode' must be conv or trans, not " +
-                           quote(mode));
-  request.isTransposed = mode == "trans";
-  return flags.requireDefaults({"in_cast_type", "wei_cast_type",
-                                "out_cast_type", "tensor_vect", "vector_length",
-                                "pad_val"});
-}
-
-static void readLengths(FlagValues &flags, Request &request) {
-  auto get = [&](auto neutral, const std::string &prefix) {
-    neutral.h = flags.getNumber(prefix + "_h");
-    neutral.w = flags.getNumber(prefix + "_w");
-    if (request.hasDepth)
-      neutral.d = flags.getNumber(prefix + "_d");
-    return neutral;
-  };
-  ConvProblem &problem = request.problem;
-  problem.batch = flags.getNumber("batchsize");
-  problem.inChannels = flags.getNumber("in_channels");
-  problem.outChannels = flags.getNumber("out_channels");
-  // MIOpenDriver treats 0 groups as 1.
-  problem.groups = std::max<int64_t>(flags.getNumber("group_count"), 1);
-  problem.in = get(Spatial(), "in");
-  problem.filter = get(Spatial(), "fil");
-  problem.pad = get(Pads(), "pad");
-  problem.extraPad = readExtraPad(flags, problem.pad, request.hasDepth);
-  problem.stride = get(Spatial(), "conv_stride");
-  problem.dilation = get(Spatial(), "dilation");
-  request.outputPad = get(Pads(), "trans_output_pad");
-}
-
-static ErrorOr<Request> readRequest(FlagValues &flags, DataType dataType) {
+/// Also refuses requests that MIOpenDriver knows and this build does not.
+static Request readRequest(FlagReader &flags, DataType dataType) {
   Request request;
   ConvProblem &p = request.problem;
-  Status status = parseKind(flags, request);
-  readLengths(flags, request);
-  if (status.isOk())
-    status = flags.getStatus();
-  if (status.isOk())
-    status = parseTypes(flags, dataType, p);
-  if (status.isOk())
-    status = parseTensor(flags, "in", request.hasDepth, p.xLayout, p.xStrides);
-  if (status.isOk())
-    status = parseTensor(flags, "fil", request.hasDepth, p.wLayout, p.wStrides);
-  if (status.isOk())
-    status = parseTensor(flags, "out", request.hasDepth, p.yLayout, p.yStrides);
-  if (status.isOk())
-    status = parseEpilogueFlag(flags.getText("epilogue"), p.epilogue);
-  if (status.isOk())
-    status = applyPadMode(flags.getText("pad_mode"), p);
-  if (!status.isOk())
-    return status;
+  p.dataType = dataType;
+  if (p.hasByteResult())
+    p.byteResult = getResultWords(dataType).front().second;
+  else if (flags.isGiven("result_type"))
+    flags.check(invalidArgument("flag '--result_type' is one of convint8 and "
+                                "of floats of 8 bits only"));
+  request.rank = flags.getNumber("spatial_dim");
+  if (request.rank != 2 && request.rank != 3)
+    flags.check(invalidArgument("flag '--spatial_dim' must be 2 or 3, not " +
+                                quote(flags.getText("spatial_dim"))));
+  flags.requireDefaults({"in_cast_type", "wei_cast_type", "out_cast_type",
+                         "tensor_vect", "vector_length", "pad_val"});
+  describe(flags, request);
+  describeLengths(
+      flags,
+      {"--trans_output_pad_d", "--trans_output_pad_h", "--trans_output_pad_w"},
+      request.outputPad, request.hasDepth());
+  // MIOpenDriver treats 0 groups as 1.
+  p.groups = std::max<int64_t>(p.groups, 1);
+  if (p.mathType == MathType::Tf32 && dataType != DataType::F32)
+    flags.check(invalidArgument("flag '--math tf32' is one of conv only"));
+  applyPadMode(flags, p);
   return request;
 }
 
@@ -335,23 +324,28 @@ static bool isOther(std::string_view name) {
   return false;
 }
 
-static ErrorOr<std::vector<Direction>>
-getDirections(int64_t forw, DataType type, bool isTransposed) {
-  if (forw < 0 || forw > 7)
-    return invalidArgument("flag '--forw' must be between 0 and 7, not " +
-                           std::to_string(forw));
+/// The direction of the convolution that a transposed one stands for.
+static Direction swapData(Direction direction) {
+  switch (direction) {
+  case Direction::Forward:
+    return Direction::BackwardData;
+  case Direction::BackwardData:
+    return Direction::Forward;
+  case Direction::BackwardWeights:
+    return direction;
+  }
+  __builtin_unreachable();
+}
+
+static std::vector<Direction> getDirections(int64_t forw, DataType type,
+                                            bool isTransposed) {
   // Integers have no gradients, so all directions means only forward.
   if (forw == 0)
     forw = type == DataType::I8 ? kDriverForward : 7;
   std::vector<Direction> directions;
-  if (forw & kDriverForward)
-    directions.push_back(isTransposed ? Direction::BackwardData
-                                      : Direction::Forward);
-  if (forw & kDriverBackwardData)
-    directions.push_back(isTransposed ? Direction::Forward
-                                      : Direction::BackwardData);
-  if (forw & kDriverBackwardWeights)
-    directions.push_back(Direction::BackwardWeights);
+  for (auto [bit, direction] : kForw)
+    if (forw & bit)
+      directions.push_back(isTransposed ? swapData(direction) : direction);
   return directions;
 }
 
@@ -364,35 +358,31 @@ static Status verifyLengths(ConvProblem problem) {
   return problem.verify();
 }
 
-static Status setProblems(FlagValues &flags, DataType dataType,
+static Status setProblems(FlagReader &flags, DataType dataType,
                           DriverOptions &options) {
-  ErrorOr<Request> request = readRequest(flags, dataType);
-  if (!request)
-    return request.getStatus();
-  options.isTransposed = request->isTransposed;
+  const Request request = readRequest(flags, dataType);
+  options.isTransposed = request.isTransposed;
   if (options.isTransposed && dataType == DataType::I8)
-    return notSupported("transposed convolutions of int8 are not supported");
-  if (Status status = verifyLengths(request->problem); !status.isOk())
-    return status;
-  ErrorOr<ConvProblem> problem = request->problem;
+    flags.check(
+        notSupported("transposed convolutions of int8 are not supported"));
+  if (flags.isOk())
+    flags.check(verifyLengths(request.problem));
+  if (!flags.isOk())
+    return flags.getStatus();
+  ErrorOr<ConvProblem> problem = request.problem;
   if (options.isTransposed)
-    problem = swapTensors(*request);
+    problem = swapTensors(request);
   if (!problem)
     return problem.getStatus();
-  ErrorOr<std::vector<Direction>> directions =
-      getDirections(flags.getNumber("forw"), dataType, options.isTransposed);
-  if (!directions)
-    return directions.getStatus();
-  for (Direction direction : *directions) {
+  for (Direction direction :
+       getDirections(request.forw, dataType, options.isTransposed)) {
     problem->direction = direction;
-    if (Status status = problem->verify(); !status.isOk())
-      return status;
-    options.problems.push_back(problem->canonicalize());
+    addProblem(flags, *problem, options);
   }
-  return Status::ok();
+  return flags.getStatus();
 }
 
-ErrorOr<DriverOptions> tessera::toConvOptions(FlagValues &flags,
+ErrorOr<DriverOptions> tessera::toConvOptions(FlagReader &flags,
                                               DataType dataType) {
   DriverOptions options = readRun(flags);
   options.search = flags.getBool("search");
@@ -407,74 +397,14 @@ ErrorOr<DriverOptions> tessera::toConvOptions(FlagValues &flags,
   return options;
 }
 
-//===----------------------------------------------------------------------===//
-// A problem to a line
-//===----------------------------------------------------------------------===//
-
-static int getForw(Direction direction) {
-  switch (direction) {
-  case Direction::Forward:
-    return kDriverForward;
-  case Direction::BackwardData:
-    return kDriverBackwardData;
-  case Direction::BackwardWeights:
-    return kDriverBackwardWeights;
-  }
-  __builtin_unreachable();
-}
-
 std::string tessera::toLine(const ConvProblem &problem) {
-  bool deep = problem.hasDepth();
-  std::string line = "conv" + std::string(getDriverWord(problem.dataType));
-  auto addText = [&](std::string_view flag, std::string_view value) {
-    line += " " + std::string(flag) + " " + std::string(value);
-  };
-  auto add = [&](std::string_view flag, int64_t value) {
-    addText(flag, std::to_string(value));
-  };
-  auto addDepth = [&](std::string_view flag, int64_t value) {
-    if (deep)
-      add(flag, value);
-  };
-  auto addTensor = [&](const std::string &prefix, Layout layout,
-                       const Strides &strides) {
-    if (layout == Layout::Strided)
-      addText("--" + prefix + "_strides", toText(strides, deep, ','));
-    if (layout == Layout::NHWC)
-      addText("--" + prefix + "_layout", getLayoutWord(layout, deep));
-  };
-  add("-n", problem.batch);
-  add("-c", problem.inChannels);
-  addDepth("--in_d", problem.in.d);
-  add("-H", problem.in.h);
-  add("-W", problem.in.w);
-  add("-k", problem.outChannels);
-  addDepth("--fil_d", problem.filter.d);
-  add("-y", problem.filter.h);
-  add("-x", problem.filter.w);
-  addDepth("--pad_d", problem.pad.d);
-  add("-p", problem.pad.h);
-  add("-q", problem.pad.w);
-  line += getPadAfterFlags(problem.pad, problem.extraPad);
-  addDepth("--conv_stride_d", problem.stride.d);
-  add("-u", problem.stride.h);
-  add("-v", problem.stride.w);
-  addDepth("--dilation_d", problem.dilation.d);
-  add("-l", problem.dilation.h);
-  add("-j", problem.dilation.w);
-  addDepth("--spatial_dim", 3);
-  addTensor("in", problem.xLayout, problem.xStrides);
-  addTensor("fil", problem.wLayout, problem.wStrides);
-  addTensor("out", problem.yLayout, problem.yStrides);
-  if (problem.hasByteResult())
-    addText("--result_type", getResultWord(problem.byteResult));
-  if (problem.allowsTf32())
-    addText("--math", "tf32");
-  if (!problem.epilogue.isEmpty())
-    addText("--epilogue", toText(problem.epilogue));
-  line += " -m conv";
-  add("-g", problem.groups);
-  add("-F", getForw(problem.direction));
-  add("-t", 1);
-  return line;
+  Request request;
+  request.rank = problem.hasDepth() ? 3 : 2;
+  request.problem = problem;
+  for (auto [bit, direction] : kForw)
+    if (problem.direction == direction)
+      request.forw = bit;
+  FlagWriter writer("conv", problem.dataType);
+  describe(writer, request);
+  return writer.finish();
 }

@@ -16,7 +16,7 @@ std::string tessera::quote(std::string_view text) {
 }
 
 /// The flag that `word` names: "-n", "--batchsize".
-const DriverFlag *FlagValues::findFlag(std::string_view word) const {
+const DriverFlag *FlagReader::findFlag(std::string_view word) const {
   bool isLong = word.starts_with("--");
   for (const DriverFlag &flag : table)
     if (isLong
@@ -26,7 +26,12 @@ const DriverFlag *FlagValues::findFlag(std::string_view word) const {
   return nullptr;
 }
 
-std::string_view FlagValues::getDefault(std::string_view longName) const {
+std::string_view FlagReader::getName(std::string_view flag) const {
+  const DriverFlag *found = findFlag(flag);
+  return found ? found->longName : std::string_view();
+}
+
+std::string_view FlagReader::getDefault(std::string_view longName) const {
   return findFlag("--" + std::string(longName))->defaultValue;
 }
 
@@ -71,7 +76,7 @@ static std::string joinLengths(const DriverFlag &input,
 }
 
 /// The suggestion for a word that is no flag; "" if there is none.
-std::string FlagValues::suggest(std::string_view word,
+std::string FlagReader::suggest(std::string_view word,
                                 std::span<const std::string> words) const {
   const std::string_view bare =
       word.substr(std::min(word.find_first_not_of('-'), word.size()));
@@ -94,7 +99,7 @@ std::string FlagValues::suggest(std::string_view word,
   return nearest.empty() ? "" : "--" + std::string(nearest);
 }
 
-Status FlagValues::unknownFlag(std::string_view word,
+Status FlagReader::unknownFlag(std::string_view word,
                                std::span<const std::string> words) const {
   const std::string suggested = suggest(word, words);
   return invalidArgument(
@@ -104,10 +109,10 @@ Status FlagValues::unknownFlag(std::string_view word,
 }
 
 //===----------------------------------------------------------------------===//
-// FlagValues
+// FlagReader
 //===----------------------------------------------------------------------===//
 
-Status FlagValues::parse(std::span<const std::string> words) {
+Status FlagReader::parse(std::span<const std::string> words) {
   for (size_t i = 0; i < words.size(); ++i) {
     std::string_view word = words[i];
     // Only we accept "--flag=value"; MIOpenDriver has only "--flag value".
@@ -125,48 +130,79 @@ Status FlagValues::parse(std::span<const std::string> words) {
   return Status::ok();
 }
 
-std::string_view FlagValues::getText(std::string_view name) const {
+std::string_view FlagReader::getText(std::string_view name) const {
   if (auto found = given.find(name); found != given.end())
     return found->second;
   return getDefault(name);
 }
 
-int64_t FlagValues::getNumber(std::string_view name) {
+int64_t FlagReader::getNumber(std::string_view name) {
   std::string_view text = getText(name);
   if (text.empty()) // The default of --bias is empty.
     return 0;
   int32_t value = 0;
   auto [stop, error] =
       std::from_chars(text.data(), text.data() + text.size(), value);
-  if ((error != std::errc() || stop != text.data() + text.size()) &&
-      status.isOk())
-    status =
-        invalidArgument("flag '--" + std::string(name) +
-                        "' needs an integer of 32 bits, not " + quote(text));
+  if (error != std::errc() || stop != text.data() + text.size())
+    check(invalidArgument("flag '--" + std::string(name) +
+                          "' needs an integer of 32 bits, not " + quote(text)));
   return value;
 }
 
-double FlagValues::getReal(std::string_view name) {
+double FlagReader::getReal(std::string_view name) {
   std::string_view text = getText(name);
   double value = 0;
   auto [stop, error] =
       std::from_chars(text.data(), text.data() + text.size(), value);
-  if ((error != std::errc() || stop != text.data() + text.size()) &&
-      status.isOk())
-    status = invalidArgument("flag '--" + std::string(name) +
-                             "' needs a number, not " + quote(text));
+  if (error != std::errc() || stop != text.data() + text.size())
+    check(invalidArgument("flag '--" + std::string(name) +
+                          "' needs a number, not " + quote(text)));
   return value;
 }
 
-Status FlagValues::requireDefaults(
-    std::initializer_list<std::string_view> names) const {
+void FlagReader::requireDefaults(
+    std::initializer_list<std::string_view> names) {
   for (std::string_view name : names)
     if (getText(name) != getDefault(name))
-      return notSupported("flag '--" + std::string(name) +
-                          "' is supported only with its default " +
-                          quote(getDefault(name)) + ", not " +
-                          quote(getText(name)));
-  return Status::ok();
+      check(notSupported("flag '--" + std::string(name) +
+                         "' is supported only with its default " +
+                         quote(getDefault(name)) + ", not " +
+                         quote(getText(name))));
+}
+
+void FlagReader::number(std::string_view flag, std::optional<int64_t> &value) {
+  if (const std::string_view name = getName(flag); isGiven(name))
+    value = getNumber(name);
+}
+
+void FlagReader::upTo(int64_t most, std::string_view flag, int64_t &value) {
+  number(flag, value);
+  if (value < 0 || value > most)
+    check(invalidArgument("flag '--" + std::string(getName(flag)) +
+                          "' must be between 0 and " + std::to_string(most) +
+                          ", not " + std::to_string(value)));
+}
+
+void FlagReader::boolean(std::string_view flag, bool &value) {
+  int64_t number;
+  upTo(1, flag, number);
+  value = number != 0;
+}
+
+void FlagReader::numbers(std::string_view flag, char separator, size_t least,
+                         size_t most, std::vector<int64_t> &values) {
+  const std::string_view name = getName(flag), text = getText(name);
+  values.clear();
+  if ((text.empty() && !isGiven(name)) ||
+      (parseNumbers(text, separator, values) && values.size() >= least &&
+       values.size() <= most))
+    return;
+  values.clear();
+  check(invalidArgument("flag '--" + std::string(name) + "' needs " +
+                        (least == most ? "" : std::to_string(least) + " to ") +
+                        std::to_string(most) + " numbers with " +
+                        (separator == ',' ? "commas" : "x") + " between, not " +
+                        quote(text)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -190,53 +226,26 @@ bool tessera::parseNumbers(std::string_view text, char separator,
   }
 }
 
-std::string tessera::toText(const Strides &strides, bool hasDepth,
-                            char separator) {
-  std::string text = std::to_string(strides.n);
-  auto add = [&](int64_t stride) {
-    text += separator + std::to_string(stride);
-  };
-  add(strides.c);
-  if (hasDepth)
-    add(strides.d);
-  add(strides.h);
-  add(strides.w);
+std::string tessera::joinNumbers(std::span<const int64_t> numbers,
+                                 char separator) {
+  std::string text;
+  for (int64_t number : numbers) {
+    if (!text.empty())
+      text += separator;
+    text += std::to_string(number);
+  }
   return text;
+}
+
+std::vector<int64_t> tessera::toNumbers(const Strides &strides, bool hasDepth) {
+  const auto &[n, c, d, h, w] = strides;
+  return hasDepth ? std::vector{n, c, d, h, w} : std::vector{n, c, h, w};
 }
 
 Strides tessera::toStrides(const std::vector<int64_t> &numbers) {
   size_t last = numbers.size() - 1;
   return {numbers[0], numbers[1], last == 4 ? numbers[2] : 1, numbers[last - 1],
           numbers[last]};
-}
-
-namespace {
-/// A flag and the end of the padding that it gives.
-struct PadAfterFlag {
-  const char *name;
-  int64_t Pads::*end;
-};
-} // namespace
-
-static constexpr PadAfterFlag kPadAfterFlags[] = {{"pad_after_d", &Pads::d},
-                                                  {"pad_after_h", &Pads::h},
-                                                  {"pad_after_w", &Pads::w}};
-
-Pads tessera::readExtraPad(FlagValues &flags, const Pads &pad, bool hasDepth) {
-  Pads extra;
-  for (auto [name, end] : kPadAfterFlags)
-    if (flags.isGiven(name) && (hasDepth || end != &Pads::d))
-      extra.*end = flags.getNumber(name) - pad.*end;
-  return extra;
-}
-
-std::string tessera::getPadAfterFlags(const Pads &pad, const Pads &extra) {
-  std::string text;
-  for (auto [name, end] : kPadAfterFlags)
-    if (extra.*end != 0)
-      text += " --" + std::string(name) + " " +
-              std::to_string(pad.*end + extra.*end);
-  return text;
 }
 
 Status tessera::parseLayoutWord(std::string_view flag, std::string_view text,
@@ -265,44 +274,11 @@ std::string_view tessera::getLayoutWord(Layout layout, bool hasDepth) {
   return hasDepth ? "NCDHW" : "NCHW";
 }
 
-Status FlagValues::checkRange(std::string_view name, int64_t most) {
-  const int64_t value = getNumber(name);
-  if (value >= 0 && value <= most)
-    return Status::ok();
-  return invalidArgument("flag '--" + std::string(name) +
-                         "' must be between 0 and " + std::to_string(most) +
-                         ", not " + std::to_string(value));
-}
-
-DriverOptions tessera::readRun(FlagValues &flags) {
+DriverOptions tessera::readRun(FlagReader &flags) {
   DriverOptions options;
   options.iterations = static_cast<int>(flags.getNumber("iter"));
   options.verify = flags.getBool("verify");
   options.time = flags.getBool("time");
   options.wall = flags.getBool("wall");
   return options;
-}
-
-bool tessera::hasRowWord(DataType type) {
-  return type == DataType::F16 || type == DataType::BF16 ||
-         type == DataType::F32;
-}
-
-Status tessera::checkRowType(std::string_view word, DataType type) {
-  if (hasRowWord(type))
-    return Status::ok();
-  return notSupported(std::string(word) + " has f16, bf16 and f32, not " +
-                      std::string(getName(type)));
-}
-
-std::string tessera::getRowWord(std::string_view word, DataType type) {
-  return std::string(word) + std::string(getDriverWord(type));
-}
-
-Status tessera::addRowWiseProblem(const RowWiseProblem &problem,
-                                  DriverOptions &options) {
-  Status status = problem.verify();
-  if (status.isOk())
-    options.problems.push_back(problem.canonicalize());
-  return status;
 }

@@ -45,59 +45,34 @@ static constexpr DriverFlag kFlags[] = {
 
 std::span<const DriverFlag> tessera::getFusedDriverFlags() { return kFlags; }
 
-static ConvProblem readShape(FlagValues &flags, DataType type) {
-  ConvProblem p;
-  p.dataType = type;
-  p.batch = flags.getNumber("batchsize");
-  p.inChannels = flags.getNumber("in_channels");
-  p.outChannels = flags.getNumber("out_channels");
-  p.groups = flags.getNumber("group_count");
-  p.in = {flags.getNumber("in_h"), flags.getNumber("in_w")};
-  p.filter = {flags.getNumber("fil_h"), flags.getNumber("fil_w")};
-  p.pad = {flags.getNumber("pad_h"), flags.getNumber("pad_w")};
-  p.stride = {flags.getNumber("conv_stride_h"),
-              flags.getNumber("conv_stride_w")};
-  p.dilation = {flags.getNumber("dilation_h"), flags.getNumber("dilation_w")};
-  return p;
-}
-
 /// Reads the operations that follow the convolution.
-static Status readEpilogue(FlagValues &flags, Epilogue &epilogue) {
+static void readEpilogue(FlagReader &flags, Epilogue &epilogue) {
   enum FusionMode { kBiasActivation = 4, kActivation = 5, kBias = 6 };
-  const int64_t fusion = flags.getNumber("fusion_mode");
-  const int64_t mode = flags.getNumber("activMode");
-  if (fusion < 0 || fusion > kBias)
-    return invalidArgument(
-        "flag '--fusion_mode' must be between 0 and 6, not " +
-        std::to_string(fusion));
+  int64_t fusion, mode;
+  flags.upTo(kBias, "--fusion_mode", fusion);
+  flags.upTo(static_cast<int64_t>(Activation::Elu), "--activMode", mode);
   if (fusion < kBiasActivation)
-    return notSupported("'--fusion_mode " + std::to_string(fusion) +
-                        "' has a normalisation, which is not supported; use 4, "
-                        "5 or 6");
-  if (mode < 0 || mode > static_cast<int64_t>(Activation::Elu))
-    return invalidArgument("flag '--activMode' must be between 0 and 9, not " +
-                           std::to_string(mode));
+    flags.check(notSupported("'--fusion_mode " + std::to_string(fusion) +
+                             "' has a normalisation, which is not supported; "
+                             "use 4, 5 or 6"));
   epilogue.bias = fusion != kActivation;
   if (fusion != kBias)
     epilogue.activation = static_cast<Activation>(mode);
-  return flags.requireDefaults({"pad_val"});
 }
 
-ErrorOr<DriverOptions> tessera::toFusedOptions(FlagValues &flags,
+ErrorOr<DriverOptions> tessera::toFusedOptions(FlagReader &flags,
                                                DataType dataType) {
   DriverOptions options = readRun(flags);
-  ConvProblem problem = readShape(flags, dataType);
-  Status status = readEpilogue(flags, problem.epilogue);
-  if (status.isOk())
-    status = flags.getStatus();
+  ConvProblem problem;
+  problem.dataType = dataType;
+  readShape(flags, problem);
+  flags.number("-g", problem.groups);
+  readEpilogue(flags, problem.epilogue);
+  flags.requireDefaults({"pad_val"});
   const std::string_view padMode = flags.getText("pad_mode");
-  if (status.isOk() && padMode != "conv" && padMode != "default")
-    status = notSupported("'--pad_mode " + std::string(padMode) +
-                          "' is not supported; give the padding");
-  if (status.isOk())
-    status = problem.verify();
-  if (!status.isOk())
-    return status;
-  options.problems.push_back(problem.canonicalize());
-  return options;
+  if (padMode != "conv" && padMode != "default")
+    flags.check(notSupported("'--pad_mode " + std::string(padMode) +
+                             "' is not supported; give the padding"));
+  addProblem(flags, problem, options);
+  return finish(flags, std::move(options));
 }

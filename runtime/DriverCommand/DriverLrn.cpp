@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/DriverCommand/DriverFlags.h"
+#include "runtime/DriverCommand/DriverRows.h"
 
 using namespace tessera;
 
@@ -30,7 +30,7 @@ static constexpr DriverFlag kFlags[] = {
 
 std::span<const DriverFlag> tessera::getLrnDriverFlags() { return kFlags; }
 
-ErrorOr<DriverOptions> tessera::toLrnOptions(FlagValues &, DataType type) {
+ErrorOr<DriverOptions> tessera::toLrnOptions(FlagReader &, DataType type) {
   if (Status status = checkRowType("lrn", type); !status.isOk())
     return status;
   return notSupported("the operation 'lrn' is not supported here: it is "

@@ -7,11 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Base/RowWiseKind.h"
-#include "runtime/DriverCommand/DriverFlags.h"
-
-#include <algorithm>
-#include <numeric>
+#include "runtime/DriverCommand/DriverRows.h"
 
 using namespace tessera;
 
@@ -65,176 +61,133 @@ enum : uint32_t {
 };
 
 //===----------------------------------------------------------------------===//
-// Flags to problems
+// Batch normalisations
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The space of a command, whose tensors are packed.
-struct Space {
-  RowWiseProblem problem;
-  /// Dimensions in the order of memory, the outermost first.
-  std::vector<int> order;
-
-  /// Adds a tensor that is broadcast along the dimensions in `shared`.
-  void add(DataType type, RowRole role, uint32_t shared = 0) {
-    RowTensor &tensor = problem.tensors[problem.tensorCount++];
-    tensor = {type, role, {}};
-    int64_t next = 1;
-    for (auto dim = order.rbegin(); dim != order.rend(); ++dim) {
-      const bool isShared = shared >> *dim & 1;
-      tensor.strides[*dim] = isShared ? 0 : next;
-      next *= isShared ? 1 : problem.lengths[*dim];
-    }
-  }
-  void add(int count, DataType type, RowRole role, uint32_t shared) {
-    for (int i = 0; i < count; ++i)
-      add(type, role, shared);
-  }
+struct BatchNorm {
+  std::array<int64_t, 4> images;
+  int64_t depth = 0; ///< 0 if there is none.
+  Layout layout = Layout::NCHW;
+  bool isOfChannels = false;
+  int64_t forw = 1;
+  bool isGradient = false, saves = false, keeps = false;
 };
 } // namespace
 
-/// Reads lengths in the order n, c, [d,] h, w, and the layout.
-static Status readImages(FlagValues &flags, Space &space) {
-  const int64_t depth = flags.getNumber("in_d");
-  std::vector<int64_t> lengths = {
-      flags.getNumber("batchsize"), flags.getNumber("in_channels"),
-      flags.getNumber("in_h"), flags.getNumber("in_w")};
-  if (depth != 0)
-    lengths.insert(lengths.begin() + 2, depth);
-  space.problem.rank = static_cast<int>(lengths.size());
-  std::ranges::copy(lengths, space.problem.lengths.begin());
-  Layout layout;
-  Status status =
-      parseLayoutWord("layout", flags.getText("layout"), depth != 0, layout);
-  space.order.resize(lengths.size());
-  std::iota(space.order.begin(), space.order.end(), 0);
-  if (status.isOk() && layout == Layout::NHWC)
-    std::ranges::rotate(space.order.begin() + 1, space.order.begin() + 2,
-                        space.order.end());
-  return status;
+template <typename Flags, typename CommandT>
+static void describeBatchNorm(Flags &flags, CommandT &&command) {
+  describeImages(flags, command.images);
+  if (flags.needs(command.depth != 0))
+    flags.number("-D", command.depth);
+  if (flags.needs(command.layout == Layout::NHWC))
+    flags.layout("-L", command.depth != 0, command.layout);
+  flags.boolean("-m", command.isOfChannels);
+  flags.upTo(2, "-F", command.forw);
+  if (flags.needs(command.isGradient))
+    flags.boolean("-b", command.isGradient);
+  if (flags.needs(command.forw != 2))
+    flags.boolean("-s", command.saves);
+  if (flags.needs(command.forw == 1))
+    flags.boolean("-r", command.keeps);
 }
 
-/// Adds the tensors in the order of docs/spec/row-wise.md, and the scalars.
-static void addTraining(FlagValues &flags, DataType type, uint32_t shared,
-                        Space &space, DriverOptions &options) {
-  const bool keeps = flags.getBool("run"), saves = flags.getBool("save");
-  space.problem.op = RowWiseKind::BatchNormTraining;
-  space.problem.mode = (keeps ? kHasRunning : 0) | (saves ? kSaves : 0);
-  space.problem.reduced = shared;
-  space.add(type, RowRole::Input);
-  space.add(keeps ? 4 : 2, DataType::F32, RowRole::Input, shared);
-  space.add((keeps ? 2 : 0) + (saves ? 2 : 0), DataType::F32,
-            RowRole::RowOutput, shared);
-  space.add(type, RowRole::Output);
-  options.scalars.push_back(0.1); // The momentum of MIOpenDriver.
+/// Adds the tensors in the order of docs/spec/row-wise.md.
+static RowWiseProblem makeProblem(const BatchNorm &command, DataType type) {
+  const auto &[n, c, h, w] = command.images;
+  std::vector<int64_t> lengths = {n, c, h, w};
+  if (command.depth != 0)
+    lengths.insert(lengths.begin() + 2, command.depth);
+  constexpr uint32_t kBatch = 1, kChannels = 2;
+  const uint32_t all = (1u << lengths.size()) - 1;
+  const uint32_t shared = command.isOfChannels ? all & ~kChannels : kBatch;
+  PackedRows rows(RowWiseKind::BatchNormTraining, lengths);
+  rows.isChannelsLast = command.layout == Layout::NHWC;
+  RowWiseProblem &p = rows.problem;
+  auto addRows = [&](int inputs, int outputs) {
+    rows.add(inputs, DataType::F32, RowRole::Input, shared);
+    rows.add(outputs, DataType::F32, RowRole::RowOutput, shared);
+  };
+  rows.add(1, type, RowRole::Input);
+  if (command.forw == 2) {
+    p.op = RowWiseKind::BatchNormInference;
+    addRows(4, 0);
+  } else if (command.forw == 0 && command.isGradient) {
+    p.op = RowWiseKind::BatchNormBackward;
+    p.mode = command.saves ? kHasSaved : 0;
+    p.reduced = shared;
+    rows.add(1, type, RowRole::Input);
+    addRows(command.saves ? 3 : 1, 2);
+  } else {
+    p.mode = (command.keeps ? kHasRunning : 0) | (command.saves ? kSaves : 0);
+    p.reduced = shared;
+    addRows(command.keeps ? 4 : 2, 2 * command.keeps + 2 * command.saves);
+  }
+  rows.add(1, type, RowRole::Output);
+  return p;
 }
 
-static void addInference(DataType type, uint32_t shared, Space &space) {
-  space.problem.op = RowWiseKind::BatchNormInference;
-  space.add(type, RowRole::Input);
-  space.add(4, DataType::F32, RowRole::Input, shared);
-  space.add(type, RowRole::Output);
-}
-
-static void addGradient(FlagValues &flags, DataType type, uint32_t shared,
-                        Space &space) {
-  const bool isSaved = flags.getBool("save");
-  space.problem.op = RowWiseKind::BatchNormBackward;
-  space.problem.mode = isSaved ? kHasSaved : 0;
-  space.problem.reduced = shared;
-  space.add(2, type, RowRole::Input, 0);
-  space.add(isSaved ? 3 : 1, DataType::F32, RowRole::Input, shared);
-  space.add(2, DataType::F32, RowRole::RowOutput, shared);
-  space.add(type, RowRole::Output);
-}
-
-ErrorOr<DriverOptions> tessera::toBatchNormOptions(FlagValues &flags,
+ErrorOr<DriverOptions> tessera::toBatchNormOptions(FlagReader &flags,
                                                    DataType type) {
   DriverOptions options = readRun(flags);
-  Space space;
-  Status status = checkRowType("bnorm", type);
-  if (status.isOk())
-    status = flags.requireDefaults({"alpha", "beta"});
-  if (status.isOk())
-    status = readImages(flags, space);
-  for (auto [flag, most] :
-       {std::pair("forw", 2), std::pair("back", 1), std::pair("mode", 1),
-        std::pair("save", 1), std::pair("run", 1)})
-    if (status.isOk())
-      status = flags.checkRange(flag, most);
-  if (!status.isOk())
-    return status;
-  constexpr uint32_t kBatch = 1, kChannels = 2;
-  const uint32_t all = (1u << space.problem.rank) - 1;
-  const uint32_t shared = flags.getBool("mode") ? all & ~kChannels : kBatch;
-  options.scalars = {1e-3}; // The epsilon of MIOpenDriver.
-  const int64_t forw = flags.getNumber("forw");
-  if (forw == 2)
-    addInference(type, shared, space);
-  else if (forw == 0 && flags.getBool("back"))
-    addGradient(flags, type, shared, space);
-  else
-    addTraining(flags, type, shared, space, options);
-  status = flags.getStatus();
-  if (status.isOk())
-    status = addRowWiseProblem(space.problem, options);
-  if (!status.isOk())
-    return status;
-  return options;
+  BatchNorm command;
+  describeBatchNorm(flags, command);
+  flags.check(checkRowType("bnorm", type));
+  flags.requireDefaults({"alpha", "beta"});
+  const RowWiseProblem problem = makeProblem(command, type);
+  // The epsilon and the momentum of MIOpenDriver.
+  options.scalars = {1e-3};
+  if (problem.op == RowWiseKind::BatchNormTraining)
+    options.scalars.push_back(0.1);
+  addProblem(flags, problem, options);
+  return finish(flags, std::move(options));
 }
 
-ErrorOr<DriverOptions> tessera::toLayerNormOptions(FlagValues &flags,
+//===----------------------------------------------------------------------===//
+// Layer normalisations
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct LayerNorm {
+  std::vector<int64_t> lengths;
+  int64_t firstOfRow = 0;
+  bool hasWeight = false;
+};
+} // namespace
+
+template <typename Flags, typename CommandT>
+static void describeLayerNorm(Flags &flags, CommandT &&command) {
+  flags.numbers("-X", 'x', 1, kMaxRowRank, command.lengths);
+  flags.upTo(static_cast<int64_t>(command.lengths.size()) - 1, "-o",
+             command.firstOfRow);
+  flags.boolean("-m", command.hasWeight);
+}
+
+ErrorOr<DriverOptions> tessera::toLayerNormOptions(FlagReader &flags,
                                                    DataType type) {
   DriverOptions options = readRun(flags);
   options.scalars = {flags.getReal("eps")};
-  const std::string_view text = flags.getText("input");
-  std::vector<int64_t> lengths;
-  if (Status bad = checkRowType("layernorm", type); !bad.isOk())
-    return bad;
-  if (!parseNumbers(text, 'x', lengths) || lengths.empty() ||
-      lengths.size() > kMaxRowRank)
-    return invalidArgument("flag '--input' needs 1 to 5 lengths with 'x' "
-                           "between, not " +
-                           quote(text));
-  const auto rank = static_cast<int>(lengths.size());
-  Status status = flags.checkRange("normalized_dim", rank - 1);
-  if (status.isOk())
-    status = flags.checkRange("mode", 1);
-  if (status.isOk())
-    status = flags.getStatus();
-  if (!status.isOk())
-    return status;
-  Space space;
-  RowWiseProblem &p = space.problem;
-  p.op = RowWiseKind::NormForward;
-  p.rank = rank;
-  std::ranges::copy(lengths, p.lengths.begin());
-  space.order.resize(rank);
-  std::iota(space.order.begin(), space.order.end(), 0);
-  const uint32_t outer = (1u << flags.getNumber("normalized_dim")) - 1;
-  p.reduced = ((1u << rank) - 1) & ~outer;
-  const bool hasWeight = flags.getBool("mode");
-  p.mode = (hasWeight ? kWeightAndBias : 0) | kMeanAndInverse;
-  space.add(type, RowRole::Input);
-  space.add(hasWeight ? 2 : 0, type, RowRole::Input, outer);
-  space.add(2, type, RowRole::RowOutput, p.reduced);
-  space.add(type, RowRole::Output);
-  if (Status bad = addRowWiseProblem(p, options); !bad.isOk())
-    return bad;
-  return options;
+  flags.check(checkRowType("layernorm", type));
+  LayerNorm command;
+  describeLayerNorm(flags, command);
+  if (!flags.isOk())
+    return flags.getStatus();
+  PackedRows rows(RowWiseKind::NormForward, command.lengths);
+  RowWiseProblem &p = rows.problem;
+  const uint32_t outer = (1u << command.firstOfRow) - 1;
+  p.reduced = ((1u << p.rank) - 1) & ~outer;
+  p.mode = (command.hasWeight ? kWeightAndBias : 0) | kMeanAndInverse;
+  rows.add(1, type, RowRole::Input);
+  rows.add(command.hasWeight ? 2 : 0, type, RowRole::Input, outer);
+  rows.add(2, type, RowRole::RowOutput, p.reduced);
+  rows.add(1, type, RowRole::Output);
+  addProblem(flags, p, options);
+  return finish(flags, std::move(options));
 }
 
 //===----------------------------------------------------------------------===//
 // A problem to a line
 //===----------------------------------------------------------------------===//
-
-/// The product of some lengths.
-static std::string getProduct(const RowWiseProblem &p, int first, int last) {
-  int64_t product = 1;
-  for (int dim = first; dim < last; ++dim)
-    product *= p.lengths[dim];
-  return std::to_string(product);
-}
 
 /// The only dimension along which the parameters vary, or -1.
 static int findChannels(const RowWiseProblem &p, int parameter) {
@@ -248,48 +201,40 @@ static int findChannels(const RowWiseProblem &p, int parameter) {
   return channels;
 }
 
-static std::string toBatchNormFlags(const RowWiseProblem &p) {
-  const bool isBackward = p.op == RowWiseKind::BatchNormBackward;
-  const int k = findChannels(p, isBackward ? 2 : 1);
+static std::string guessBatchNormLine(const RowWiseProblem &p) {
+  BatchNorm command;
+  command.isGradient = p.op == RowWiseKind::BatchNormBackward;
+  const int k = findChannels(p, command.isGradient ? 2 : 1);
   if (k < 0)
     return "";
-  std::string flags = " -n " + getProduct(p, 0, k) + " -c " +
-                      getProduct(p, k, k + 1) + " -H 1 -W " +
-                      getProduct(p, k + 1, p.rank) + " -m 1";
-  if (isBackward)
-    return flags + " -F 0 -b 1 -s " + (p.mode & kHasSaved ? "1" : "0");
-  if (p.op == RowWiseKind::BatchNormInference)
-    return flags + " -F 2";
-  return flags + " -F 1 -s " + (p.mode & kSaves ? "1" : "0") + " -r " +
-         (p.mode & kHasRunning ? "1" : "0");
+  command.images = {countElements(p, 0, k), p.lengths[k], 1,
+                    countElements(p, k + 1, p.rank)};
+  command.isOfChannels = true;
+  if (command.isGradient)
+    command.forw = 0;
+  else if (p.op == RowWiseKind::BatchNormInference)
+    command.forw = 2;
+  command.saves = p.mode & (command.isGradient ? kHasSaved : kSaves);
+  command.keeps = p.mode & kHasRunning;
+  FlagWriter writer("bnorm", p.tensors[0].type);
+  describeBatchNorm(writer, command);
+  return writer.finish();
 }
 
-/// The line that the problem may have; the caller parses it to see whether it
-/// is right.
-static std::string guessLine(const RowWiseProblem &p) {
-  const DataType type = p.tensors[0].type;
-  std::string flags;
+std::string tessera::guessNormLine(const RowWiseProblem &p) {
   switch (p.op) {
   case RowWiseKind::BatchNormTraining:
   case RowWiseKind::BatchNormInference:
   case RowWiseKind::BatchNormBackward:
-    flags = toBatchNormFlags(p);
-    return flags.empty() ? "" : getRowWord("bnorm", type) + flags + " -t 1";
-  case RowWiseKind::NormForward:
-    if (p.rank != 2 || p.reduced != 2)
-      return "";
-    return getRowWord("layernorm", type) + " -X " +
-           std::to_string(p.lengths[0]) + "x" + std::to_string(p.lengths[1]) +
-           " -o 1 -m " + (p.mode & kWeightAndBias ? "1" : "0") + " -t 1";
+    return guessBatchNormLine(p);
+  case RowWiseKind::NormForward: {
+    FlagWriter writer("layernorm", p.tensors[0].type);
+    describeLayerNorm(writer, LayerNorm{{p.lengths[0], p.lengths[1]},
+                                        1,
+                                        (p.mode & kWeightAndBias) != 0});
+    return writer.finish();
+  }
   default:
     return "";
   }
-}
-
-std::string tessera::toNormLine(const RowWiseProblem &problem) {
-  std::string line = guessLine(problem);
-  if (line.empty())
-    return line;
-  const ErrorOr<Problem> read = parseDriverCommand(line);
-  return read && *read == Problem(problem) ? line : "";
 }

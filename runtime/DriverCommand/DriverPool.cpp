@@ -67,31 +67,51 @@ static constexpr std::pair<std::string_view, IndexType> kIndexTypes[] = {
     {"miopenIndexUint64", IndexType::U64}};
 
 //===----------------------------------------------------------------------===//
-// Flags to a problem
+// The flags of a problem
 //===----------------------------------------------------------------------===//
 
 namespace {
 /// The value of a tensor's flag.
 struct TensorText {
   std::vector<int64_t> lengths; ///< Empty if the flag was not given.
+  bool hasOrder = false;        ///< Whether a layout or strides were given.
   Layout layout = Layout::NCHW;
   Strides strides;
 
   bool hasDepth() const { return lengths.size() == 5; }
+  /// Takes the layout and strides of `likely` unless the flag has them.
+  void inherit(const TensorText &likely) {
+    if (hasOrder)
+      return;
+    layout = likely.layout;
+    strides = likely.strides;
+  }
 };
 
-/// The four tensors. Each has the layout of the one that it was derived from
-/// unless the command says otherwise.
-struct Tensors {
+/// The request in the command line's own terms.
+struct Request {
   TensorText x, dx, y, dy;
+  PoolProblem problem;
+  std::optional<int64_t> indexPosition, savesIndices;
+  int64_t forw = 0;
 };
 } // namespace
 
-static Status parseTensor(std::string_view flag, std::string_view text,
-                          TensorText &tensor) {
+static std::string toText(const TensorText &tensor) {
+  if (tensor.lengths.empty())
+    return "";
+  const bool hasDepth = tensor.hasDepth();
+  return joinNumbers(tensor.lengths, 'x') + "," +
+         (tensor.layout == Layout::Strided
+              ? joinNumbers(toNumbers(tensor.strides, hasDepth), 'x')
+              : std::string(getLayoutWord(tensor.layout, hasDepth)));
+}
+
+static Status readTensor(std::string_view flag, std::string_view text,
+                         TensorText &tensor) {
   size_t comma = text.find(',');
   std::string_view order = comma == text.npos ? "" : text.substr(comma + 1);
-  tensor.lengths.clear();
+  tensor = {};
   if (!parseNumbers(text.substr(0, comma), 'x', tensor.lengths) ||
       (tensor.lengths.size() != 4 && tensor.lengths.size() != 5))
     return invalidArgument("flag '--" + std::string(flag) +
@@ -99,6 +119,7 @@ static Status parseTensor(std::string_view flag, std::string_view text,
                            "layout or strides behind a comma, as in "
                            "'100x3x32x32,NCHW', not " +
                            quote(text));
+  tensor.hasOrder = !order.empty();
   if (order.empty())
     return Status::ok();
   if (order.front() < '0' || order.front() > '9')
@@ -114,99 +135,59 @@ static Status parseTensor(std::string_view flag, std::string_view text,
   return Status::ok();
 }
 
-/// Reads a tensor, which has the layout and strides of `likely` unless the flag
-/// says otherwise.
-static Status parseTensor(const FlagValues &flags, std::string_view flag,
-                          const TensorText &likely, TensorText &tensor) {
-  std::string_view text = flags.getText(flag);
-  tensor.layout = likely.layout;
-  tensor.strides = likely.strides;
-  return text.empty() ? Status::ok() : parseTensor(flag, text, tensor);
+/// The flags of a pooling.
+template <typename Flags, typename RequestT>
+static void describe(Flags &flags, RequestT &request) {
+  auto &p = request.problem;
+  flags.value("-W", request.x, toText, readTensor);
+  flags.value("-D", request.dx, toText, readTensor);
+  flags.value("-O", request.y, toText, readTensor);
+  flags.value("-H", request.dy, toText, readTensor);
+  const bool hasDepth = request.x.hasDepth();
+  describeLengths(flags, {"-Z", "-y", "-x"}, p.window, hasDepth);
+  describePads(flags, {"-o", "-p", "-q"}, p.pad, p.extraPad, hasDepth);
+  describeLengths(flags, {"-s", "-v", "-u"}, p.stride, hasDepth);
+  flags.template oneOf<PoolMode>("-m", kModes, p.mode);
+  flags.number("-M", request.indexPosition);
+  flags.template oneOf<IndexType>("--index_type", kIndexTypes, p.indexType);
+  flags.number("--save_indices", request.savesIndices);
+  flags.upTo(3, "-F", request.forw);
 }
 
-static ErrorOr<Tensors> parseTensors(const FlagValues &flags) {
-  Tensors tensors;
-  Status status = parseTensor("input", flags.getText("input"), tensors.x);
-  if (status.isOk())
-    status = parseTensor(flags, "dinput", tensors.x, tensors.dx);
-  // The strides of the input do not apply to the output.
-  TensorText likely = tensors.x;
-  if (likely.layout == Layout::Strided)
-    likely = {};
-  if (status.isOk())
-    status = parseTensor(flags, "output", likely, tensors.y);
-  if (status.isOk())
-    status = parseTensor(flags, "doutput", tensors.y, tensors.dy);
-  if (!status.isOk())
-    return status;
-  return tensors;
-}
+//===----------------------------------------------------------------------===//
+// Flags to a problem
+//===----------------------------------------------------------------------===//
 
-/// Parses a value that must be one of a few words.
-template <typename Enum, size_t count>
-static Status parseWord(const FlagValues &flags, std::string_view flag,
-                        const std::pair<std::string_view, Enum> (&words)[count],
-                        Enum &result) {
-  std::string known;
-  for (const auto &[word, value] : words) {
-    if (word == flags.getText(flag)) {
-      result = value;
-      return Status::ok();
-    }
-    known += (known.empty() ? "" : ", ") + std::string(word);
-  }
-  return invalidArgument("flag '--" + std::string(flag) + "' must be one of " +
-                         known + ", not " + quote(flags.getText(flag)));
-}
-
-static void readLengths(FlagValues &flags, const TensorText &x,
-                        PoolProblem &problem) {
-  auto get = [&](auto neutral, const std::string &prefix) {
-    neutral.h = flags.getNumber(prefix + "_h");
-    neutral.w = flags.getNumber(prefix + "_w");
-    if (x.hasDepth())
-      neutral.d = flags.getNumber(prefix + "_d");
-    return neutral;
-  };
-  size_t last = x.lengths.size() - 1;
-  problem.batch = x.lengths[0];
-  problem.channels = x.lengths[1];
-  problem.in = {x.lengths[last - 1], x.lengths[last],
-                x.hasDepth() ? x.lengths[2] : 1};
-  problem.window = get(Spatial(), "win");
-  problem.stride = get(Spatial(), "pool_stride");
-  problem.pad = get(Pads(), "pad");
-  problem.extraPad = readExtraPad(flags, problem.pad, x.hasDepth());
-}
-
-static Status applyPadMode(std::string_view mode, PoolProblem &problem) {
+static void applyPadMode(FlagReader &flags, PoolProblem &problem) {
+  const std::string_view mode = flags.getText("pad_mode");
   if (mode == "valid")
     problem.pad = problem.extraPad = {};
   else if (mode == "same")
-    return notSupported("'--pad_mode same' is not supported; give the padding");
+    flags.check(
+        notSupported("'--pad_mode same' is not supported; give the padding"));
   else if (mode != "default")
-    return invalidArgument("flag '--pad_mode' must be valid or default, not " +
-                           quote(mode));
-  return Status::ok();
+    flags.check(invalidArgument(
+        "flag '--pad_mode' must be valid or default, not " + quote(mode)));
 }
 
 /// Checks that the lengths in a tensor's flag, if any, are those of the
 /// problem.
 static Status checkLengths(std::string_view flag, const TensorText &tensor,
                            const TensorLengths &expected) {
-  const std::vector<int64_t> &l = tensor.lengths;
-  if (l.empty())
+  if (tensor.lengths.empty())
     return Status::ok();
-  size_t last = l.size() - 1;
-  TensorLengths given = {l[0], l[1], tensor.hasDepth() ? l[2] : 1, l[last - 1],
-                         l[last]};
-  for (auto length : {&TensorLengths::n, &TensorLengths::c, &TensorLengths::d,
-                      &TensorLengths::h, &TensorLengths::w})
-    if (given.*length != expected.*length)
+  const Strides given = toStrides(tensor.lengths);
+  const int64_t pairs[][2] = {{given.n, expected.n},
+                              {given.c, expected.c},
+                              {given.d, expected.d},
+                              {given.h, expected.h},
+                              {given.w, expected.w}};
+  for (auto [length, needed] : pairs)
+    if (length != needed)
       return invalidArgument("a length of '--" + std::string(flag) + "' is " +
-                             std::to_string(given.*length) +
+                             std::to_string(length) +
                              ", but the problem makes it " +
-                             std::to_string(expected.*length));
+                             std::to_string(needed));
   return Status::ok();
 }
 
@@ -216,154 +197,93 @@ static Status verifyShape(PoolProblem problem) {
   return problem.verify();
 }
 
-/// Reads what all directions share; layouts are not set.
-static ErrorOr<PoolProblem> readProblem(FlagValues &flags, DataType dataType,
-                                        const Tensors &tensors) {
-  PoolProblem p;
+/// Reads the request; layouts of its problem are not set.
+static Request readRequest(FlagReader &flags, DataType dataType) {
+  Request request;
+  PoolProblem &p = request.problem;
   p.dataType = dataType;
-  readLengths(flags, tensors.x, p);
-  bool isImage = flags.isGiven("index_position")
-                     ? flags.getBool("index_position")
-                     : tensors.x.hasDepth();
+  flags.requireDefaults({"pad_val"});
+  flags.check(readTensor("input", flags.getText("input"), request.x));
+  describe(flags, request);
+  if (!flags.isOk())
+    return request;
+  request.dx.inherit(request.x);
+  // The strides of the input do not apply to the output.
+  if (request.x.layout != Layout::Strided)
+    request.y.inherit(request.x);
+  request.dy.inherit(request.y);
+  const Strides lengths = toStrides(request.x.lengths);
+  p.batch = lengths.n;
+  p.channels = lengths.c;
+  p.in = {lengths.h, lengths.w, lengths.d};
+  const bool isImage = request.indexPosition.value_or(request.x.hasDepth());
   p.indexMode = isImage ? IndexMode::Image : IndexMode::Mask;
-  Status status = flags.getStatus();
-  if (status.isOk())
-    status = flags.requireDefaults({"pad_val"});
-  if (status.isOk())
-    status = parseWord(flags, "mode", kModes, p.mode);
-  if (status.isOk())
-    status = parseWord(flags, "index_type", kIndexTypes, p.indexType);
-  if (status.isOk())
-    status = applyPadMode(flags.getText("pad_mode"), p);
   if (!isMaximum(p.mode))
     p.indexType = IndexType::None;
-  if (status.isOk())
-    status = verifyShape(p);
-  if (status.isOk())
-    status = checkLengths("dinput", tensors.dx, p.getInputLengths());
-  if (status.isOk())
-    status = checkLengths("output", tensors.y, p.getOutputLengths());
-  if (status.isOk())
-    status = checkLengths("doutput", tensors.dy, p.getOutputLengths());
-  if (!status.isOk())
-    return status;
-  return p;
+  applyPadMode(flags, p);
+  flags.check(verifyShape(p));
+  if (!flags.isOk())
+    return request;
+  flags.check(checkLengths("dinput", request.dx, p.getInputLengths()));
+  flags.check(checkLengths("output", request.y, p.getOutputLengths()));
+  flags.check(checkLengths("doutput", request.dy, p.getOutputLengths()));
+  return request;
 }
 
-static void setTensors(const TensorText &x, const TensorText &y,
-                       PoolProblem &problem) {
+static PoolProblem withTensors(PoolProblem problem, const TensorText &x,
+                               const TensorText &y) {
   problem.xLayout = x.layout;
   problem.xStrides = x.strides;
   problem.yLayout = y.layout;
   problem.yStrides = y.strides;
+  return problem;
 }
 
-//===----------------------------------------------------------------------===//
-// Options
-//===----------------------------------------------------------------------===//
-
-static ErrorOr<std::vector<Problem>> makeProblems(FlagValues &flags,
-                                                  DataType dataType) {
-  int64_t forw = flags.getNumber("forw");
-  if (forw < 0 || forw > 3)
-    return invalidArgument("flag '--forw' must be between 0 and 3, not " +
-                           std::to_string(forw));
-  ErrorOr<Tensors> tensors = parseTensors(flags);
-  if (!tensors)
-    return tensors.getStatus();
-  ErrorOr<PoolProblem> shared = readProblem(flags, dataType, *tensors);
-  if (!shared)
-    return shared.getStatus();
-  PoolProblem forward = *shared, backward = *shared;
-  setTensors(tensors->x, tensors->y, forward);
-  setTensors(tensors->dx, tensors->dy, backward);
-  bool savesIndices = flags.isGiven("save_indices")
-                          ? flags.getBool("save_indices")
-                          : forw != kDriverForward;
-  if (!savesIndices)
-    forward.indexType = IndexType::None;
-  backward.direction = Direction::BackwardData;
-  std::vector<Problem> problems;
-  if (forw == 0 || (forw & kDriverForward))
-    problems.push_back(forward.canonicalize());
-  if (forw == 0 || (forw & kDriverBackwardData))
-    problems.push_back(backward.canonicalize());
-  return problems;
-}
-
-ErrorOr<DriverOptions> tessera::toPoolOptions(FlagValues &flags,
+ErrorOr<DriverOptions> tessera::toPoolOptions(FlagReader &flags,
                                               DataType dataType) {
   DriverOptions options = readRun(flags);
   options.printProblem = flags.getBool("print");
   for (std::string_view name : {"in_data", "out_data", "dout_data"})
     if (flags.isGiven(name))
       options.others.emplace_back(name, flags.getText(name));
-  ErrorOr<std::vector<Problem>> problems = makeProblems(flags, dataType);
-  if (!problems)
-    return problems.getStatus();
-  for (const Problem &problem : *problems)
-    if (Status status = problem.verify(); !status.isOk())
-      return status;
-  options.problems = std::move(*problems);
-  return options;
+  const Request request = readRequest(flags, dataType);
+  PoolProblem forward = withTensors(request.problem, request.x, request.y);
+  PoolProblem backward = withTensors(request.problem, request.dx, request.dy);
+  if (!request.savesIndices.value_or(request.forw != kDriverForward))
+    forward.indexType = IndexType::None;
+  backward.direction = Direction::BackwardData;
+  if (request.forw == 0 || (request.forw & kDriverForward))
+    addProblem(flags, forward, options);
+  if (request.forw == 0 || (request.forw & kDriverBackwardData))
+    addProblem(flags, backward, options);
+  return finish(flags, std::move(options));
 }
 
 //===----------------------------------------------------------------------===//
 // A problem to a line
 //===----------------------------------------------------------------------===//
 
-static std::string getTensorText(const TensorLengths &l, Layout layout,
-                                 const Strides &strides, bool deep) {
-  return toText(Strides{l.n, l.c, l.d, l.h, l.w}, deep, 'x') + "," +
-         (layout == Layout::Strided ? toText(strides, deep, 'x')
-                                    : std::string(getLayoutWord(layout, deep)));
+static TensorText getTensor(const TensorLengths &l, Layout layout,
+                            const Strides &strides, bool hasDepth) {
+  return {toNumbers({l.n, l.c, l.d, l.h, l.w}, hasDepth), true, layout,
+          strides};
 }
 
-template <typename Enum, size_t count>
-static std::string_view
-getWord(const std::pair<std::string_view, Enum> (&words)[count], Enum value) {
-  for (const auto &[word, known] : words)
-    if (known == value)
-      return word;
-  __builtin_unreachable();
-}
-
-std::string tessera::toLine(const PoolProblem &problem) {
-  bool deep = problem.hasDepth();
-  std::string line = "pool" + std::string(getDriverWord(problem.dataType));
-  auto addText = [&](std::string_view flag, std::string_view value) {
-    line += " " + std::string(flag) + " " + std::string(value);
-  };
-  auto add = [&](std::string_view flag, int64_t value) {
-    addText(flag, std::to_string(value));
-  };
-  auto addDepth = [&](std::string_view flag, int64_t value) {
-    if (deep)
-      add(flag, value);
-  };
-  addText("-W", getTensorText(problem.getInputLengths(), problem.xLayout,
-                              problem.xStrides, deep));
-  addText("-O", getTensorText(problem.getOutputLengths(), problem.yLayout,
-                              problem.yStrides, deep));
-  addDepth("-Z", problem.window.d);
-  add("-y", problem.window.h);
-  add("-x", problem.window.w);
-  addDepth("-o", problem.pad.d);
-  add("-p", problem.pad.h);
-  add("-q", problem.pad.w);
-  line += getPadAfterFlags(problem.pad, problem.extraPad);
-  addDepth("-s", problem.stride.d);
-  add("-v", problem.stride.h);
-  add("-u", problem.stride.w);
-  addText("-m", getWord(kModes, problem.mode));
-  bool isForward = problem.direction == Direction::Forward;
-  if (problem.indexType != IndexType::None) {
-    add("-M", problem.indexMode == IndexMode::Image);
-    addText("--index_type", getWord(kIndexTypes, problem.indexType));
+std::string tessera::toLine(const PoolProblem &p) {
+  Request request;
+  request.problem = p;
+  request.x =
+      getTensor(p.getInputLengths(), p.xLayout, p.xStrides, p.hasDepth());
+  request.y =
+      getTensor(p.getOutputLengths(), p.yLayout, p.yStrides, p.hasDepth());
+  const bool isForward = p.direction == Direction::Forward;
+  if (p.indexType != IndexType::None) {
+    request.indexPosition = p.indexMode == IndexMode::Image;
     if (isForward)
-      add("--save_indices", 1);
+      request.savesIndices = 1;
   }
-  add("-F", isForward ? kDriverForward : kDriverBackwardData);
-  add("-t", 1);
-  return line;
+  request.forw = isForward ? kDriverForward : kDriverBackwardData;
+  FlagWriter writer("pool", p.dataType);
+  describe(writer, request);
+  return writer.finish();
 }

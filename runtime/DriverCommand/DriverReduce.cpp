@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Base/RowWiseKind.h"
-#include "runtime/DriverCommand/DriverFlags.h"
+#include "runtime/DriverCommand/DriverRows.h"
 
 #include <algorithm>
 #include <bit>
@@ -56,189 +55,150 @@ std::span<const DriverFlag> tessera::getReduceDriverFlags() {
   return kReduceFlags;
 }
 
-/// Bits of a reduction's mode: see docs/spec/row-wise.md.
-enum : uint32_t { kOpMask = 7, kKeepsNan = 8, kHasIndices = 16, kOthers = 96 };
-
 //===----------------------------------------------------------------------===//
-// Flags to problems
+// Softmax
 //===----------------------------------------------------------------------===//
 
-static DriverOptions readWithFactors(FlagValues &flags) {
+namespace {
+struct Softmax {
+  std::array<int64_t, 4> images;
+  int64_t algorithm = 0;
+  bool isOfPixels = false;
+  bool hasOld = false;
+  int64_t forw = 0;
+};
+} // namespace
+
+template <typename Flags, typename CommandT>
+static void describeSoftmax(Flags &flags, CommandT &&command) {
+  describeImages(flags, command.images);
+  flags.upTo(2, "-a", command.algorithm);
+  flags.boolean("-m", command.isOfPixels);
+  if (flags.needs(command.hasOld))
+    flags.factor("-B", command.hasOld);
+  flags.upTo(3, "-F", command.forw);
+}
+
+static DriverOptions readWithFactors(FlagReader &flags) {
   DriverOptions options = readRun(flags);
   options.scalars = {flags.getReal("alpha"), flags.getReal("beta")};
   return options;
 }
 
-/// Adds a packed tensor; a row output has no stride where rows are reduced.
-static void addTensor(RowWiseProblem &p, DataType type, RowRole role,
-                      bool isOfRows) {
-  RowTensor &tensor = p.tensors[p.tensorCount++];
-  tensor = {type, role, {}};
-  int64_t next = 1;
-  for (int dim = p.rank; dim-- > 0;) {
-    const bool isOne = isOfRows && p.isReduced(dim);
-    tensor.strides[dim] = isOne ? 0 : next;
-    next *= isOne ? 1 : p.lengths[dim];
-  }
-}
-
-ErrorOr<DriverOptions> tessera::toSoftmaxOptions(FlagValues &flags,
+ErrorOr<DriverOptions> tessera::toSoftmaxOptions(FlagReader &flags,
                                                  DataType type) {
   DriverOptions options = readWithFactors(flags);
-  const int64_t forw = flags.getNumber("forw");
-  RowWiseProblem p;
-  p.rank = 4;
-  p.lengths = {flags.getNumber("batchsize"), flags.getNumber("in_channels"),
-               flags.getNumber("in_h"), flags.getNumber("in_w"), 1};
-  p.mode = static_cast<uint32_t>(flags.getNumber("algorithm"));
-  p.reduced = flags.getBool("mode") ? 2 : 14;
-  Status status = checkRowType("softmax", type);
-  if (status.isOk())
-    status = flags.getStatus();
-  for (auto [flag, most] :
-       {std::pair("forw", 3), std::pair("algorithm", 2), std::pair("mode", 1)})
-    if (status.isOk())
-      status = flags.checkRange(flag, most);
-  for (int direction : {kDriverForward, kDriverBackwardData}) {
-    if (!status.isOk() || (forw != 0 && !(forw & direction)))
-      continue;
-    const bool isForward = direction == kDriverForward;
-    p.op =
-        isForward ? RowWiseKind::SoftmaxForward : RowWiseKind::SoftmaxBackward;
-    p.tensorCount = 0;
-    const int inputs = (isForward ? 1 : 2) + (options.scalars[1] != 0);
-    for (int i = 0; i < inputs; ++i)
-      addTensor(p, type, RowRole::Input, false);
-    addTensor(p, type, RowRole::Output, false);
-    status = addRowWiseProblem(p, options);
-  }
-  if (!status.isOk())
-    return status;
-  return options;
+  Softmax command;
+  describeSoftmax(flags, command);
+  flags.check(checkRowType("softmax", type));
+  auto add = [&](int direction, RowWiseKind op, int inputs) {
+    if (command.forw != 0 && !(command.forw & direction))
+      return;
+    PackedRows rows(op, command.images);
+    rows.problem.mode = static_cast<uint32_t>(command.algorithm);
+    rows.problem.reduced = command.isOfPixels ? 2 : 14;
+    rows.add(inputs + command.hasOld, type, RowRole::Input);
+    rows.add(1, type, RowRole::Output);
+    addProblem(flags, rows.problem, options);
+  };
+  add(kDriverForward, RowWiseKind::SoftmaxForward, 1);
+  add(kDriverBackwardData, RowWiseKind::SoftmaxBackward, 2);
+  return finish(flags, std::move(options));
 }
 
-/// Reads the space and its reduced dimensions.
-static Status readSpace(FlagValues &flags, RowWiseProblem &p) {
+static std::string guessSoftmaxLine(const RowWiseProblem &p) {
+  const bool isForward = p.op == RowWiseKind::SoftmaxForward;
+  // What lies before the reduced dimension, it, and what lies behind.
+  const int dim = std::countr_zero(p.reduced);
+  if (dim >= p.rank)
+    return "";
+  FlagWriter writer("softmax", p.tensors[0].type);
+  describeSoftmax(writer,
+                  Softmax{{countElements(p, 0, dim), p.lengths[dim], 1,
+                           countElements(p, dim + 1, p.rank)},
+                          p.mode,
+                          true,
+                          p.tensorCount == (isForward ? 3 : 4),
+                          isForward ? kDriverForward : kDriverBackwardData});
+  return writer.finish();
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+/// Bits of a reduction's mode: see docs/spec/row-wise.md.
+enum : uint32_t { kOpMask = 7, kKeepsNan = 8, kHasIndices = 16 };
+
+namespace {
+struct Reduction {
   std::vector<int64_t> lengths, reduced;
-  const std::string_view text = flags.getText("DimLengths");
-  if (!parseNumbers(text, ',', lengths) || lengths.empty() ||
-      lengths.size() > kMaxRowRank)
-    return invalidArgument("flag '--DimLengths' needs 1 to 5 lengths with "
-                           "commas between, not " +
-                           quote(text));
-  p.rank = static_cast<int>(lengths.size());
-  std::ranges::copy(lengths, p.lengths.begin());
-  const std::string_view dims = flags.getText("DimsToReduce");
-  if (!parseNumbers(dims, ',', reduced) || reduced.empty() ||
-      std::ranges::any_of(
-          reduced, [&](int64_t dim) { return dim < 0 || dim >= p.rank; }))
-    return invalidArgument("flag '--DimsToReduce' needs dimensions below " +
-                           std::to_string(p.rank) +
-                           " with commas between, not " + quote(dims));
-  for (int64_t dim : reduced)
-    p.reduced |= 1u << dim;
-  return Status::ok();
+  int64_t op = 0;
+  bool keepsNan = false, hasIndices = false, hasOld = false;
+};
+} // namespace
+
+template <typename Flags, typename CommandT>
+static void describeReduction(Flags &flags, CommandT &&command) {
+  flags.numbers("-D", ',', 1, kMaxRowRank, command.lengths);
+  flags.numbers("-R", ',', 1, kMaxRowRank, command.reduced);
+  flags.upTo(7, "-O", command.op);
+  if (flags.needs(command.keepsNan))
+    flags.boolean("-N", command.keepsNan);
+  if (flags.needs(command.hasIndices))
+    flags.boolean("-I", command.hasIndices);
+  if (flags.needs(command.hasOld))
+    flags.factor("-B", command.hasOld);
 }
 
-ErrorOr<DriverOptions> tessera::toReduceOptions(FlagValues &flags,
+ErrorOr<DriverOptions> tessera::toReduceOptions(FlagReader &flags,
                                                 DataType type) {
   DriverOptions options = readWithFactors(flags);
-  RowWiseProblem p;
-  p.op = RowWiseKind::Reduce;
-  Status status = checkRowType("reduce", type);
-  if (status.isOk())
-    status = flags.requireDefaults({"dump_output"});
-  if (status.isOk())
-    status = readSpace(flags, p);
-  for (auto [flag, most] :
-       {std::pair("ReduceOp", 7), std::pair("NanPropagation", 1),
-        std::pair("IndicesUsed", 1)})
-    if (status.isOk())
-      status = flags.checkRange(flag, most);
-  const int64_t op = flags.getNumber("ReduceOp");
-  const bool isExtreme = op >= 2 && op <= 4;
-  const bool hasIndices = isExtreme && flags.getBool("IndicesUsed");
-  if (status.isOk())
-    status = flags.getStatus();
-  if (!status.isOk())
-    return status;
-  p.mode = static_cast<uint32_t>(op) |
-           (isExtreme && flags.getBool("NanPropagation") ? kKeepsNan : 0) |
+  Reduction command;
+  describeReduction(flags, command);
+  flags.requireDefaults({"dump_output"});
+  flags.check(checkRowType("reduce", type));
+  const auto rank = static_cast<int64_t>(command.lengths.size());
+  if (std::ranges::any_of(command.reduced,
+                          [&](int64_t dim) { return dim < 0 || dim >= rank; }))
+    flags.check(invalidArgument(
+        "flag '--DimsToReduce' needs dimensions below " + std::to_string(rank) +
+        ", not " + quote(flags.getText("DimsToReduce"))));
+  if (!flags.isOk())
+    return flags.getStatus();
+  PackedRows rows(RowWiseKind::Reduce, command.lengths);
+  RowWiseProblem &p = rows.problem;
+  for (int64_t dim : command.reduced)
+    p.reduced |= 1u << dim;
+  const bool isExtreme = command.op >= 2 && command.op <= 4;
+  const bool hasIndices = isExtreme && command.hasIndices;
+  p.mode = static_cast<uint32_t>(command.op) |
+           (isExtreme && command.keepsNan ? kKeepsNan : 0) |
            (hasIndices ? kHasIndices : 0);
-  addTensor(p, type, RowRole::Input, false);
-  if (options.scalars[1] != 0)
-    addTensor(p, type, RowRole::Input, true);
-  addTensor(p, type, RowRole::RowOutput, true);
-  if (hasIndices)
-    addTensor(p, DataType::I32, RowRole::RowOutput, true);
-  if (Status bad = addRowWiseProblem(p, options); !bad.isOk())
-    return bad;
-  return options;
+  rows.add(1, type, RowRole::Input);
+  rows.add(command.hasOld, type, RowRole::Input, p.reduced);
+  rows.add(1, type, RowRole::RowOutput, p.reduced);
+  rows.add(hasIndices, DataType::I32, RowRole::RowOutput, p.reduced);
+  addProblem(flags, p, options);
+  return finish(flags, std::move(options));
 }
 
-//===----------------------------------------------------------------------===//
-// A problem to a line
-//===----------------------------------------------------------------------===//
-
-/// Whether the tensors are those that addTensor() would make for the space.
-static bool isPacked(const RowWiseProblem &p) {
-  RowWiseProblem packed = p;
-  packed.tensorCount = 0;
-  for (int i = 0; i < p.tensorCount; ++i) {
-    const bool isOfRows = p.op == RowWiseKind::Reduce && i > 0;
-    addTensor(packed, p.tensors[i].type, p.tensors[i].role, isOfRows);
-  }
-  const DataType type = p.tensors[0].type;
-  for (int i = 0; i < p.tensorCount; ++i) {
-    const bool isIndex = i > 0 && i == p.tensorCount - 1 &&
-                         p.op == RowWiseKind::Reduce && (p.mode & kHasIndices);
-    if (p.tensors[i].type != (isIndex ? DataType::I32 : type))
-      return false;
-  }
-  return hasRowWord(type) && packed.canonicalize() == p;
-}
-
-static std::string toSoftmaxLine(const RowWiseProblem &p) {
-  // The lengths before the reduced dimension, of it, and after it.
-  int64_t lengths[3] = {1, 1, 1};
-  int part = 0;
-  for (int dim = 0; dim < p.rank; ++dim) {
-    if (p.isReduced(dim))
-      part = 1;
-    lengths[part] *= p.lengths[dim];
-    if (p.isReduced(dim))
-      part = 2;
-  }
-  if (std::popcount(p.reduced) != 1)
-    return "";
-  const bool isForward = p.op == RowWiseKind::SoftmaxForward;
-  const bool hasOld = p.tensorCount == (isForward ? 3 : 4);
-  return getRowWord("softmax", p.tensors[0].type) + " -n " +
-         std::to_string(lengths[0]) + " -c " + std::to_string(lengths[1]) +
-         " -H 1 -W " + std::to_string(lengths[2]) + " -a " +
-         std::to_string(p.mode) + " -m 1" + (hasOld ? " -B 1" : "") + " -F " +
-         std::to_string(isForward ? kDriverForward : kDriverBackwardData) +
-         " -t 1";
-}
-
-std::string tessera::toReduceLine(const RowWiseProblem &p) {
-  if (!isPacked(p))
-    return "";
+std::string tessera::guessReduceLine(const RowWiseProblem &p) {
   if (p.op == RowWiseKind::SoftmaxForward ||
       p.op == RowWiseKind::SoftmaxBackward)
-    return toSoftmaxLine(p);
-  if (p.op != RowWiseKind::Reduce || (p.mode & kOthers))
+    return guessSoftmaxLine(p);
+  if (p.op != RowWiseKind::Reduce)
     return "";
-  std::string lengths, reduced;
-  for (int dim = 0; dim < p.rank; ++dim) {
-    lengths += (dim ? "," : "") + std::to_string(p.lengths[dim]);
+  Reduction command{{p.lengths.begin(), p.lengths.begin() + p.rank},
+                    {},
+                    p.mode & kOpMask,
+                    (p.mode & kKeepsNan) != 0,
+                    (p.mode & kHasIndices) != 0,
+                    p.tensors[1].role == RowRole::Input};
+  for (int dim = 0; dim < p.rank; ++dim)
     if (p.isReduced(dim))
-      reduced += (reduced.empty() ? "" : ",") + std::to_string(dim);
-  }
-  const bool hasOld = p.tensors[1].role == RowRole::Input;
-  return getRowWord("reduce", p.tensors[0].type) + " -D " + lengths + " -R " +
-         reduced + " -O " + std::to_string(p.mode & kOpMask) +
-         (p.mode & kKeepsNan ? " -N 1" : "") +
-         (p.mode & kHasIndices ? " -I 1" : "") + (hasOld ? " -B 1" : "") +
-         " -t 1";
+      command.reduced.push_back(dim);
+  FlagWriter writer("reduce", p.tensors[0].type);
+  describeReduction(writer, command);
+  return writer.finish();
 }

@@ -8,10 +8,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Base/RowWiseKind.h"
-#include "runtime/DriverCommand/DriverFlags.h"
+#include "runtime/DriverCommand/DriverRows.h"
 
 #include <algorithm>
+#include <numeric>
 
 using namespace tessera;
 
@@ -66,92 +66,183 @@ std::span<const DriverFlag> tessera::getTensorOpDriverFlags() {
 }
 
 //===----------------------------------------------------------------------===//
-// Flags to problems
+// Packed tensors
 //===----------------------------------------------------------------------===//
 
-/// Makes packed tensors of the command's lengths: inputs, and one output.
-static RowWiseProblem makeProblem(FlagValues &flags, RowWiseKind op,
-                                  int64_t mode, int inputs, DataType dataType) {
-  RowWiseProblem p;
-  p.op = op;
-  p.mode = static_cast<uint32_t>(mode);
-  p.rank = 4;
-  p.lengths = {flags.getNumber("batchsize"), flags.getNumber("in_channels"),
-               flags.getNumber("in_h"), flags.getNumber("in_w"), 1};
-  p.tensorCount = inputs + 1;
-  for (int i = 0; i < p.tensorCount; ++i) {
-    p.tensors[i].type = dataType;
-    p.tensors[i].role = i < inputs ? RowRole::Input : RowRole::Output;
-    const auto &l = p.lengths;
-    p.tensors[i].strides = {l[1] * l[2] * l[3], l[2] * l[3], l[3], 1};
+PackedRows::PackedRows(RowWiseKind op, std::span<const int64_t> lengths) {
+  problem.op = op;
+  problem.rank = static_cast<int>(lengths.size());
+  std::ranges::copy(lengths, problem.lengths.begin());
+}
+
+void PackedRows::add(int count, DataType type, RowRole role, uint32_t shared) {
+  // Dimensions in the order of memory, the outermost first.
+  std::array<int, kMaxRowRank> order;
+  const auto end = order.begin() + problem.rank;
+  std::iota(order.begin(), end, 0);
+  if (isChannelsLast)
+    std::rotate(order.begin() + 1, order.begin() + 2, end);
+  RowTensor tensor = {type, role, {}};
+  int64_t next = 1;
+  for (int i = problem.rank; i-- > 0;) {
+    const int dim = order[i];
+    const bool isShared = shared >> dim & 1;
+    tensor.strides[dim] = isShared ? 0 : next;
+    next *= isShared ? 1 : problem.lengths[dim];
   }
-  return p;
+  for (int i = 0; i < count; ++i)
+    problem.tensors[problem.tensorCount++] = tensor;
 }
 
-/// Adds the problem without canonicalizing it, if the flags and it are valid.
-static Status addProblem(const FlagValues &flags, const RowWiseProblem &problem,
-                         DriverOptions &options) {
-  Status status = flags.getStatus();
-  return status.isOk() ? addRowWiseProblem(problem, options) : status;
+Status tessera::checkRowType(std::string_view operation, DataType type) {
+  if (type == DataType::F16 || type == DataType::BF16 || type == DataType::F32)
+    return Status::ok();
+  return notSupported(std::string(operation) + " has f16, bf16 and f32, not " +
+                      std::string(getName(type)));
 }
 
-ErrorOr<DriverOptions> tessera::toActivationOptions(FlagValues &flags,
+int64_t tessera::countElements(const RowWiseProblem &p, int first, int last) {
+  return std::accumulate(p.lengths.begin() + first, p.lengths.begin() + last,
+                         int64_t{1}, std::multiplies());
+}
+
+//===----------------------------------------------------------------------===//
+// Activations
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct Activations {
+  std::array<int64_t, 4> images;
+  int64_t mode = 0, forw = 0;
+};
+} // namespace
+
+template <typename Flags, typename CommandT>
+static void describeActivation(Flags &flags, CommandT &&command) {
+  describeImages(flags, command.images);
+  flags.upTo(static_cast<int64_t>(Activation::Elu), "-m", command.mode);
+  flags.upTo(3, "-F", command.forw);
+}
+
+ErrorOr<DriverOptions> tessera::toActivationOptions(FlagReader &flags,
                                                     DataType type) {
+  Activations command;
+  describeActivation(flags, command);
   DriverOptions options = readRun(flags);
-  const int64_t forw = flags.getNumber("forw"), mode = flags.getNumber("mode");
   options.scalars = {flags.getReal("alpha"), flags.getReal("beta"),
                      flags.getReal("gamma")};
-  Status status = checkRowType("activ", type);
-  if (status.isOk())
-    status = flags.checkRange("forw", 3);
-  if (status.isOk())
-    status = flags.checkRange("mode", static_cast<int64_t>(Activation::Elu));
-  if (status.isOk() && (forw == 0 || (forw & kDriverForward)))
-    status = addProblem(
-        flags,
-        makeProblem(flags, RowWiseKind::ActivationForward, mode, 1, type),
-        options);
-  if (status.isOk() && (forw == 0 || (forw & kDriverBackwardData)))
-    status = addProblem(
-        flags,
-        makeProblem(flags, RowWiseKind::ActivationBackward, mode, 3, type),
-        options);
-  if (!status.isOk())
-    return status;
-  return options;
+  flags.check(checkRowType("activ", type));
+  auto add = [&](int direction, RowWiseKind op, int inputs) {
+    if (command.forw != 0 && !(command.forw & direction))
+      return;
+    PackedRows rows(op, command.images);
+    rows.problem.mode = static_cast<uint32_t>(command.mode);
+    rows.add(inputs, type, RowRole::Input);
+    rows.add(1, type, RowRole::Output);
+    addProblem(flags, rows.problem, options);
+  };
+  add(kDriverForward, RowWiseKind::ActivationForward, 1);
+  add(kDriverBackwardData, RowWiseKind::ActivationBackward, 3);
+  return finish(flags, std::move(options));
 }
 
-ErrorOr<DriverOptions> tessera::toTensorOpOptions(FlagValues &flags,
-                                                  DataType type) {
-  DriverOptions options = readRun(flags);
-  const int64_t op = flags.getNumber("tensor_op");
-  const double beta = flags.getReal("beta");
-  constexpr int64_t kSet = 0, kScale = 1, kFirstOp = 2;
-  RowWiseProblem problem;
-  if (op == kSet)
-    problem = makeProblem(flags, RowWiseKind::SetTensor, 0, 0, type);
-  else if (op == kScale)
-    problem = makeProblem(flags, RowWiseKind::ScaleTensor, 0, 1, type);
-  else
-    problem = makeProblem(flags, RowWiseKind::OpTensor, op - kFirstOp,
-                          beta == 0 ? 2 : 3, type);
-  if (op == kSet || op == kScale)
-    options.scalars = {flags.getReal("tensor_val")};
-  else
-    options.scalars = {flags.getReal("alpha1"), flags.getReal("alpha2"), beta};
-  Status status = checkRowType("tensorop", type);
-  if (status.isOk())
-    status = flags.checkRange("tensor_op", 5);
-  if (status.isOk())
-    status = addProblem(flags, problem, options);
-  if (!status.isOk())
-    return status;
-  return options;
+//===----------------------------------------------------------------------===//
+// Tensor operations
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// `op` is 0 to set, 1 to scale, and above an operation on two tensors.
+struct TensorOps {
+  static constexpr int64_t kSet = 0, kScale = 1, kFirstOp = 2;
+  std::array<int64_t, 4> images;
+  int64_t op = 0;
+  bool hasOld = false;
+};
+} // namespace
+
+template <typename Flags, typename CommandT>
+static void describeTensorOp(Flags &flags, CommandT &&command) {
+  describeImages(flags, command.images);
+  flags.upTo(5, "-o", command.op);
+  if (flags.needs(command.hasOld))
+    flags.factor("-G", command.hasOld);
 }
+
+ErrorOr<DriverOptions> tessera::toTensorOpOptions(FlagReader &flags,
+                                                  DataType type) {
+  TensorOps command;
+  describeTensorOp(flags, command);
+  DriverOptions options = readRun(flags);
+  flags.check(checkRowType("tensorop", type));
+  const bool isOfOne = command.op < TensorOps::kFirstOp;
+  PackedRows rows(command.op == TensorOps::kSet     ? RowWiseKind::SetTensor
+                  : command.op == TensorOps::kScale ? RowWiseKind::ScaleTensor
+                                                    : RowWiseKind::OpTensor,
+                  command.images);
+  if (isOfOne) {
+    options.scalars = {flags.getReal("tensor_val")};
+    rows.add(static_cast<int>(command.op), type, RowRole::Input);
+  } else {
+    options.scalars = {flags.getReal("alpha1"), flags.getReal("alpha2"),
+                       flags.getReal("beta")};
+    rows.problem.mode = static_cast<uint32_t>(command.op - TensorOps::kFirstOp);
+    rows.add(command.hasOld ? 3 : 2, type, RowRole::Input);
+  }
+  rows.add(1, type, RowRole::Output);
+  addProblem(flags, rows.problem, options);
+  return finish(flags, std::move(options));
+}
+
+//===----------------------------------------------------------------------===//
+// A problem to a line
+//===----------------------------------------------------------------------===//
+
+std::string tessera::guessElementLine(const RowWiseProblem &p) {
+  const std::array<int64_t, 4> images = {1, 1, 1, p.lengths[0]};
+  const DataType type = p.tensors[0].type;
+  auto writeActivation = [&](int forw) {
+    FlagWriter writer("activ", type);
+    describeActivation(writer, Activations{images, p.mode, forw});
+    return writer.finish();
+  };
+  auto writeTensorOp = [&](int64_t op) {
+    FlagWriter writer("tensorop", type);
+    describeTensorOp(writer, TensorOps{images, op, p.tensorCount == 4});
+    return writer.finish();
+  };
+  switch (p.op) {
+  case RowWiseKind::ActivationForward:
+    return writeActivation(kDriverForward);
+  case RowWiseKind::ActivationBackward:
+    return writeActivation(kDriverBackwardData);
+  case RowWiseKind::SetTensor:
+    return writeTensorOp(TensorOps::kSet);
+  case RowWiseKind::ScaleTensor:
+    return writeTensorOp(TensorOps::kScale);
+  case RowWiseKind::OpTensor:
+    return writeTensorOp(TensorOps::kFirstOp + p.mode);
+  default:
+    return "";
+  }
+}
+
+std::string tessera::toLine(const RowWiseProblem &problem) {
+  for (auto guess : {guessElementLine, guessReduceLine, guessNormLine})
+    if (const std::string line = guess(problem); !line.empty()) {
+      const ErrorOr<Problem> read = parseDriverCommand(line);
+      if (read && *read == Problem(problem))
+        return line;
+    }
+  return problem.toNetworkConfig();
+}
+
+//===----------------------------------------------------------------------===//
+// Network configs
+//===----------------------------------------------------------------------===//
 
 ErrorOr<DriverOptions>
 tessera::toConfigOptions(std::span<const std::string> words) {
-  FlagValues flags(kConfigFlags);
+  FlagReader flags(kConfigFlags);
   if (Status status = flags.parse(words.subspan(1)); !status.isOk())
     return status;
   ErrorOr<Problem> problem = parseNetworkConfig(words[0]);
@@ -159,58 +250,5 @@ tessera::toConfigOptions(std::span<const std::string> words) {
     return problem.getStatus();
   DriverOptions options = readRun(flags);
   options.problems.push_back(*problem);
-  if (!flags.getStatus().isOk())
-    return flags.getStatus();
-  return options;
-}
-
-//===----------------------------------------------------------------------===//
-// A problem to a line
-//===----------------------------------------------------------------------===//
-
-/// Whether all tensors are packed, alike, and of a type that has a word.
-static bool isPacked(const RowWiseProblem &p) {
-  return p.rank == 1 && hasRowWord(p.tensors[0].type) &&
-         std::ranges::all_of(p.getTensors(), [&](const RowTensor &tensor) {
-           return tensor.type == p.tensors[0].type &&
-                  (tensor.strides[0] == 1 || p.lengths[0] == 1);
-         });
-}
-
-/// The flags of the operation; empty if MIOpenDriver lacks it.
-static std::string getOperationFlags(const RowWiseProblem &p) {
-  auto number = [](int64_t value) { return std::to_string(value); };
-  switch (p.op) {
-  case RowWiseKind::ActivationForward:
-  case RowWiseKind::ActivationBackward:
-    if (p.mode > static_cast<uint32_t>(Activation::Elu))
-      return "";
-    return " -m " + number(p.mode) + " -F " +
-           number(p.op == RowWiseKind::ActivationForward ? kDriverForward
-                                                         : kDriverBackwardData);
-  case RowWiseKind::SetTensor:
-    return " -o 0";
-  case RowWiseKind::ScaleTensor:
-    return " -o 1";
-  case RowWiseKind::OpTensor:
-    return " -o " + number(p.mode + 2) + (p.tensorCount == 4 ? " -G 1" : "");
-  default:
-    return "";
-  }
-}
-
-std::string tessera::toLine(const RowWiseProblem &problem) {
-  if (std::string line = toReduceLine(problem); !line.empty())
-    return line;
-  if (std::string line = toNormLine(problem); !line.empty())
-    return line;
-  const std::string flags = getOperationFlags(problem);
-  if (flags.empty() || !isPacked(problem))
-    return problem.toNetworkConfig();
-  const bool isActivation = problem.op == RowWiseKind::ActivationForward ||
-                            problem.op == RowWiseKind::ActivationBackward;
-  return getRowWord(isActivation ? "activ" : "tensorop",
-                    problem.tensors[0].type) +
-         " -n 1 -c 1 -H 1 -W " + std::to_string(problem.lengths[0]) + flags +
-         " -t 1";
+  return finish(flags, std::move(options));
 }

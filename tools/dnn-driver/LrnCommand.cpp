@@ -21,7 +21,7 @@ skipProgram(std::span<const std::string> words) {
 
 static std::optional<DataType> findType(std::string_view word) {
   for (DataType type : {DataType::F32, DataType::F16, DataType::BF16})
-    if (word == getRowWord("lrn", type))
+    if (word == "lrn" + std::string(getDriverWord(type)))
       return type;
   return std::nullopt;
 }
@@ -31,24 +31,15 @@ bool driver::isLrnCommand(std::span<const std::string> words) {
   return !words.empty() && findType(words[0]);
 }
 
-/// Reads the numbers; a missing length is an error.
-static Status readNumbers(FlagValues &flags, LrnCommand &command) {
-  int64_t *const numbers[] = {&command.lengths[0], &command.lengths[1],
-                              &command.lengths[2], &command.lengths[3],
-                              &command.window};
-  static constexpr std::string_view kNames[] = {"batchsize", "in_channels",
-                                                "in_h", "in_w", "lrnN"};
-  for (size_t i = 0; i < std::size(kNames); ++i) {
-    *numbers[i] = flags.getNumber(kNames[i]);
-    if (Status status = flags.checkRange(kNames[i], INT_MAX); !status.isOk())
-      return status;
-    if (*numbers[i] == 0)
-      return invalidArgument("flag '--" + std::string(kNames[i]) + "' is 0");
-  }
-  command.alpha = flags.getReal("alpha");
-  command.beta = flags.getReal("beta");
-  command.k = flags.getReal("lrnK");
-  return flags.checkRange("forw", 1);
+static constexpr std::pair<std::string_view, miopenLRNMode_t> kModes[] = {
+    {"within", miopenLRNWithinChannel}, {"cross", miopenLRNCrossChannel}};
+
+/// Reads a length; 0 is an error.
+static void readLength(FlagReader &flags, std::string_view name,
+                       int64_t &length) {
+  flags.upTo(INT_MAX, "--" + std::string(name), length);
+  if (length == 0)
+    flags.check(invalidArgument("flag '--" + std::string(name) + "' is 0"));
 }
 
 ErrorOr<LrnCommand>
@@ -56,21 +47,20 @@ driver::parseLrnCommand(std::span<const std::string> words) {
   words = skipProgram(words);
   LrnCommand command;
   command.type = *findType(words[0]);
-  FlagValues flags(getLrnDriverFlags());
-  Status status = flags.parse(words.subspan(1));
-  if (status.isOk())
-    status = readNumbers(flags, command);
-  if (!status.isOk())
-    return status;
-  const std::string_view mode = flags.getText("mode");
-  if (mode != "within" && mode != "cross")
-    return invalidArgument("flag '--mode' needs within or cross, not " +
-                           quote(mode));
-  command.mode =
-      mode == "within" ? miopenLRNWithinChannel : miopenLRNCrossChannel;
-  command.isForwardOnly = flags.getBool("forw");
+  FlagReader flags(getLrnDriverFlags());
+  flags.check(flags.parse(words.subspan(1)));
+  readLength(flags, "batchsize", command.lengths[0]);
+  readLength(flags, "in_channels", command.lengths[1]);
+  readLength(flags, "in_h", command.lengths[2]);
+  readLength(flags, "in_w", command.lengths[3]);
+  readLength(flags, "lrnN", command.window);
+  command.alpha = flags.getReal("alpha");
+  command.beta = flags.getReal("beta");
+  command.k = flags.getReal("lrnK");
+  flags.boolean("--forw", command.isForwardOnly);
+  flags.oneOf<miopenLRNMode_t>("--mode", kModes, command.mode);
   command.options = readRun(flags);
-  if (!flags.getStatus().isOk())
+  if (!flags.isOk())
     return flags.getStatus();
   return command;
 }

@@ -49,7 +49,9 @@ typedef struct tesseraProblemArguments {
   const void *bias;     /**< One value for each channel of the result. */
   const void *residual; /**< A tensor of the result's type and layout. */
   void *indices;        /**< Indices of max pooling; written by forward. */
-  void *workSpace;      /**< May be NULL if none is needed. */
+  void *workSpace;      /**< May be NULL if none is needed. If workSpaceSize is
+                             0, too, a row-wise problem takes memory of the
+                             handle. */
   size_t workSpaceSize; /**< Size of workSpace in bytes. */
   double alpha;         /**< Scales the accumulators. */
   double beta;          /**< Scales the old value of the result. */

@@ -91,9 +91,20 @@ static Status run(miopenHandle &handle, const Problem &problem,
   const ErrorOr<const LoadedKernel *> kernel = handle.engine.prepare(problem);
   if (!kernel)
     return kernel.getStatus();
-  const LaunchArgs args = getArgs(arguments);
-  Status status =
-      checkWorkspace(**kernel, arguments.workSpace, arguments.workSpaceSize);
+  LaunchArgs args = getArgs(arguments);
+  const uint64_t needed = (*kernel)->getKernel().workspaceBytes;
+  // MIOpen's calls of such operations have no argument for a workspace.
+  const bool isOwn =
+      problem.getRows() && !arguments.workSpace && !arguments.workSpaceSize;
+  Status status = isOwn ? Status::ok()
+                        : checkWorkspace(needed, arguments.workSpace,
+                                         arguments.workSpaceSize);
+  if (isOwn) {
+    const ErrorOr<void *> scratch = handle.getScratch(needed);
+    if (!scratch)
+      return scratch.getStatus();
+    args.workspace = *scratch;
+  }
   if (status.isOk())
     status = checkArguments(**kernel, args);
   if (!status.isOk())

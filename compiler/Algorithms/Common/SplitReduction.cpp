@@ -28,8 +28,32 @@ static Value addWorkspace(dnn::ConvOp conv, MemRefType type, Attribute bytes) {
   return function.getArgument(last);
 }
 
+std::optional<int64_t> tessera::getMovedDim(dnn::ConvOp conv,
+                                            PartialOrder order) {
+  switch (order) {
+  case PartialOrder::Result:
+    return std::nullopt;
+  case PartialOrder::ChannelsLast:
+    return conv.getResultLayout() == dnn::Layout::NCHW ? std::optional(1)
+                                                       : std::nullopt;
+  case PartialOrder::FirstLast:
+    return 0;
+  }
+  llvm_unreachable("unknown order");
+}
+
+/// Brings sizes, of which the number of splits is the first, into an order.
+template <typename Sizes>
+static void reorder(Sizes &sizes, dnn::ConvOp conv, PartialOrder order) {
+  if (std::optional<int64_t> moved = getMovedDim(conv, order)) {
+    const auto from = sizes.begin() + 1 + *moved;
+    std::rotate(from, from + 1, sizes.end());
+  }
+}
+
 /// The same for `splits` partial results of unknown size.
-static Value addOpenWorkspace(dnn::ConvOp conv, int64_t splits) {
+static Value addOpenWorkspace(dnn::ConvOp conv, int64_t splits,
+                              PartialOrder order) {
   const ConvProgram program(conv);
   const Type element = program.getAccType();
   SmallVector<SizeExpr> sizes = {splits};
@@ -38,18 +62,21 @@ static Value addOpenWorkspace(dnn::ConvOp conv, int64_t splits) {
     sizes.push_back(size);
     bytes = bytes * size;
   }
+  reorder(sizes, conv, order);
   Value workspace =
       addWorkspace(conv, MemRefType::get({splits}, element),
                    StringAttr::get(conv.getContext(), bytes.toText()));
   return reshapeOpen(workspace, sizes);
 }
 
-Value tessera::addSplitsWorkspace(dnn::ConvOp conv, int64_t splits) {
+Value tessera::addSplitsWorkspace(dnn::ConvOp conv, int64_t splits,
+                                  PartialOrder order) {
   const MemRefType result = ConvProgram(conv).getResult().getType();
   if (!result.hasStaticShape())
-    return addOpenWorkspace(conv, splits);
+    return addOpenWorkspace(conv, splits, order);
   SmallVector<int64_t> shape = {splits};
   llvm::append_range(shape, result.getShape());
+  reorder(shape, conv, order);
   return addSplitsWorkspace(conv, shape);
 }
 
@@ -110,7 +137,52 @@ int64_t tessera::countSumPasses(int64_t elements, int64_t splits) {
                                 kLoaded);
 }
 
-void tessera::buildSplitReduction(dnn::ConvOp conv, Value workspace) {
+namespace {
+/// What a thread of the launch adds: neighbours along `dim` of the workspace.
+struct SumBlock {
+  int64_t dim, width;
+};
+} // namespace
+
+/// The last dimension of the result that is longer than one, but the first.
+static int64_t findLastDim(MemRefType result) {
+  int64_t dim = result.getRank() - 1;
+  while (dim > 1 && result.getDimSize(dim) == 1)
+    --dim;
+  return dim;
+}
+
+int64_t tessera::countStoredSums(MemRefType result) {
+  constexpr int64_t kFewThreads = 1 << 15, kStoreBytes = 16;
+  const int64_t dim = findLastDim(result);
+  const int64_t most =
+      kStoreBytes * 8 / result.getElementType().getIntOrFloatBitWidth();
+  int64_t width = 1;
+  while (width < most && result.getDimSize(dim) % (2 * width) == 0 &&
+         result.getNumElements() >= 2 * width * kFewThreads)
+    width *= 2;
+  return getAccessWidth(result, dim, width);
+}
+
+/// The workspace is packed, so its last dimension is the one for vectors. Where
+/// the result's first dimension is that, lanes go along it, and a thread has
+/// neighbours of the result instead, to store them at once.
+static SumBlock chooseBlock(const ConvProgram &program, MemRefType workspace,
+                            PartialOrder order) {
+  const MemRefType result = program.getResult().getType();
+  if (order == PartialOrder::FirstLast)
+    return {findLastDim(result), countStoredSums(result)};
+  const int64_t last = workspace.getRank() - 1;
+  const auto elements =
+      workspace.hasStaticShape()
+          ? std::optional(workspace.getNumElements() / workspace.getDimSize(0))
+          : std::nullopt;
+  return {last, getAccessWidth(workspace, last,
+                               chooseWidth(elements, workspace.getDimSize(0)))};
+}
+
+void tessera::buildSplitReduction(dnn::ConvOp conv, Value workspace,
+                                  PartialOrder order) {
   ConvProgram program(conv);
   func::FuncOp function = appendKernel(conv, "_sum");
   OpBuilder b(function.getBody().front().getTerminator());
@@ -119,38 +191,39 @@ void tessera::buildSplitReduction(dnn::ConvOp conv, Value workspace) {
   Value memory =
       function.getArgument(cast<BlockArgument>(workspace).getArgNumber());
 
-  // The workspace is packed, so its last dimension is the one for vectors.
-  int64_t last = type.getRank() - 1;
   const int64_t splits = type.getDimSize(0);
-  const auto elements = type.hasStaticShape()
-                            ? std::optional(type.getNumElements() / splits)
-                            : std::nullopt;
-  const int64_t width =
-      getAccessWidth(type, last, chooseWidth(elements, splits));
+  const auto [dim, width] = chooseBlock(program, type, order);
   // A thread loads `atOnce` splits before it adds the first one: loaded one by
   // one, each would wait for memory. A load past the last split gives zero.
   const int64_t passes = llvm::divideCeilSigned(splits * width, kLoaded);
   const int64_t atOnce = llvm::divideCeilSigned(splits, passes);
   SmallVector<Size> sizes;
-  for (int64_t d = 1; d < last; ++d)
-    sizes.push_back(p.getSize(memory, d));
-  sizes.push_back(p.divideUp(p.getSize(memory, last), width));
+  for (int64_t d = 1; d < type.getRank(); ++d)
+    sizes.push_back(d == dim ? p.divideUp(p.getSize(memory, d), width)
+                             : p.getSize(memory, d));
   PointBuilder::Values indices(p.forEachPointOf(sizes, kThreads));
-  indices.back() = p.mul(indices.back(), width);
+  indices[dim - 1] = p.mul(indices[dim - 1], width);
   Value zero = p.zero(type.getElementType(), width);
   Value sum = p.loop(passes, zero, [&](Value pass, ValueRange carried) {
     PointBuilder::Values blocks;
     for (int64_t i = 0; i < atOnce; ++i) {
       PointBuilder::Values from = {p.add(p.mul(pass, atOnce), i)};
       from.append(indices.begin(), indices.end());
-      blocks.push_back(p.loadBlock(memory, last, width, from));
+      blocks.push_back(p.loadBlock(memory, dim, width, from));
     }
     Value next = carried[0];
     for (Value block : blocks)
       next = p.addBlocks(next, block);
     return PointBuilder::Values{next};
   })[0];
-  emitResult(p, program, sum, last - 1, indices, function.getArguments());
+  // The dimension of the result that the thread's neighbours differ by.
+  int64_t neighbours = dim - 1;
+  if (std::optional<int64_t> moved = getMovedDim(conv, order)) {
+    std::rotate(indices.begin() + *moved, indices.end() - 1, indices.end());
+    const bool isLast = dim == type.getRank() - 1;
+    neighbours = isLast ? *moved : dim - 1 < *moved ? dim - 1 : dim;
+  }
+  emitResult(p, program, sum, neighbours, indices, function.getArguments());
 }
 
 void tessera::buildZeros(dnn::ConvOp conv, Value tensor) {

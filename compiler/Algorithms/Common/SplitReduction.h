@@ -15,11 +15,22 @@
 
 namespace tessera {
 
+/// The order of the dimensions of a partial result.
+enum class PartialOrder {
+  Result,       ///< That of the result.
+  ChannelsLast, ///< Of a result with channels first: its channels last.
+  FirstLast,    ///< The result's first dimension last.
+};
+
+/// The dimension of the result that such an order has last, if it moves one.
+std::optional<int64_t> getMovedDim(dnn::ConvOp conv, PartialOrder order);
+
 /// Appends a workspace for `splits` partial results to the arguments of the
 /// function of `conv`: a packed memref<splits x shape of the result> of the
 /// type of the accumulators; the result may have an unknown size. Callers that
 /// add partial results themselves may give another `shape`.
-mlir::Value addSplitsWorkspace(dnn::ConvOp conv, int64_t splits);
+mlir::Value addSplitsWorkspace(dnn::ConvOp conv, int64_t splits,
+                               PartialOrder order = PartialOrder::Result);
 mlir::Value addSplitsWorkspace(dnn::ConvOp conv, llvm::ArrayRef<int64_t> shape);
 /// The same for a tensor of `element`.
 mlir::Value addTensorWorkspace(dnn::ConvOp conv, llvm::ArrayRef<int64_t> shape,
@@ -32,7 +43,13 @@ mlir::func::FuncOp prependKernel(dnn::ConvOp conv, llvm::StringRef suffix);
 
 /// Appends the kernel that adds the partial results, applies the epilogue of
 /// `conv` and stores the result. Must be called before `conv` is erased.
-void buildSplitReduction(dnn::ConvOp conv, mlir::Value workspace);
+/// `order`: as the workspace was made.
+void buildSplitReduction(dnn::ConvOp conv, mlir::Value workspace,
+                         PartialOrder order = PartialOrder::Result);
+
+/// The neighbours of a result that a thread of that kernel stores at once where
+/// the result's first dimension is the workspace's last.
+int64_t countStoredSums(mlir::MemRefType result);
 
 /// How often a thread of that kernel waits for memory if it adds a packed
 /// result of `elements`; for cost models.

@@ -196,7 +196,6 @@ static bool canStoreOpenResult(const Problem &problem,
                                const ConvertedTraffic &traffic,
                                const GpuTarget &target) {
   return problem.hasUnknownSizes() && target.vendor == Vendor::Amd &&
-         problem.getConv()->direction != Direction::BackwardWeights &&
          traffic.isResultTransposed() &&
          traffic.countWorkspace() < ConvertedTraffic::kMostWorkspace;
 }

@@ -240,6 +240,10 @@ std::vector<Candidate> Depthwise::getCandidates(const Problem &problem,
   for (Candidate &candidate : all)
     if (isOpen && isWeights)
       candidate.tile = chooseOpenWeightsTile(conv, target).toConfig();
+    else if (isOpen && target.vendor == Vendor::Amd)
+      candidate.tile =
+          chooseOpenDataTile(conv, *parseDepthwiseTile(candidate.tile))
+              .toConfig();
     else if (problem.isUnaligned())
       candidate.tile = chooseUnalignedTile(conv, target).toConfig();
   return all;

@@ -142,6 +142,11 @@ DepthwiseRates getDepthwiseRates(const GpuTarget &target);
 /// results than the tile that it replaces, since it gets that tile's workspace.
 DepthwiseTile chooseUnalignedTile(const ConvProblem &conv,
                                   const GpuTarget &target);
+/// The tile for forward and backward data of unknown sizes, where elements of
+/// channels first are loaded one by one: `tile` with a block that is no wider
+/// than twice its height, as squares share more.
+DepthwiseTile chooseOpenDataTile(const ConvProblem &sample, DepthwiseTile tile);
+
 /// The tile for backward weights of unknown sizes: without boxes, and with more
 /// splits than `sample` needs, as fewer images are walked in shorter strips.
 DepthwiseTile chooseOpenWeightsTile(const ConvProblem &sample,

@@ -518,6 +518,18 @@ DepthwiseTile tessera::chooseOpenWeightsTile(const ConvProblem &sample,
   return tile;
 }
 
+DepthwiseTile tessera::chooseOpenDataTile(const ConvProblem &sample,
+                                          DepthwiseTile tile) {
+  const bool isForward = sample.direction == Direction::Forward;
+  const int64_t stepW = isForward ? 1 : sample.stride.w;
+  while (!hasChannelsLast(sample) && tile.columns > 2 * tile.rows &&
+         tile.columns % (2 * stepW) == 0) {
+    tile.columns /= 2;
+    tile.rows *= 2;
+  }
+  return tile;
+}
+
 DepthwiseRates tessera::getDepthwiseRates(const GpuTarget &target) {
   switch (target.vendor) {
 #define DEPTHWISE_RATES(VENDOR, ...)                                           \

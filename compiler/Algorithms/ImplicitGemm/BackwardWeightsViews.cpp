@@ -1,11 +1,12 @@
 //===- BackwardWeightsViews.cpp - Backward weights as a GEMM --------------===//
 //
 // Rows are output channels, columns filter taps and input channels in the
-// filter's order in memory, and the reduction is over output pixels. Padding
-// changes from pixel to pixel but not from image to image: with the batch
-// innermost the loop walks images without arithmetic. In NCHW on AMD's chips it
-// walks planes, with channels as the innermost columns. TMA walks pixels in the
-// order of memory, and its splits are runs of steps (dnn.pipeline).
+// filter's order in memory, or, of unknown sizes, in that of the images, and
+// the reduction is over output pixels. Padding changes from pixel to pixel but
+// not from image to image: with the batch innermost the loop walks images
+// without arithmetic. In NCHW on AMD's chips it walks planes, with channels as
+// the innermost columns. TMA walks pixels in the order of memory, and its
+// splits are runs of steps (dnn.pipeline).
 //
 //===----------------------------------------------------------------------===//
 
@@ -185,7 +186,9 @@ GemmViews tessera::viewBackwardWeights(OpBuilder &b, dnn::ConvOp conv,
   const ReductionSplits splits{reduction.splits, areSteps};
   const bool hasHalo = reduction.haloChannels > 0;
   bool batchLast = wantsBatchLast(g, reduction);
-  bool channelsLast = reduction.hasPlanes || isChannelsLast(conv.getWLayout());
+  bool channelsLast = reduction.hasPlanes ||
+                      isChannelsLast(conv.getWLayout()) ||
+                      (isOpen && isChannelsLast(conv.getXLayout()));
   SmallVector<int64_t> reduce = getReduction(g, batchLast, reduction);
   const size_t splitDim = getSplitDim(g, reduction);
   if (!areSteps)

@@ -45,6 +45,10 @@ static ChipCaches getCaches(const GpuTarget &target) {
   }
 }
 
+double tessera::getL2Bytes(const GpuTarget &target) {
+  return static_cast<double>(getCaches(target).l2Bytes);
+}
+
 namespace {
 struct L1Rates {
   double lanes, block, line;
@@ -186,6 +190,33 @@ static double getIdleShare(const GemmChoice &choice, const GpuTarget &target) {
   return std::ceil(waves / atOnce) * atOnce / waves;
 }
 
+namespace {
+/// Bytes of a row that are fetched together: of what L1 is asked for, and L2.
+struct Fetched {
+  int64_t ofLoads, ofL2;
+};
+} // namespace
+
+/// Whether planes are walked of which an iteration is a line.
+static bool sharesPlaneLines(const GemmChoice &choice, double lineBytes) {
+  const int64_t both = int64_t(choice.shape.stepBytes) * choice.shape.buffers;
+  return choice.size.hasPlanes && static_cast<double>(both) == lineBytes;
+}
+
+/// Where both steps of an iteration are a line, they are fetched together
+/// (WaveChoices.cpp). Of planes, whose rows begin anywhere, each load touches
+/// its own lines.
+static Fetched findFetched(const GemmChoice &choice, GemmWalk walk,
+                           double lineBytes, const GemmRates &rates) {
+  const GemmShape &shape = choice.shape;
+  const int64_t step = shape.stepBytes, both = step * shape.buffers;
+  if (rates.wait == 0 || shape.isDirect)
+    return {step, step};
+  if (choice.size.hasPlanes)
+    return {step, sharesPlaneLines(choice, lineBytes) ? both : step};
+  return walk == GemmWalk::Nested ? Fetched{both, both} : Fetched{step, step};
+}
+
 /// What one step of a workgroup takes of its compute unit, which has it alone.
 static StepClocks getStepClocks(const GemmChoice &choice,
                                 const GpuTarget &target, double peak,
@@ -222,25 +253,21 @@ static StepClocks getStepClocks(const GemmChoice &choice,
   double read = m * shape.wavesN + n * shape.wavesM;
   double lds = (written + read) * stepBytes / rates.lds;
   L1Rates l1 = getL1Rates(target);
-  // Where both steps of an iteration are a line, they are fetched together.
-  const int64_t lineBytes = rates.wait > 0 && !choice.size.hasPlanes &&
-                                    !shape.isDirect && walk == GemmWalk::Nested
-                                ? int64_t(shape.stepBytes) * shape.buffers
-                                : shape.stepBytes;
+  const Fetched fetched = findFetched(choice, walk, l1.line, rates);
   double address =
       perRow *
       ((sharesPlanes ? pixels : m) *
-           countAddressClocks(rows, choice.elementBytes, lineBytes,
+           countAddressClocks(rows, choice.elementBytes, fetched.ofLoads,
                               shape.isDirect, l1) +
        n * countAddressClocks(choice.size.columnOperand, choice.elementBytes,
-                              lineBytes, shape.isDirect, l1));
+                              fetched.ofLoads, shape.isDirect, l1));
   StepClocks step = {issue, products, lds, address, 0, pixels * stepBytes};
   step.bytes = (pixels + n) * stepBytes;
   if (rates.wait > 0)
     step.bytes = countL2Bytes(rows, pixels, choice.elementBytes,
-                              shape.stepBytes, lineBytes, l1.line) +
+                              shape.stepBytes, fetched.ofL2, l1.line) +
                  countL2Bytes(choice.size.columnOperand, n, choice.elementBytes,
-                              shape.stepBytes, lineBytes, l1.line);
+                              shape.stepBytes, fetched.ofL2, l1.line);
   return step;
 }
 
@@ -256,7 +283,6 @@ static double estimateStep(const GemmChoice &choice, const GpuTarget &target,
 /// sum for each element of each split, of f64 if operands are, else of 32 bits.
 static double estimateSum(const GemmChoice &choice, double bytesPerClock,
                           double launch) {
-  constexpr int64_t kSumBytes = 4;
   const GemmSize &size = choice.size;
   double elements = size.groups * static_cast<double>(size.rows) *
                     static_cast<double>(size.columns);
@@ -352,21 +378,41 @@ static bool isStagedOver(const GemmChoice &choice, const GpuTarget &target) {
              target.ldsBytes / operands;
 }
 
+/// Whether partial results have output channels last (ImplicitGemm.cpp), of a
+/// filter with channels last or without taps.
+static bool storesOutputsLast(const GemmChoice &choice, double lineBytes) {
+  constexpr double kFewThreads = 1 << 15, kStoreBytes = 16;
+  const GemmSize &size = choice.size;
+  if (choice.splits == 1 || !choice.isOfWeights ||
+      static_cast<double>(size.rows * kSumBytes) < lineBytes)
+    return false;
+  const double elements =
+      size.groups * double(size.rows) * double(size.columns);
+  const auto most = kStoreBytes / double(choice.elementBytes);
+  const auto together =
+      static_cast<int64_t>(std::clamp(elements / kFewThreads, 1.0, most));
+  const bool isScattered = size.hasPlanes && size.columnOperand.alignment == 1;
+  return isScattered ||
+         savesLines(choice.splits, static_cast<int64_t>(lineBytes), together);
+}
+
 /// Bytes of the lines that a tile's results touch: whole lines if they are
-/// staged; else a lane has four neighbours of a row. Splits are f32.
+/// staged; else a lane has four neighbours of a row. Splits are f32, those of
+/// backward weights with output channels last are whole lines, too.
 static double countStored(const GemmChoice &choice, const GpuTarget &target,
                           double lineBytes) {
   const double results = double(choice.shape.m) * choice.shape.n;
-  constexpr double kSumBytes = 4, kPiece = 8;
+  constexpr double kPiece = 8;
   const bool isSplit = choice.splits > 1;
   const double bytes =
-      isSplit ? kSumBytes : static_cast<double>(choice.elementBytes);
-  const bool isStaged = isStagedOver(choice, target);
+      static_cast<double>(isSplit ? kSumBytes : choice.elementBytes);
+  const bool isWhole =
+      isStagedOver(choice, target) || storesOutputsLast(choice, lineBytes);
   // The rate is fitted to channels last; of planes it is higher.
   constexpr double kOfPlanes = 0.7;
   if (choice.planePixels > 0 && !isSplit)
-    return kOfPlanes * countStoredPlanes(choice, isStaged, lineBytes);
-  return results * (isStaged ? bytes : std::max(bytes, lineBytes / kPiece));
+    return kOfPlanes * countStoredPlanes(choice, isWhole, lineBytes);
+  return results * (isWhole ? bytes : std::max(bytes, lineBytes / kPiece));
 }
 
 /// Clocks of the busiest unit of a chip that the AMD clock knows.
@@ -381,7 +427,10 @@ static double estimateUnitOf(const GemmChoice &choice, const GpuTarget &target,
   work.resident = countResident(choice, target, work.groups);
   work.steps = countBusiestSteps(choice, target) / work.groups;
   work.waves = double(shape.wavesM * shape.wavesN) / target.simdsPerCu;
-  work.iteration = shape.buffers;
+  // Of planes whose lines are fetched at once each step brings those of one
+  // operand, for which the next one waits.
+  work.iteration =
+      sharesPlaneLines(choice, getL1Rates(target).line) ? 1 : shape.buffers;
   work.stored = countStored(choice, target, getL1Rates(target).line);
   work.share = work.groups * target.computeUnits /
                (countTiles(size, shape) * choice.splits);

@@ -57,6 +57,9 @@ struct GemmRates {
   double far = 0, store = 0, wait = 0, slow = 0, blend = 0, weights = 0;
 };
 
+/// The bytes that the L2 of a die keeps; 0 for chips whose L2 is not weighed.
+double getL2Bytes(const GpuTarget &target);
+
 /// The compiler's own, or those of a GemmRatesScope.
 GemmRates getGemmRates(const GpuTarget &target);
 
@@ -75,6 +78,18 @@ double getMemoryBytesPerClock(const GpuTarget &target);
 
 /// The number of tiles of the result: the workgroups of one split.
 double countTiles(const GemmSize &size, const GemmShape &shape);
+
+/// Bytes of a partial result.
+inline constexpr int64_t kSumBytes = 4;
+
+/// Whether whole lines of partial results, with output channels last, save more
+/// than the launch that adds them loses, which then stores `together` elements
+/// a lane, far from those of its neighbours. Else a lane of each split has four
+/// neighbours.
+inline bool savesLines(int64_t splits, int64_t lineBytes, int64_t together) {
+  constexpr int64_t kPieces = 8;
+  return splits * (lineBytes / kPieces - kSumBytes) > lineBytes / together;
+}
 
 /// Clocks of the whole chip for all launches, with the peak of `shapes`;
 /// `tensorBytes` is the size of x, w and y together.

@@ -112,6 +112,8 @@ struct GemmViews {
   /// Whether splits are shares of the channels, so that the pipeline does not
   /// know of them.
   bool splitsChannels = false;
+  /// Whether partial results have the result's first dimension last.
+  bool firstIsLast = false;
 };
 
 /// How backward weights walks its reduction.

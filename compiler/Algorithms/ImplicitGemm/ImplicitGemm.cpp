@@ -9,9 +9,11 @@
 #include "compiler/Algorithms/Common/HaloPositions.h"
 #include "compiler/Algorithms/Common/SplitReduction.h"
 #include "compiler/Algorithms/ImplicitGemm/FilterTranspose.h"
+#include "compiler/Algorithms/ImplicitGemm/GemmCost.h"
 #include "compiler/Algorithms/ImplicitGemm/GemmTile.h"
 #include "compiler/Algorithms/ImplicitGemm/GemmViews.h"
 #include "compiler/Algorithms/ImplicitGemm/ImageViews.h"
+#include "compiler/Target/CacheLine.h"
 #include "compiler/Target/ElementType.h"
 
 using namespace mlir;
@@ -79,6 +81,27 @@ static bool readsTransposedFilter(dnn::ConvOp conv, const GemmTile &tile) {
          conv.getDirection() == dnn::ConvDirection::BackwardData;
 }
 
+/// Whether partial results of backward weights have output channels last: they
+/// are what neighbouring lanes differ by, which have four neighbours along the
+/// taps and input channels each. In the filter's order a line of L2 would be
+/// written in eight pieces, and of planes element by element, for which the AMD
+/// clock expected a fifth to a quarter of a launch.
+static bool storesOutputsLast(dnn::ConvOp conv,
+                              const WeightsReduction &reduction,
+                              const GemmTile &tile, const GpuTarget &target) {
+  const ConvGeometry geometry(conv);
+  const int64_t lineBytes = getL1LineBytes(target);
+  if (lineBytes == 0 || tile.splits == 1 || tile.isTma || tile.isAtomic ||
+      ShapedType::isDynamic(geometry.batch) ||
+      geometry.outChannels * kSumBytes < lineBytes)
+    return false;
+  const bool isScattered = reduction.hasPlanes && !geometry.isPointwise();
+  return isScattered ||
+         savesLines(tile.splits, lineBytes,
+                    countStoredSums(cast<MemRefType>(
+                        conv.getResultOperand().get().getType())));
+}
+
 static GemmViews makeViews(OpBuilder &b, dnn::ConvOp conv, const GemmTile &tile,
                            const GpuTarget &target) {
   ConvGeometry geometry(conv);
@@ -100,8 +123,10 @@ static GemmViews makeViews(OpBuilder &b, dnn::ConvOp conv, const GemmTile &tile,
                                 ? buildTransposedFilter(conv)
                                 : Value());
   case dnn::ConvDirection::BackwardWeights:
-    return viewBackwardWeights(b, conv, geometry,
-                               getReduction(conv, geometry, tile, target));
+    const WeightsReduction weights = getReduction(conv, geometry, tile, target);
+    GemmViews views = viewBackwardWeights(b, conv, geometry, weights);
+    views.firstIsLast = storesOutputsLast(conv, weights, tile, target);
+    return views;
   }
   llvm_unreachable("every direction has a case");
 }
@@ -210,19 +235,28 @@ static bool addsInPlace(dnn::ConvOp conv, const GemmTile &tile) {
          conv.getResultElementType().isF32();
 }
 
+/// The order of partial results. Unknown sizes have channels last, where a lane
+/// stores four neighbours at once and the offset of a pixel takes no division.
+static PartialOrder getPartialOrder(dnn::ConvOp conv, const GemmViews &views) {
+  if (ShapedType::isDynamic(conv.getDims().n))
+    return PartialOrder::ChannelsLast;
+  return views.firstIsLast ? PartialOrder::FirstLast : PartialOrder::Result;
+}
+
 /// The workspace for the splits, or for the one result that atomics add to,
 /// from which another launch makes the result; null if tiles are stored in the
 /// result itself.
-static Value addWorkspace(dnn::ConvOp conv, const GemmTile &tile) {
+static Value addWorkspace(dnn::ConvOp conv, const GemmTile &tile,
+                          PartialOrder order) {
   if (tile.splits == 1 || addsInPlace(conv, tile))
     return {};
-  return addSplitsWorkspace(conv, tile.isAtomic ? 1 : tile.splits);
+  return addSplitsWorkspace(conv, tile.isAtomic ? 1 : tile.splits, order);
 }
 
 /// The view that a tile is stored through: of the result, or of the workspace
 /// that another launch reads.
 static dnn::ViewOp viewStored(dnn::ConvOp conv, const ResultCoordinates &result,
-                              Value workspace) {
+                              Value workspace, PartialOrder order) {
   ViewBuilder::Exprs coordinates = orderCoordinates(
       conv.getResultLayout(), result.outer, result.channel, result.spatial);
   if (!workspace)
@@ -230,6 +264,9 @@ static dnn::ViewOp viewStored(dnn::ConvOp conv, const ResultCoordinates &result,
                               coordinates);
   const bool isShared =
       cast<MemRefType>(workspace.getType()).getDimSize(0) == 1;
+  if (std::optional<int64_t> moved = getMovedDim(conv, order))
+    std::rotate(coordinates.begin() + *moved, coordinates.begin() + *moved + 1,
+                coordinates.end());
   coordinates.insert(coordinates.begin(),
                      isShared ? getAffineConstantExpr(0, conv.getContext())
                               : result.split);
@@ -267,8 +304,11 @@ dnn::TileStoreOp tessera::createGemmTiles(OpBuilder &b, Location loc,
 void tessera::buildGemmTiles(dnn::ConvOp conv, const GemmTile &tile,
                              GemmViews views, int64_t persistent) {
   OpBuilder b(conv);
-  Value workspace = addWorkspace(conv, tile);
-  dnn::ViewOp stored = viewStored(conv, views.result, workspace);
+  const PartialOrder order = getPartialOrder(conv, views);
+  Value workspace = addWorkspace(conv, tile, order);
+  dnn::ViewOp stored = viewStored(conv, views.result, workspace, order);
+  if (workspace && order == PartialOrder::ChannelsLast)
+    views.lanes = dnn::TileDim::N;
   SmallVector<Value> extras;
   if (!workspace)
     extras = viewExtras(conv, views.result);
@@ -277,7 +317,7 @@ void tessera::buildGemmTiles(dnn::ConvOp conv, const GemmTile &tile,
   if (tile.isAtomic)
     buildZeros(conv, workspace ? workspace : conv.getResultOperand().get());
   if (workspace)
-    buildSplitReduction(conv, workspace);
+    buildSplitReduction(conv, workspace, order);
   else
     store.getEpilogue().takeBody(conv.getEpilogue());
   conv.erase();
@@ -372,9 +412,9 @@ static LogicalResult checkUnknownSizes(dnn::ConvOp conv, const GemmTile &tile) {
   if (tile.isTma && !(areImagesLast && isChannelsLast(conv.getWLayout())))
     return conv.emitOpError("needs known sizes unless all tensors have "
                             "channels last");
-  if (!isData && !(areImagesLast && isChannelsLast(conv.getWLayout())))
+  if (!isData && !areImagesLast)
     return conv.emitOpError("reduces over pixels of unknown number, which "
-                            "needs tensors with channels last");
+                            "needs images with channels last");
   if (tile.isTma && ((isData && tile.splits > 1) || tile.halo > 0 ||
                      tile.cluster > 1 || tile.multicast != 0))
     return conv.emitOpError("has unknown sizes, for which a tile that copies "

@@ -291,7 +291,7 @@ double tessera::getOverlap(const TmaShape &shape, double step,
 
 /// What limits a step, and what nearly does: each now and then waits for the
 /// others. The larger the exponent, the less.
-static double addUp(std::array<double, 5> limits, double exponent) {
+static double addUp(std::array<double, 6> limits, double exponent) {
   const double most = *std::ranges::max_element(limits);
   double sum = 0;
   for (double limit : limits)
@@ -338,6 +338,7 @@ double tessera::getStepClocks(const TmaShape &shape, const TmaTraffic &traffic,
   if (shape.halo > 0)
     read += (traffic.rows + traffic.columns) * bytes / rates.readBytes +
             rates.haloWaits / ahead + rates.haloStep;
-  return addUp({products, delivery, copies, read, latency}, rates.blend) +
+  const double met = traffic.meeting * rates.sameLine;
+  return addUp({products, delivery, copies, read, latency, met}, rates.blend) +
          rates.waits / ahead + rates.stepFixed;
 }

@@ -107,6 +107,8 @@ inline constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 /// of a copy of the model found them from the constants before
 /// (docs/guides/cost-models.md), which pulled on each. The first choice reaches
 /// 0.982 of the best of 221 problems in geometric mean, 0.853 at least.
+/// `sameLine`, `fewWaves` and `copiesFirst` are from later searches of the
+/// same.
 inline constexpr TmaRates kTmaRates;
 
 /// The same for tf32, whose results have twice the bytes, and for f32 that is
@@ -162,6 +164,7 @@ struct TmaTraffic {
   double rowLines = 1;    ///< Lines of L2 that a row touches, on average,
   double columnLines = 1; ///< and a row of the filter.
   double beyond = 0;      ///< Rows of the filter that reach beyond the columns.
+  double meeting = 0;     ///< Requests that meet at a line of the filter.
 };
 
 /// Clocks to store the accumulators of one tile, rounded to 16 bits.

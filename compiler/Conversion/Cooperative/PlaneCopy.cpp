@@ -217,6 +217,7 @@ PlaneCopy::PlaneCopy(Emitter &e, const ViewAccess &access, LdsTile lds,
 void PlaneCopy::setTap(Value first) {
   using Predicate = arith::CmpIPredicate;
   const int64_t chunks = countChunks();
+  step = first;
   Value number = e.add(first, chunk);
   Value image = e.divu(first, chunks);
   Value start = e.add(first, e.mul(image, -chunks));
@@ -250,11 +251,11 @@ void PlaneCopy::load(unsigned pass, unsigned, Value, Value,
   if (pass == 0) {
     auto type = VectorType::get(kChunkPixels, access.getElementType());
     Value loaded = vector::LoadOp::create(e.b, e.loc, type, table, entry);
-    selectors = vector::BitCastOp::create(
+    selectors[step] = vector::BitCastOp::create(
         e.b, e.loc,
         VectorType::get(kChunkPixels / kWordPixels, e.b.getI32Type()), loaded);
   }
-  pieces.push_back(selectors);
+  pieces.push_back(selectors[step]);
 }
 
 /// The first word of a chunk of which a pixel may be left out.

@@ -76,7 +76,10 @@ private:
   /// Of the current step: an index into the table, or, without one, what words
   /// that may be behind the plane are masked with; null if none is.
   mlir::Value entry, mask;
-  mlir::Value selectors; ///< That were loaded from there.
+  /// Those of the step, and of each that was loaded from there: loads of two
+  /// steps may alternate.
+  mlir::Value step;
+  llvm::SmallDenseMap<mlir::Value, mlir::Value> selectors;
 };
 
 } // namespace tessera

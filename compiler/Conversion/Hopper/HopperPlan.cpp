@@ -190,13 +190,12 @@ static LogicalResult shareOperand(TileProgram &program,
   return isB ? b.share(program.loadN) : a.share(program.loadM);
 }
 
-/// Whether the last tile along dimension `dim` of the result begins early
-/// enough to end with it: copies of what is beyond an operand's end take TMA
-/// about twice as long as others. Elements in two tiles have the same value in
-/// both; but none may be read that might have been stored already. What taps
-/// or groups share out among rows begins where their blocks do.
-static bool overlapsLast(TileProgram &program, dnn::TileDim dim,
-                         const HopperShape &shape, TmaWalk walk) {
+/// Whether the last tile along dimension `dim` of the result may begin early
+/// enough to end with it. Elements in two tiles have the same value in both;
+/// but none may be read that might have been stored already. What taps or
+/// groups share out among rows begins where their blocks do.
+static bool canOverlap(TileProgram &program, dnn::TileDim dim,
+                       const HopperShape &shape, TmaWalk walk) {
   constexpr int64_t kUnit = 8; // Elements of 16 bytes.
   const bool isColumns = dim == dnn::TileDim::N;
   dnn::CoordsAttr coords =
@@ -212,6 +211,26 @@ static bool overlapsLast(TileProgram &program, dnn::TileDim dim,
          llvm::none_of(program.store.getExtras(), [](Value extra) {
            return isOfElements(TileProgram::getView(extra));
          });
+}
+
+/// Along which sides the last tile ends with the result: where it can, unless
+/// the knob says otherwise. Copies of what is beyond an operand's end take TMA
+/// about twice as long as others.
+static FailureOr<int64_t>
+chooseOverlap(TileProgram &program, const HopperShape &shape, TmaWalk walk) {
+  const int64_t most =
+      (canOverlap(program, dnn::TileDim::M, shape, walk) ? kOverlapsRows : 0) |
+      (canOverlap(program, dnn::TileDim::N, shape, walk) ? kOverlapsColumns
+                                                         : 0);
+  const int64_t overlap = dnn::PlanKnobs(program.pipeline.getKnobs())
+                              .get(dnn::Knob::Overlap)
+                              .value_or(most);
+  if ((overlap & ~most) == 0)
+    return overlap;
+  return program.pipeline.emitOpError()
+         << "has overlap " << dnn::getKnobRow(dnn::Knob::Overlap).print(overlap)
+         << ", but its last tiles can end with the result along "
+         << dnn::getKnobRow(dnn::Knob::Overlap).print(most);
 }
 
 /// The word of the knob; the other one is columns first.
@@ -401,6 +420,11 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
   const OpenNumber steps = divideSteps(allSteps, splits);
   StepWalk walk(program.loadM, program.loadN, steps);
   chooseCopiesFirst(program, *shape, steps, walk);
+  if (shape->copiesFirst &&
+      (shape->producerRegisters || shape->consumerRegisters))
+    return program.pipeline.emitOpError(
+        "has registers of roles, but a thread of a consumer makes all copies "
+        "before the products, so that no role gives any away");
   FailureOr<std::optional<ResultMap>> result = matchResult(program, *shape);
   if (failed(result))
     return failure();
@@ -431,6 +455,9 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
       failed(checkSplits(program, splits, allSteps, walk)) ||
       failed(checkCluster(program, cluster, steps, workgroups, resident, walk)))
     return failure();
+  const FailureOr<int64_t> overlap = chooseOverlap(program, *shape, order);
+  if (failed(overlap))
+    return failure();
   return HopperPlan{
       *shape,
       std::move(*a),
@@ -447,6 +474,5 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
       std::min(workgroups, resident - resident % shape->countSharers()),
       counts[0] == 1 && counts[2] == 1,
       hasRowsFirst(program, order),
-      overlapsLast(program, dnn::TileDim::M, *shape, order),
-      overlapsLast(program, dnn::TileDim::N, *shape, order)};
+      *overlap};
 }

@@ -11,6 +11,9 @@
 
 namespace tessera {
 
+/// Bits of the knob of overlapping tiles, in the order of its words.
+enum : int64_t { kOverlapsRows = 1, kOverlapsColumns = 2 };
+
 struct HopperPlan {
   HopperShape shape;
   TmaOperand a, b;
@@ -33,9 +36,9 @@ struct HopperPlan {
   /// Whether tiles that follow each other are a column's; else they are a
   /// row's.
   bool hasRowsFirst;
-  /// Whether the last tile along rows or columns ends with the result, and
-  /// begins in the tile before it.
-  bool overlapsRows, overlapsColumns;
+  /// Along which sides the last tile ends with the result, and begins in the
+  /// tile before it: bits of the knob.
+  int64_t overlap;
 
   /// What walks the tiles: workgroups, or clusters of them.
   OpenNumber countWalkers() const {

@@ -39,10 +39,10 @@ ResultTile tessera::locateTile(Emitter &e, const HopperPlan &plan,
   Value row = e.mul(m, shape.tileM), column = e.mul(n, shape.tileN);
   dnn::CoordsAttr coords =
       TileProgram::getView(program.store.getView()).getCoords();
-  if (plan.overlapsRows)
+  if (plan.overlap & kOverlapsRows)
     row = arith::MinUIOp::create(e.b, e.loc, row,
                                  e.constant(coords.getExtent(1) - shape.tileM));
-  if (plan.overlapsColumns)
+  if (plan.overlap & kOverlapsColumns)
     column = arith::MinUIOp::create(
         e.b, e.loc, column, e.constant(coords.getExtent(2) - shape.tileN));
   return {group, row, column};

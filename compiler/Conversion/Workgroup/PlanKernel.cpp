@@ -33,9 +33,13 @@ static FailureOr<dnn::PlanKnobs> planTma(TileProgram &program,
   dnn::PlanKnobs knobs;
   knobs.set(dnn::Knob::Staging, shape.stagers);
   knobs.set(dnn::Knob::Resident, shape.blocksPerSm);
-  knobs.set(dnn::Knob::Producer, shape.getProducerRegisters());
-  knobs.set(dnn::Knob::Consumer, shape.getConsumerRegisters());
+  // Threads of one role have what a launch gives to all of them.
+  if (!shape.copiesFirst) {
+    knobs.set(dnn::Knob::Producer, shape.getProducerRegisters());
+    knobs.set(dnn::Knob::Consumer, shape.getConsumerRegisters());
+  }
   knobs.set(dnn::Knob::Order, plan->hasRowsFirst ? 1 : 0);
+  knobs.set(dnn::Knob::Overlap, plan->overlap);
   knobs.set(dnn::Knob::Hint,
             (isStreamedA ? 1 : 0) + (plan->b.isStreamed() ? 2 : 0));
   return knobs;

@@ -80,7 +80,8 @@ bool Chooser::isStagedAtNoCost() {
 bool Chooser::sharesLines(dnn::ViewOp view, int64_t rows) {
   ViewAccess access(view);
   return !program.hasWindows() && !program.findHalo() && !program.isDirect &&
-         program.walk.kind == ReductionWalk::Kind::Nested &&
+         (program.walk.kind == ReductionWalk::Kind::Nested ||
+          program.walk.plane > 0) &&
          program.buffers * program.step * access.getElementBytes() ==
              getL1LineBytes(target) &&
          getLayout(chooseFactor(program, target, access, rows)).first ==

@@ -281,8 +281,7 @@ LogicalResult tessera::lowerWaveProgram(func::FuncOp function,
     return failure();
   if (plan->parts.isStagedOver)
     dropRepeated(kernel);
-  else
-    dropUnused(kernel);
+  dropUnused(kernel);
   kernel->setAttr(kSimplifiedAttrName, b.getUnitAttr());
   function.erase();
   return success();

@@ -224,33 +224,57 @@ wg::StepOp WaveWriter::makeStep(TypeRange types) {
 }
 
 /// In a stepped walk, the tap of the step at `position` bytes of the whole
-/// reduction, and the position within it. A step of planes is known by its
-/// first chunk.
-std::pair<WaveWriter::Sides, Value> WaveWriter::enterStep(const Sides &tiles,
-                                                          Value position) {
+/// reduction, null in another walk, and the position within it. A step of
+/// planes is known by its first chunk.
+std::pair<Value, Value> WaveWriter::locateStep(Value position) {
   const ReductionWalk &walk = program.walk;
   if (walk.kind != ReductionWalk::Kind::Stepped)
-    return {tiles, position};
+    return {Value(), position};
   const int64_t bytes = walk.plane > 0
                             ? kChunkBytes
                             : int64_t(walk.inner) * accessM.getElementBytes();
-  Sides taps = setTap(tiles, e.divu(position, bytes));
-  return {taps, e.remu(position, bytes)};
+  Value tap = e.divu(position, bytes);
+  return {tap, e.remu(position, bytes)};
+}
+
+/// The tiles under the tap of a step, and the position within it.
+std::pair<WaveWriter::Sides, Value> WaveWriter::enterStep(const Sides &tiles,
+                                                          Value position) {
+  const auto [tap, at] = locateStep(position);
+  return {tap ? setTap(tiles, tap) : tiles, at};
+}
+
+/// What the copies of a step fetch: at `position`, and, if lines are fetched,
+/// a step behind it. Of planes these are two taps, which only the step's own
+/// copies go to in turn.
+WaveWriter::Next WaveWriter::findNext(const Sides &tiles, Value position,
+                                      bool fetchesBoth) {
+  Next next;
+  if (!fetchesBoth || program.walk.plane == 0) {
+    std::tie(next.taps, next.at) = enterStep(tiles, position);
+    next.laterTaps = next.taps;
+    if (fetchesBoth)
+      next.laterAt = e.add(next.at, stepBytes);
+    return next;
+  }
+  std::tie(next.tap, next.at) = locateStep(position);
+  std::tie(next.laterTap, next.laterAt) =
+      locateStep(e.add(position, stepBytes));
+  return next;
 }
 
 /// Of a step that leaves `into`, which copies run through registers: puts what
-/// came for the next step into its slot, and fetches at `at`. Lines are fetched
-/// in the first step of an iteration, and the second one fetches nothing.
+/// came for the next step into its slot, and fetches `next`. Lines are fetched
+/// in one step of an iteration, and the other one fetches nothing.
 void WaveWriter::copyNext(bool isM, int64_t slot, const State &state,
-                          const Sides &taps, Value at, Value behind,
-                          State &into) {
+                          const Next &next, State &into) {
   auto get = [=](auto &sides) -> auto & { return isM ? sides.m : sides.n; };
   put(get(state.pieces), isM, (slot + 1) % program.buffers);
   if (get(state.later))
     return;
-  get(into.pieces) = fetch(get(taps), at);
+  get(into.pieces) = fetch(get(next.taps), next.at);
   if (fetchesLines(isM))
-    get(into.later) = fetch(get(taps), behind);
+    get(into.later) = fetch(get(next.laterTaps), next.laterAt);
 }
 
 /// What a step leaves.
@@ -274,13 +298,23 @@ SmallVector<Type> WaveWriter::getStepTypes(const State &state) {
 /// it is read.
 void WaveWriter::emitStep(State &state, int64_t slot, const Sides &tiles,
                           Value position) {
-  const auto [taps, at] = enterStep(tiles, position);
-  const int64_t next = (slot + 1) % program.buffers;
-  const bool fetchesBoth = (choices.linesM || choices.linesN) && slot == 0;
-  Value behind = fetchesBoth ? e.add(at, stepBytes) : Value();
+  const int64_t nextSlot = (slot + 1) % program.buffers;
+  Next next;
+  if (!state.later.m || !state.later.n)
+    next = findNext(tiles, position,
+                    (choices.linesM && !state.later.m) ||
+                        (choices.linesN && !state.later.n));
   wg::StepOp step = makeStep(getStepTypes(state));
   OpBuilder::InsertionGuard guard(e.b);
   e.b.setInsertionPointToStart(&step.getBody().front());
+  if (next.tap && !state.later.m) {
+    next.taps.m = setTap(tiles.m, next.tap);
+    next.laterTaps.m = setTap(tiles.m, next.laterTap);
+  }
+  if (next.tap && !state.later.n) {
+    next.taps.n = setTap(tiles.n, next.tap);
+    next.laterTaps.n = setTap(tiles.n, next.laterTap);
+  }
   State inside;
   inside.sums = state.sums;
   SmallVector<Sides> fragments = {state.fragments};
@@ -288,13 +322,13 @@ void WaveWriter::emitStep(State &state, int64_t slot, const Sides &tiles,
     fragments.push_back(loadFragments(slot, part));
   if (!program.isDirect)
     for (bool isM : {true, false})
-      copyNext(isM, slot, state, taps, at, behind, inside);
+      copyNext(isM, slot, state, next, inside);
   for (const Sides &part : fragments)
     inside.sums = multiply(part, inside.sums);
   emitBarrier(program.buffers - 2);
-  inside.fragments = loadFragments(next, 0);
+  inside.fragments = loadFragments(nextSlot, 0);
   if (program.isDirect)
-    fill(taps, at, slot);
+    fill(next.taps, next.at, slot);
   wg::YieldOp::create(e.b, e.loc, inside.flatten());
   inside.unflatten(step.getResults());
   if (state.later.m)
@@ -308,7 +342,9 @@ void WaveWriter::emitStep(State &state, int64_t slot, const Sides &tiles,
 // Loops
 //===----------------------------------------------------------------------===//
 
-/// Step 0 in LDS and step 1 in registers, or all slots on their way.
+/// Step 0 in LDS and step 1 in registers, or all slots on their way. Of planes,
+/// which begin anywhere in a line, the first steps of M's lines are even and of
+/// N's odd: so no step fetches both, and L2 gives as much in one as in another.
 void WaveWriter::copyFirstSteps(const Sides &tiles, State &state) {
   auto enter = [&](int64_t step) {
     Value position = e.constant(step * stepBytes);
@@ -325,6 +361,10 @@ void WaveWriter::copyFirstSteps(const Sides &tiles, State &state) {
   put(fetch(taps, at), 0);
   const auto [nextTaps, nextAt] = enter(1);
   state.pieces = fetch(nextTaps, nextAt);
+  if (choices.linesN && program.walk.plane > 0) {
+    const auto [tap, at] = locateStep(addFirst(e.constant(2 * stepBytes)));
+    state.later.n = fetch(setTap(tiles.n, tap), at);
+  }
 }
 
 /// The steps ahead on their way, and the first fragments of step 0.

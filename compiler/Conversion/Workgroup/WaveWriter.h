@@ -48,6 +48,13 @@ private:
   struct Position {
     mlir::Value group, row, column;
   };
+  /// What a step fetches, and of lines what it fetches for the step behind.
+  struct Next {
+    Sides taps, laterTaps;
+    mlir::Value at, laterAt;
+    /// Of planes, whose taps the step itself goes to; else null.
+    mlir::Value tap, laterTap;
+  };
 
   Position locate(mlir::Value id);
   mlir::Value findNextTile(mlir::Value tile);
@@ -65,8 +72,8 @@ private:
                    const SharedPlace &place = {});
   Sides loadFragments(int64_t slot, int64_t part);
   static wg::PiecesType getPiecesType(mlir::Value tile);
-  void copyNext(bool isM, int64_t slot, const State &state, const Sides &taps,
-                mlir::Value at, mlir::Value behind, State &into);
+  void copyNext(bool isM, int64_t slot, const State &state, const Next &next,
+                State &into);
   llvm::SmallVector<mlir::Type> getStepTypes(const State &state);
   mlir::Value fetch(mlir::Value tile, mlir::Value at,
                     mlir::DenseI64ArrayAttr part = {}, mlir::Value before = {});
@@ -90,8 +97,10 @@ private:
   // Main loops.
   void copyFirstSteps(const Sides &tiles, State &state);
   State emitPrologue(const Sides &tiles, mlir::Value sums);
+  std::pair<mlir::Value, mlir::Value> locateStep(mlir::Value position);
   std::pair<Sides, mlir::Value> enterStep(const Sides &tiles,
                                           mlir::Value position);
+  Next findNext(const Sides &tiles, mlir::Value position, bool fetchesBoth);
   void emitStep(State &state, int64_t slot, const Sides &tiles,
                 mlir::Value position);
   State emitInnerLoop(State state, const Sides &tiles, mlir::Value from,

@@ -37,8 +37,9 @@ class Operation;
 
 namespace tessera {
 
-/// Attribute of a gpu.func whose writer has left nothing that MLIR's greedy
-/// rewriting would drop: loops carry no value twice, and no op is unused.
+/// Attribute of a gpu.func whose writer has left nothing to MLIR's greedy
+/// rewriting: no op is unused (dnn-verify-stage), and none of gpu stands for
+/// several others.
 inline constexpr char kSimplifiedAttrName[] = "dnn.simplified";
 
 using ObjectBytes = std::vector<char>;

@@ -1,14 +1,13 @@
 //===- ConvertGpu.cpp - From stage gpu to the llvm dialect ----------------===//
 //
-// MLIR's passes convert-gpu-to-rocdl and convert-gpu-to-nvvm keep all that they
-// replace until they are done, in case that a pattern fails. Ours do not, and
-// keeping took 1.6 % of a compilation, so this pass uses their patterns
-// without.
+// This pass uses the patterns of MLIR's convert-gpu-to-rocdl and
+// convert-gpu-to-nvvm, which keep all that they replace until they are done.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Target/Codegen/Backend.h"
 #include "compiler/Target/Codegen/Codegen.h"
+#include "compiler/Target/Codegen/ConvertOnce.h"
 
 #include "mlir/Conversion/ConvertToLLVM/ToLLVMInterface.h"
 #include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
@@ -104,10 +103,7 @@ struct ConvertGpu
     // The interface of vector has patterns for vectors of one dimension.
     vector::populateVectorFromElementsUnrollPatterns(patterns);
     getBackend(target).addConversion(converter, patterns, legal, target);
-    ConversionConfig config;
-    config.allowPatternRollback = false;
-    if (failed(
-            applyPartialConversion(module, legal, std::move(patterns), config)))
+    if (failed(convertOnce(module, legal, std::move(patterns), target.name)))
       return signalPassFailure();
     setWorkgroupSizes(module);
   }

@@ -6,6 +6,7 @@
 // RUN: not dnn-opt %t/target.mlir --dnn-verify-stage=stage=tiled 2>&1 | FileCheck %s --check-prefix=TARGET
 // RUN: not dnn-opt %t/launch.mlir --dnn-verify-stage=stage=gpu 2>&1 | FileCheck %s --check-prefix=LAUNCH
 // RUN: not dnn-opt %t/launch.mlir --dnn-verify-stage=stage=llvm 2>&1 | FileCheck %s --check-prefix=STAGE
+// RUN: not dnn-opt %t/unused.mlir --dnn-verify-stage=stage=gpu 2>&1 | FileCheck %s --check-prefix=UNUSED
 
 // A convolution that was not tiled belongs neither to stage tiled nor to stage gpu.
 // CONV: error: 'dnn.conv' op does not belong to stage tiled
@@ -62,6 +63,20 @@ module attributes {dnn.target = "gfx942"} {
   gpu.module @kernels {
     gpu.func @kernel() kernel
         attributes {known_block_size = array<i32: 64, 1, 1>} {
+      gpu.return
+    }
+  }
+}
+
+// A kernel that is said to be simplified has an op that nothing uses.
+// UNUSED: error: 'arith.addi' op is unused, but its kernel has the attribute 'dnn.simplified'
+//--- unused.mlir
+module attributes {dnn.target = "gfx942"} {
+  gpu.module @kernels {
+    gpu.func @kernel(%n: i32) kernel
+        attributes {dnn.simplified, known_block_size = array<i32: 64, 1, 1>,
+                    known_grid_size = array<i32: 1, 1, 1>} {
+      %0 = arith.addi %n, %n : i32
       gpu.return
     }
   }

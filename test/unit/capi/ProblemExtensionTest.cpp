@@ -101,6 +101,33 @@ TEST_F(ProblemExtension, RunsARowWiseProblem) {
             miopenStatusBadParm);
 }
 
+// A row-wise problem without a workspace runs on memory of the handle. A
+// workspace that is given must be large enough.
+TEST_F(ProblemExtension, RunsARowWiseProblemWithoutWorkspace) {
+  const char *const problem = "rowwise-activ_fwd-m3-9-r-i:f16:1-o:f16:1";
+  engine->kernel.kernel.workspaceBytes = 24;
+  engine->gpu.hipMalloc = [](void **memory, size_t bytes) {
+    *memory = malloc(bytes);
+    return hipSuccess;
+  };
+  engine->gpu.hipFree = [](void *memory) {
+    free(memory);
+    return hipSuccess;
+  };
+  engine->gpu.hipStreamIsCapturing = [](hipStream_t,
+                                        hipStreamCaptureStatus *status) {
+    *status = hipStreamCaptureStatusNone;
+    return hipSuccess;
+  };
+  ASSERT_EQ(tesseraRunProblem(handle, problem, &arguments), miopenStatusSuccess)
+      << tesseraGetLastErrorMessage();
+  EXPECT_NE(engine->launches.back().args.workspace, nullptr);
+  arguments.workSpace = &data[3];
+  arguments.workSpaceSize = 16;
+  EXPECT_EQ(tesseraRunProblem(handle, problem, &arguments),
+            miopenStatusBadParm);
+}
+
 // Padding may differ between the ends, which no descriptor of MIOpen says.
 TEST_F(ProblemExtension, RunsUnequalPadding) {
   const char *const problem = "conv-fwd-f16-ncdhw,ncdhw,ncdhw-n1c8d4h9w9-"

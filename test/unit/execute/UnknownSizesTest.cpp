@@ -256,6 +256,11 @@ TEST_F(UnknownSizes, OneMatrixKernelServesPlanes) {
           "conv-bwd-f16-nchw,nchw,nchw-n1c96h8w8-k64y3x3-p1x1-s1x1-d1x1-g1"})
       checkFamily(*engine, config, kProblems);
   }
+  // A filter is stored as it is, too.
+  for (const char *config :
+       {"conv-wrw-bf16-nchw,nchw,nchw-n1c24h8w8-k40y3x2-p2x0-s2x1-d1x2-g1",
+        "conv-wrw-f16-nhwc,nchw,nhwc-n1c32h8w8-k33y3x3-p1x1-s1x1-d1x1-g1"})
+    checkFamily(*engine, config, kProblems);
   engine = makeGenericEngine(std::make_shared<NamedTileCompiler>("igemm"));
   checkFamily(*engine,
               "conv-fwd-f16-nchw,nchw,nchw-n1c64h8w8-k64y1x1-p0x0-s1x1-d1x1-"
@@ -342,8 +347,8 @@ TEST_F(UnknownSizes, OneDepthwiseKernelServesAllWeights) {
 }
 
 // A few pixels of many channels: splits of the reduction, whose partial results
-// lie in a workspace of unknown size, alone and behind copies, are added by a
-// launch that has the epilogue.
+// lie in a workspace of unknown size, alone and behind copies, with channels
+// last whatever the result has, are added by a launch that has the epilogue.
 TEST_F(UnknownSizes, OneSplitKernelServesFewPixels) {
   constexpr int64_t kProblems = 10;
   engine = makeGenericEngine(std::make_shared<NamedTileCompiler>("-s4"));
@@ -353,7 +358,10 @@ TEST_F(UnknownSizes, OneSplitKernelServesFewPixels) {
         "conv-fwd-f32-nhwc,nhwc,nhwc-n1c256h8w8-k260y1x1-p0x0-s2x2-d1x1-g1",
         "conv-bwd-bf16-nhwc,nhwc,nhwc-n1c320h8w8-k256y3x3-p1x1-s2x2-d1x1-g1",
         "conv-fwd-f16-nchw,nchw,nchw-n1c256h8w8-k320y3x3-p1x1-s1x1-d1x1-g1",
-        "conv-bwd-f16-nchw,nchw,nchw-n1c512h8w8-k512y1x1-p0x0-s1x1-d1x1-g2"}) {
+        "conv-fwd-f16-nchw,nchw,nchw-n1c256h8w8-k90y1x1-p0x0-s1x1-d1x1-g1-"
+        "eresidual+relu",
+        "conv-bwd-f16-nchw,nchw,nchw-n1c512h8w8-k512y1x1-p0x0-s1x1-d1x1-g2",
+        "conv-wrw-f16-nchw,nchw,nchw-n1c22h8w8-k96y3x2-p1x0-s2x1-d1x2-g1"}) {
     ConvProblem p = *parseNetworkConfig(config)->getConv();
     for (int64_t i = 0; i < kProblems; ++i) {
       const Sizes sizes = drawSizes(i);
@@ -369,7 +377,7 @@ TEST_F(UnknownSizes, OneSplitKernelServesFewPixels) {
       EXPECT_NE(outcome.tile.find("-s4"), std::string::npos) << outcome.tile;
     }
   }
-  EXPECT_EQ(engine->getCounters().compiled, 5u);
+  EXPECT_EQ(engine->getCounters().compiled, 7u);
 }
 
 /// Runs problems of one family by its kernel and by their own kernels of the

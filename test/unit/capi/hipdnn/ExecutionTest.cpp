@@ -50,6 +50,29 @@ TEST(HipdnnExecution, Forward) {
   }
 }
 
+// Nodes of early releases have their kind and attributes a field earlier, and
+// their compute type in the graph: here one that makes a result of i32.
+TEST(HipdnnExecution, EarlyReleases) {
+  TestGraph g;
+  const int64_t x = g.tensor(GraphType::F32, kX),
+                w = g.tensor(GraphType::F32, kW);
+  const int64_t sum = g.internal(GraphType::F32, kY);
+  const int64_t y = g.tensor(GraphType::F32, kY);
+  g.node(GraphNode::ConvolutionForward, makeConvolution(x, w, sum, kWindow));
+  g.node(GraphNode::Pointwise, makePointwise(kRelu, sum, -1, y));
+  g.writeAsEarlyRelease();
+  EXPECT_EQ(checkGraph(g), 1u);
+
+  TestGraph bytes;
+  const int64_t a = bytes.tensor(GraphType::I8, {1, 16, 5, 5});
+  const int64_t b = bytes.tensor(GraphType::I8, {8, 16, 1, 1});
+  const int64_t c = bytes.tensor(GraphType::I32, {1, 8, 5, 5});
+  bytes.node(GraphNode::ConvolutionForward,
+             makeConvolution(a, b, c, {{0, 0}, {0, 0}, {1, 1}, {1, 1}}), 6);
+  bytes.writeAsEarlyRelease();
+  checkGraph(bytes);
+}
+
 // Bytes give integers.
 TEST(HipdnnExecution, ForwardOfBytes) {
   TestGraph g;

@@ -228,7 +228,8 @@ static uint64_t countLaunches() {
 }
 
 uint64_t tessera::test::checkGraph(const TestGraph &graph,
-                                   size_t *workspaceBytes) {
+                                   size_t *workspaceBytes,
+                                   bool givesWorkspace) {
   const ErrorOr<const GpuApi *> gpu = GpuApi::get();
   EXPECT_TRUE(gpu) << gpu.getStatus().getMessage();
   const PluginFunctions &plugin = getPlugin();
@@ -258,7 +259,8 @@ uint64_t tessera::test::checkGraph(const TestGraph &graph,
   Memory memory(graph, **gpu);
   DeviceTensors workspace(**gpu);
   const std::vector<char> poison(size, char(0xff));
-  void *workspaceMemory = size ? workspace.add(poison) : nullptr;
+  void *workspaceMemory =
+      size && givesWorkspace ? workspace.add(poison) : nullptr;
   const uint64_t before = countLaunches();
   EXPECT_EQ(plugin.execute(handle.get(), context, workspaceMemory,
                            memory.buffers.data(),

@@ -42,7 +42,8 @@ std::vector<uint8_t> makeEngineConfig();
 /// Runs the graph on random inputs with poisoned results and compares all that
 /// a client can see with TestGraph::compute(). Returns how many kernels were
 /// launched, and through `workspaceBytes` the workspace that they needed.
-uint64_t checkGraph(const TestGraph &graph, size_t *workspaceBytes = nullptr);
+uint64_t checkGraph(const TestGraph &graph, size_t *workspaceBytes = nullptr,
+                    bool givesWorkspace = true);
 
 /// The plugin's sentence about a graph that it declines.
 std::string getRefusal(const TestGraph &graph);

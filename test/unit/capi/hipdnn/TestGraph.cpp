@@ -99,14 +99,19 @@ std::vector<uint8_t> TestGraph::write() const {
           .set(7,
                FlatStruct{FlatNumber::of(static_cast<float>(*tensor.value))});
   }
-  for (const Node &node : nodes)
-    nodeTables.emplace_back()
-        .set(0, "node")
-        .number(1, node.computeType)
-        .number(2, static_cast<uint8_t>(node.kind))
-        .table(3, node.fields);
+  for (const Node &node : nodes) {
+    FlatFields &table = nodeTables.emplace_back();
+    if (!isEarly)
+      table.number(1, node.computeType);
+    table.set(0, "node")
+        .number(2 - isEarly, static_cast<uint8_t>(node.kind))
+        .table(3 - isEarly, node.fields);
+  }
+  FlatFields graph;
+  if (isEarly && !nodes.empty())
+    graph.number(1, nodes.front().computeType);
   return writeFlatBuffer(
-      FlatFields().set(0, "graph").set(4, tensorTables).set(5, nodeTables));
+      graph.set(0, "graph").set(4, tensorTables).set(5, nodeTables));
 }
 
 FlatFields tessera::test::makeTable(const std::vector<int64_t> &uids) {

@@ -84,6 +84,9 @@ public:
   /// Adds a node with the fields of its table.
   void node(GraphNode kind, FlatFields fields, uint8_t computeType = 1);
 
+  /// As hipDNN's releases of 2025 write graphs: a node has no compute type, but
+  /// the graph has one, and what follows it in a node is a field earlier.
+  void writeAsEarlyRelease() { isEarly = true; }
   std::vector<uint8_t> write() const;
 
   /// Computes all nodes. `values` has the inputs and receives the rest.
@@ -104,6 +107,7 @@ private:
 
   std::map<int64_t, GraphTensor> tensors;
   std::vector<Node> nodes;
+  bool isEarly = false;
 };
 
 /// A number of a table's field.

@@ -48,6 +48,42 @@ TEST(TmaTiles, PrefersOneWave) {
             "m192n128k64-w3x1-t5-wgmma");
 }
 
+/// 1x1 of `size` x `size` pixels with channels first.
+static ConvProblem makeImages(int64_t batch, int64_t inputs, int64_t outputs,
+                              int64_t size) {
+  ConvProblem p = makeProblem(batch, inputs, size, /*filter=*/1, /*stride=*/1);
+  p.outChannels = outputs;
+  p.xLayout = p.wLayout = p.yLayout = Layout::NCHW;
+  return p;
+}
+
+// A filter of 24 channels is 96 lines, which each tile asks for: those of 128
+// by 64 took 59.3 us, of 128 by 128 43.1, and of 64 by 256 34.7.
+TEST(TmaTiles, AsksForALineOfTheFilterSeldom) {
+  const ConvProblem p = makeImages(32, 24, 256, 64);
+  EXPECT_EQ(choose(p).substr(0, 10), "m64n256k32");
+  std::map<std::string, double> costs;
+  for (const Candidate &candidate : getTmaCandidates(p, getSm90()))
+    costs[candidate.tile.parameters] = candidate.cost;
+  EXPECT_GT(costs.at("m128n64k32-w1x1-p16-wgmma"),
+            1.2 * costs.at("m128n128k32-w1x1-p12-wgmma"));
+}
+
+// Tiles of 64 rows are two for an image of 80 channels, of which the second one
+// is soon done: 175 us for 126.
+TEST(TmaTiles, KeepsTheTilesOfAnImageTogether) {
+  EXPECT_EQ(choose(makeImages(64, 80, 80, 128)).substr(0, 5), "m128n");
+}
+
+// Multiply-adds would read the filter, of which each line has all taps, nine
+// times: 458 us for 117.
+TEST(TmaTiles, ReadsLargeFiltersOnce) {
+  ConvProblem p = makeProblem(1, 1536, 7, 3, 1);
+  p.dataType = DataType::F32;
+  p.xLayout = p.wLayout = p.yLayout = Layout::NCHW;
+  EXPECT_NE(choose(p).find("wgmma"), std::string::npos) << choose(p);
+}
+
 // 3136 pixels of 512 channels are 132 tiles of 96 by 128 with swapped operands,
 // which take 24.0 us, but 100 tiles of 128 by 128, which take 27.9.
 TEST(TmaTiles, SharesPixelsOutInEights) {

@@ -2,8 +2,6 @@
 
 #include "runtime/DriverCommand/DriverCommand.h"
 
-#include "test/unit/Support/RandomProblem.h"
-
 #include <gtest/gtest.h>
 
 #include <set>
@@ -286,20 +284,6 @@ TEST(DriverCommand, TakesZeroGroupsForOne) {
   EXPECT_EQ(parseConv({"conv", "-g", "0"}).groups, 1);
 }
 
-// A problem's line is parsed back to the same problem.
-TEST(DriverCommand, RoundTripsProblems) {
-  test::RandomProblem random;
-  SCOPED_TRACE(testing::Message() << "TESSERA_TEST_SEED=" << random.getSeed());
-  for (int i = 0; i < 4000; ++i) {
-    Problem problem =
-        i % 2 ? Problem(random.nextOfAll()) : Problem(random.nextPool());
-    std::string line = toDriverCommand(problem);
-    ErrorOr<Problem> read = parseDriverCommand(line);
-    ASSERT_TRUE(read) << line << ": " << read.getStatus().getMessage();
-    ASSERT_EQ(*read, problem) << line;
-  }
-}
-
 // The line is in MIOpen's own order, so that it can be compared with its logs.
 TEST(DriverCommand, WritesLinesAsMiopenDoes) {
   ConvProblem problem = parseConv({"convfp16", "-I", "NHWC", "-F", "1"});
@@ -403,6 +387,7 @@ TEST(DriverCommand, NamesTheWrongWord) {
       {{"conv", "-n", "3x"}, "flag '--batchsize' needs an integer"},
       {{"conv", "-n", "3000000000"}, "not '3000000000'"},
       {{"conv", "-i", "many"}, "flag '--iter' needs an integer"},
+      {{"conv", "-F", "3x"}, "flag '--forw' needs an integer"},
       {{"conv", "-F", "8"}, "flag '--forw' must be between 0 and 7"},
       {{"conv", "-I", "nhwc"}, "flag '--in_layout' must be NCHW or NHWC"},
       {{"conv", "-_", "3", "-I", "DHW"}, "must be NCDHW or NDHWC, not 'DHW'"},
@@ -439,12 +424,13 @@ TEST(DriverCommand, NamesTheWrongWord) {
       {{"pool", "-W", "4x4"},
        "flag '--input' needs 4 or 5 lengths with x between, and a layout or "
        "strides behind a comma, as in '100x3x32x32,NCHW', not '4x4'"},
+      {{"pool", "--input="}, "flag '--input' needs 4 or 5 lengths"},
+      {{"reduce", "--DimLengths="}, "'--DimLengths' needs 1 to 5 numbers"},
       {{"pool", "-W", "1x1x9x9,1x2"}, "as many strides as lengths"},
       {{"pool", "-O", "100x3x31x30"},
        "a length of '--output' is 31, but the problem makes it 30"},
-      {{"pool", "-m", "min"},
-       "must be one of max, avg, avg_in, max_nan, not 'min'"},
-      {{"pool", "-I", "u8"}, "'--index_type' must be one of"},
+      {{"pool", "-m", "min"}, "must be max, avg, avg_in or max_nan, not 'min'"},
+      {{"pool", "-I", "u8"}, "'--index_type' must be miopenIndexUint8, "},
       {{"pool", "-z", "full"}, "'--pad_mode' must be valid or default"},
       {{"pool", "-y", "20", "-x", "20"}, "the index type u8 is too small"},
       {{"poolint8"}, "pooling computes with f16, bf16 and f32, not i8"},
@@ -479,27 +465,14 @@ TEST(DriverCommand, SaysWhatIsNotSupported) {
     expectRefusal(StatusCode::NotSupported, words, sentence);
 }
 
-// Each form of a normalisation has a line of MIOpenDriver that is parsed back
-// to the same problem; one with statistics of another type has none.
+// The tensors of a normalisation are those of docs/spec/row-wise.md; one with
+// statistics of another type has no line of MIOpenDriver.
 TEST(DriverCommand, ReadsAndWritesNormalisations) {
   EXPECT_EQ(
       getNetworkConfig("bnormfp16 -n 2 -c 6 -H 3 -W 5 -m 1 -r 1"),
       "rowwise-bnorm_train-m16-2x6x15-r0,2-i:f16:90:15:1-i:f32:0:1:0-i:f32:"
       "0:1:0-i:f32:0:1:0-i:f32:0:1:0-r:f32:0:1:0-r:f32:0:1:0-o:f16:90:15:"
       "1");
-  for (const char *command :
-       {"bnormfp16 -n 2 -c 6 -H 3 -W 5 -m 1 -r 1", "bnorm -n 4 -c 5 -F 2",
-        "bnormbfp16 -L NHWC -c 8 -m 1 -F 0 -b 1 -s 1", "bnorm -s 1",
-        "bnorm -m 1 -D 3 -F 2", "layernorm -X 6x20 -o 1",
-        "layernormfp16 -X 4x3x8x8 -o 2 -m 1"}) {
-    const ErrorOr<Problem> problem = parseDriverCommand(command);
-    ASSERT_TRUE(problem) << command;
-    const std::string line = toDriverCommand(*problem);
-    EXPECT_FALSE(line.starts_with("rowwise-")) << line;
-    const ErrorOr<Problem> again = parseDriverCommand(line);
-    ASSERT_TRUE(again) << line;
-    EXPECT_EQ(*again, *problem) << line;
-  }
   const std::string ofHalf = "rowwise-bnorm_infer-m0-2x3x4-r-i:f16:12:4:1-i:"
                              "f32:0:1:0-i:f32:0:1:0-i:f16:"
                              "0:1:0-i:f16:0:1:0-o:f16:12:4:1";
@@ -511,6 +484,14 @@ TEST(DriverCommand, ReadsAndWritesNormalisations) {
                 "flag '--normalized_dim' must be between 0 and 1, not 2");
   expectRefusal(StatusCode::InvalidArgument, {"bnorm", "-m", "2"},
                 "flag '--mode' must be between 0 and 1, not 2");
+}
+
+// An activation that reads an old result is none of MIOpenDriver's.
+TEST(DriverCommand, WritesNoLineOfAnotherProblem) {
+  const std::string ofTwo = "rowwise-activ_fwd-m3-12-r-i:f32:1-i:f32:1-o:f32:1";
+  const ErrorOr<Problem> problem = parseNetworkConfig(ofTwo);
+  ASSERT_TRUE(problem) << problem.getStatus().getMessage();
+  EXPECT_EQ(toDriverCommand(*problem), ofTwo);
 }
 
 // A convolution with the operations that follow it, in the numbers of CBAInfer.
