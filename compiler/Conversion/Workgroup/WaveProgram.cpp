@@ -245,8 +245,8 @@ std::pair<WaveWriter::Sides, Value> WaveWriter::enterStep(const Sides &tiles,
 }
 
 /// What the copies of a step fetch: at `position`, and, if lines are fetched,
-/// a step behind it. Of planes these are two taps, which only the step's own
-/// copies go to in turn.
+/// a step behind it. Of planes the two have taps of their own, which the step
+/// enters just before it copies.
 WaveWriter::Next WaveWriter::findNext(const Sides &tiles, Value position,
                                       bool fetchesBoth) {
   Next next;
