@@ -78,18 +78,18 @@ static bool isRowWise(const Step &step) {
   return step.problem.starts_with("rowwise-");
 }
 
-/// The same for a kernel that has so much room, which may be another one.
+/// The same for a kernel that has so much space, which may be another one.
 static ErrorOr<uint64_t> getScratchBytes(miopenHandle_t handle, Step &step,
-                                         uint64_t room) {
+                                         uint64_t space) {
   const ErrorOr<uint64_t> bytes = getScratchBytes(handle, step.problem);
-  if (!bytes || *bytes <= room || isRowWise(step))
+  if (!bytes || *bytes <= space || isRowWise(step))
     return bytes;
   const ErrorOr<Problem> problem = parseNetworkConfig(step.problem);
   if (!problem || !problem->getConv())
     return Status(StatusCode::ResourceExhausted,
                   step.problem + " needs a workspace of " +
                       std::to_string(*bytes) + " bytes, but gets " +
-                      std::to_string(room));
+                      std::to_string(space));
   step.problem = problem->asWithoutWorkspace().toNetworkConfig();
   return getScratchBytes(handle, step.problem);
 }
@@ -109,11 +109,11 @@ tessera::hipdnn::prepare(Handle &handle, Plan plan,
     return invalidArgument(
         "virtual tensors need " + std::to_string(context->scratchOffset) +
         " bytes, and the workspace has " + std::to_string(*workspaceBytes));
-  const uint64_t room =
+  const uint64_t space =
       workspaceBytes ? *workspaceBytes - context->scratchOffset : UINT64_MAX;
   uint64_t most = 0;
   for (Step &step : plan.steps) {
-    const ErrorOr<uint64_t> bytes = getScratchBytes(*own, step, room);
+    const ErrorOr<uint64_t> bytes = getScratchBytes(*own, step, space);
     if (!bytes)
       return bytes.getStatus();
     context->scratchBytes.push_back(*bytes);
@@ -176,10 +176,10 @@ Status Context::run(Handle &handle, void *workspace,
                                " has no memory");
       *find(next, slot) = memory;
     }
-    const size_t room = workspace ? workspaceBytes - scratchOffset : 0;
-    if (scratchBytes[arguments.size() - 1] <= room) {
-      next.workSpaceSize = room;
-      next.workSpace = room ? own + scratchOffset : nullptr;
+    const size_t space = workspace ? workspaceBytes - scratchOffset : 0;
+    if (scratchBytes[arguments.size() - 1] <= space) {
+      next.workSpaceSize = space;
+      next.workSpace = space ? own + scratchOffset : nullptr;
     }
   }
   const Library &library = *getLibrary();

@@ -53,7 +53,7 @@ Status convert(const Library &library, miopenStatus_t status);
 /// is as large as they need or, if that is fixed, as `workspaceBytes` says:
 /// convolutions that need more get kernels that need none, and the library
 /// takes memory of its handle for others. InvalidArgument if there is not even
-/// room for the virtual tensors.
+/// space for the virtual tensors.
 ErrorOr<std::unique_ptr<Context>>
 prepare(Handle &handle, Plan plan,
         std::optional<size_t> workspaceBytes = std::nullopt);

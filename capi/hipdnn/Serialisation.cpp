@@ -121,13 +121,22 @@ static ErrorOr<std::string_view> readHeader(std::string_view bytes) {
   return body;
 }
 
-/// The step of a plan whose kernel was not loaded, or null.
-static const Step *findMissing(const Plan &plan,
-                               const std::set<std::string, std::less<>> &has) {
-  for (const Step &step : plan.steps)
-    if (!has.contains(step.problem))
-      return &step;
-  return nullptr;
+/// Whether the steps of the graph are those whose kernels were loaded, so that
+/// nothing need be compiled.
+static Status checkSteps(std::span<const uint8_t> bytes,
+                         const std::set<std::string, std::less<>> &problems) {
+  ErrorOr<Graph> graph = Graph::read(bytes);
+  if (!graph)
+    return graph.getStatus();
+  const ErrorOr<Plan> plan = planGraph(*graph);
+  if (!plan)
+    return plan.getStatus();
+  for (const Step &step : plan->steps)
+    if (!problems.contains(step.problem))
+      return notSupported("the release that serialised the plan computes it in "
+                          "other steps: it has no kernel of " +
+                          step.problem);
+  return Status::ok();
 }
 
 ErrorOr<std::unique_ptr<GraphContext>>
@@ -154,13 +163,9 @@ GraphContext::deserialise(Handle &handle, std::span<const uint8_t> bytes) {
   }
   if (!reader.isAtEnd())
     return invalidArgument("the serialised plan is damaged");
-  auto made = make(
-      handle, {reinterpret_cast<const uint8_t *>(graph.data()), graph.size()},
-      workspaceBytes);
-  if (made)
-    if (const Step *step = findMissing((*made)->declared->plan, problems))
-      return notSupported("the release that serialised the plan computes it in "
-                          "other steps: it has no kernel of " +
-                          step->problem);
-  return made;
+  const std::span<const uint8_t> graphBytes = {
+      reinterpret_cast<const uint8_t *>(graph.data()), graph.size()};
+  if (Status status = checkSteps(graphBytes, problems); !status.isOk())
+    return status;
+  return make(handle, graphBytes, workspaceBytes);
 }

@@ -81,11 +81,11 @@ static ErrorOr<std::vector<int64_t>> slide(const Graph &graph,
         return invalidArgument(node.describe() + " has the number " +
                                std::to_string(number));
     const int64_t window = isConvolution ? last * (filter[dim] - 1) + 1 : last;
-    const int64_t room = in[dim] + before + after - window;
-    if (stride == 0 || room < 0)
+    const int64_t space = in[dim] + before + after - window;
+    if (stride == 0 || space < 0)
       return invalidArgument(node.describe() + " has a window that does not "
                                                "fit its input");
-    out[dim] = room / stride + 1;
+    out[dim] = space / stride + 1;
   }
   return out;
 }

@@ -212,7 +212,7 @@ MIOPEN_EXPORT miopenStatus_t tesseraTuneProblem(miopenHandle_t handle,
  * @since 0.1
  */
 MIOPEN_EXPORT miopenStatus_t tesseraSaveKernel(miopenHandle_t handle,
-                                               const char *problem, void *bytes,
+                                               const char *problem, char *bytes,
                                                size_t *size);
 
 /**
@@ -234,7 +234,7 @@ MIOPEN_EXPORT miopenStatus_t tesseraSaveKernel(miopenHandle_t handle,
  * @retval miopenStatusInternalError    The driver refused the machine code.
  *
  * @par Cost
- *   Loads the machine code onto the device; compiles and launches nothing.
+ *   Loads on first use; launches nothing.
  *
  * @par Threads
  *   One thread for each handle: calls on one handle must not overlap.
@@ -242,7 +242,7 @@ MIOPEN_EXPORT miopenStatus_t tesseraSaveKernel(miopenHandle_t handle,
  * @since 0.1
  */
 MIOPEN_EXPORT miopenStatus_t tesseraLoadKernel(miopenHandle_t handle,
-                                               const void *bytes, size_t size);
+                                               const char *bytes, size_t size);
 
 /**
  * Says that the process will ask for problems whose batch or spatial sizes do

@@ -193,7 +193,7 @@ miopenStatus_t tesseraTuneProblem(miopenHandle_t handle, const char *problem) {
 }
 
 miopenStatus_t tesseraSaveKernel(miopenHandle_t handle, const char *problem,
-                                 void *bytes, size_t *size) {
+                                 char *bytes, size_t *size) {
   return guard(__func__, REQUIRED(handle, problem, size), [&]() -> ApiResult {
     const ErrorOr<std::string> saved = save(*handle, problem);
     if (!saved)
@@ -203,18 +203,17 @@ miopenStatus_t tesseraSaveKernel(miopenHandle_t handle, const char *problem,
       return Status::ok();
     if (capacity < saved->size())
       return invalidArgument("the kernel has " + std::to_string(saved->size()) +
-                             " bytes, but there is room for " +
+                             " bytes, but there is space for " +
                              std::to_string(capacity));
     std::memcpy(bytes, saved->data(), saved->size());
     return Status::ok();
   });
 }
 
-miopenStatus_t tesseraLoadKernel(miopenHandle_t handle, const void *bytes,
+miopenStatus_t tesseraLoadKernel(miopenHandle_t handle, const char *bytes,
                                  size_t size) {
-  return guard(__func__, REQUIRED(handle, bytes), [&]() -> ApiResult {
-    return load(*handle, {static_cast<const char *>(bytes), size});
-  });
+  return guard(__func__, REQUIRED(handle, bytes),
+               [&]() -> ApiResult { return load(*handle, {bytes, size}); });
 }
 
 miopenStatus_t tesseraExpectNewSizes(void) {

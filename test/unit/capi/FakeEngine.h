@@ -60,7 +60,6 @@ public:
   /// The problems that were prepared, in order.
   std::vector<Problem> problems;
   std::vector<Problem> forgotten;
-  std::vector<std::pair<Problem, Kernel>> provided;
   struct Launch {
     hipStream_t stream;
     LaunchArgs args;
@@ -87,8 +86,7 @@ public:
   Status adopt(const Problem &, std::unique_ptr<LoadedKernel>) override {
     return Status::ok();
   }
-  Status provide(const Problem &problem, const Kernel &kernel) override {
-    provided.emplace_back(problem, kernel);
+  Status provide(const Problem &, const Kernel &) override {
     return Status::ok();
   }
   Status forget(const Problem &problem) override {

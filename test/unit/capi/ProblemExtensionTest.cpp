@@ -1,6 +1,5 @@
 //===- ProblemExtensionTest.cpp - Tests of tessera/problem.h --------------===//
 
-#include "capi/lib/Find/Solution.h"
 #include "test/unit/capi/FakeEngine.h"
 
 #include <tessera/problem.h>
@@ -200,67 +199,6 @@ TEST_F(ProblemExtension, RefusesToTuneWhatHasNoKernel) {
   engine->prepareStatus = notSupported("no kernel");
   EXPECT_EQ(tesseraTuneProblem(handle, kProblem), miopenStatusNotImplemented);
   EXPECT_EQ(engine->problems.size(), 1u);
-}
-
-// A kernel that was saved is given to the engine again, with its machine code.
-TEST_F(ProblemExtension, SavesAndLoadsKernels) {
-  engine->kernel.kernel.codeObject = {'c', 'o', 'd', 'e'};
-  engine->kernel.kernel.workspaceBytes = 24;
-  size_t size = 0;
-  ASSERT_EQ(tesseraSaveKernel(handle, kProblem, nullptr, &size),
-            miopenStatusSuccess)
-      << tesseraGetLastErrorMessage();
-  std::string bytes(size, 0);
-  size_t small = size - 1;
-  EXPECT_EQ(tesseraSaveKernel(handle, kProblem, bytes.data(), &small),
-            miopenStatusBadParm);
-  EXPECT_EQ(small, size);
-  ASSERT_EQ(tesseraSaveKernel(handle, kProblem, bytes.data(), &size),
-            miopenStatusSuccess);
-  ASSERT_EQ(tesseraLoadKernel(handle, bytes.data(), size), miopenStatusSuccess)
-      << tesseraGetLastErrorMessage();
-  ASSERT_EQ(engine->provided.size(), 1u);
-  const auto &[problem, kernel] = engine->provided.front();
-  EXPECT_EQ(problem.toNetworkConfig(), kProblem);
-  EXPECT_EQ(kernel.codeObject, engine->kernel.kernel.codeObject);
-  EXPECT_EQ(kernel.launches, engine->kernel.kernel.launches);
-  EXPECT_EQ(kernel.workspaceBytes, 24u);
-}
-
-// What is no saved kernel, is damaged, of another format or for another chip,
-// does not reach the engine.
-TEST_F(ProblemExtension, RefusesForeignKernels) {
-  const auto load = [&](const std::string &bytes) {
-    return tesseraLoadKernel(handle, bytes.data(), bytes.size());
-  };
-  EXPECT_EQ(tesseraLoadKernel(handle, nullptr, 1), miopenStatusBadParm);
-  EXPECT_EQ(tesseraSaveKernel(handle, kProblem, nullptr, nullptr),
-            miopenStatusBadParm);
-  EXPECT_EQ(load(""), miopenStatusInvalidValue);
-  size_t size = 0;
-  ASSERT_EQ(tesseraSaveKernel(handle, kProblem, nullptr, &size),
-            miopenStatusSuccess);
-  std::string bytes(size, 0);
-  ASSERT_EQ(tesseraSaveKernel(handle, kProblem, bytes.data(), &size),
-            miopenStatusSuccess);
-  std::string wrong = bytes;
-  ++wrong.back();
-  EXPECT_EQ(load(wrong), miopenStatusInvalidValue);
-  wrong = bytes;
-  ++wrong[8];
-  EXPECT_EQ(load(wrong), miopenStatusVersionMismatch);
-  capi::SolutionData data;
-  ASSERT_EQ(capi::loadSolution(bytes, data).getStatus(), miopenStatusSuccess);
-  capi::SolutionData other = data;
-  other.target = "gfx000";
-  EXPECT_EQ(load(capi::saveSolution(other)), miopenStatusNotImplemented);
-  EXPECT_NE(std::string(tesseraGetLastErrorMessage())
-                .find("the kernel is for gfx000, but the device is a"),
-            std::string::npos);
-  other = data;
-  other.networkConfig = "conv-of-tomorrow";
-  EXPECT_EQ(load(capi::saveSolution(other)), miopenStatusNotImplemented);
-  EXPECT_TRUE(engine->provided.empty());
 }
 
 // The description of the kernel has its workspace.
