@@ -191,6 +191,7 @@ static Node readNode(const FlatTable &table, const FlatTable &graph) {
   const bool isEarly =
       !table.has(node_field::Attributes) && table.has(node_field::Kind);
   Node node;
+  node.isEarly = isEarly;
   node.name = table.getString(node_field::Name);
   node.computeTypeCode = isEarly ? graph.get<uint8_t>(graph_field::ComputeType)
                                  : table.get<uint8_t>(node_field::ComputeType);

@@ -117,6 +117,8 @@ struct Node {
   NodeKind kind{};
   uint8_t computeTypeCode = 0;
   NodeFields attributes;
+  /// Of a release whose activations' gradients take x before dy.
+  bool isEarly = false;
 
   std::string describe() const;
 };
