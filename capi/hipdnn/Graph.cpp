@@ -14,7 +14,13 @@ using namespace tessera::hipdnn;
 
 // A union has two fields: the kind, and the table.
 namespace graph_field {
-enum { ComputeType = 1, Tensors = 4, Nodes = 5, HasRuntimeShapes = 7 };
+enum {
+  ComputeType = 1,
+  Tensors = 4,
+  Nodes = 5,
+  HasRuntimeShapes = 7,
+  Version = 8
+};
 }
 namespace node_field {
 enum { Name, ComputeType, Kind, Attributes };
@@ -208,6 +214,7 @@ ErrorOr<Graph> Graph::read(std::span<const uint8_t> bytes) {
     graph.tensors.push_back(readTensor(table));
   for (const FlatTable &table : root.getTables(graph_field::Nodes))
     graph.nodes.push_back(readNode(table, root));
+  graph.version = root.has(graph_field::Version);
   graph.runtimeShapes = root.get<uint8_t>(graph_field::HasRuntimeShapes);
   if (graph.isDamaged())
     return invalidArgument("the graph is damaged: a table of it does not end "

@@ -141,6 +141,10 @@ public:
   /// Whether an execution may give tensors other lengths, up to those here.
   bool hasRuntimeShapes() const { return runtimeShapes; }
 
+  /// Whether it says which version of the interface it needs, as hipDNN's
+  /// graphs do since July 2026.
+  bool hasVersion() const { return version; }
+
   /// Sets the value of a tensor that comes with an execution.
   void setValue(int tensor, double value) { tensors[tensor].value = value; }
   /// Gives a tensor other lengths and strides. InvalidArgument if their number
@@ -159,6 +163,7 @@ private:
   std::vector<Node> nodes;
   std::unordered_map<int64_t, int> numbers;
   bool runtimeShapes = false;
+  bool version = false;
 };
 
 /// The engine that a FlatBuffer of an engine's configuration names.

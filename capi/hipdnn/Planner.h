@@ -166,7 +166,8 @@ int findActivation(const Planner &planner, size_t number, int input,
 int findSum(const Planner &planner, size_t number, int input, int &other);
 
 /// The same of a gradient that an activation of `input` passes on; `gradient`
-/// is what it receives.
+/// is what it receives. Graphs that may be of before May 2026 may have the two
+/// in either order.
 int findActivationGradient(const Planner &planner, size_t number, int input,
                            int &gradient, ActivationCall &call);
 

@@ -169,7 +169,10 @@ int tessera::hipdnn::findActivationGradient(const Planner &planner,
   const Node *node = getPointwise(planner, number);
   if (!node)
     return -1;
-  const auto [dy, x] = getGradientFields(*node);
+  auto [dy, x] = getGradientFields(*node);
+  // Until May 2026 x was the first one; what is looked for says which it is.
+  if (!planner.graph.hasVersion() && getTensor(planner, *node, dy) == input)
+    std::swap(dy, x);
   if (getTensor(planner, *node, x) != input || !planner.isInternal(input))
     return -1;
   const std::optional<ActivationCall> activation = getActivation(*node, true);

@@ -80,7 +80,7 @@ TEST(HipdnnExecution, EarlyReleases) {
 TEST(HipdnnExecution, EarlyGradients) {
   const auto makeRelu = [](bool isEarly) {
     TestGraph g;
-    // A uid of 0 would look like none in the second place.
+    // A uid of 0 would look like none as the second operand.
     g.tensor(GraphType::F32, {1});
     const int64_t dy = g.tensor(GraphType::F32, {4, 8});
     const int64_t x = g.tensor(GraphType::F32, {4, 8});
@@ -95,14 +95,22 @@ TEST(HipdnnExecution, EarlyGradients) {
   EXPECT_EQ(plan.run(makeRelu(false)), PluginStatus::Success)
       << getPluginError();
 
-  TestGraph chain = makeBatchNormBackward({}, {2, 4, 5, 5}, Clips{}, true);
-  chain.writeAsEarlyRelease();
-  TestPlan chainPlan(chain);
-  const uint64_t before = readCounts().launched;
-  EXPECT_EQ(chainPlan.run(makeBatchNormBackward({}, {2, 4, 5, 5}, Clips{})),
-            PluginStatus::Success)
-      << getPluginError();
-  EXPECT_EQ(readCounts().launched - before, 1u);
+  // The months between wrote nodes as later releases do.
+  for (bool isEarliest : {true, false}) {
+    TestGraph chain = makeBatchNormBackward({}, {2, 4, 5, 5}, Clips{}, true);
+    if (isEarliest)
+      chain.writeAsEarlyRelease();
+    TestPlan chainPlan(chain);
+    const uint64_t before = readCounts().launched;
+    EXPECT_EQ(chainPlan.run(makeBatchNormBackward({}, {2, 4, 5, 5}, Clips{})),
+              PluginStatus::Success)
+        << getPluginError();
+    EXPECT_EQ(readCounts().launched - before, 1u);
+  }
+  // One that says its version means what it says.
+  TestGraph odd = makeBatchNormBackward({}, {2, 4, 5, 5}, Clips{}, true);
+  odd.writeVersion();
+  EXPECT_GT(checkGraph(odd), 1u);
 }
 
 // Bytes give integers.

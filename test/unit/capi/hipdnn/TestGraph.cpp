@@ -2,6 +2,7 @@
 
 #include "test/unit/capi/hipdnn/TestGraph.h"
 
+#include <array>
 #include <numeric>
 
 using namespace tessera::test;
@@ -119,6 +120,8 @@ std::vector<uint8_t> TestGraph::write() const {
   FlatFields graph;
   if (isEarly && !nodes.empty())
     graph.number(1, nodes.front().computeType);
+  if (hasVersion)
+    graph.number(8, std::array<uint32_t, 3>{1, 0, 0});
   if (hasRuntimeShapes)
     graph.number(7, uint8_t(1));
   return writeFlatBuffer(

@@ -93,6 +93,8 @@ public:
   /// As hipDNN's releases of 2025 write graphs: a node has no compute type, but
   /// the graph has one, and what follows it in a node is a field earlier.
   void writeAsEarlyRelease() { isEarly = true; }
+  /// As later releases do.
+  void writeVersion() { hasVersion = true; }
   /// Says that an execution may give other lengths.
   void allowRuntimeShapes() { hasRuntimeShapes = true; }
   std::vector<uint8_t> write() const;
@@ -117,6 +119,7 @@ private:
   std::vector<Node> nodes;
   bool isEarly = false;
   bool hasRuntimeShapes = false;
+  bool hasVersion = false;
 };
 
 /// A number of a table's field.
