@@ -174,6 +174,9 @@ Status tessera::hipdnn::setShapes(Graph &graph, std::span<const Shape> shapes) {
       if (result < 0 || isGiven[result] || !most[result].isVirtual)
         continue;
       const auto lengths = infer(graph, most, node, result);
+      if (graph.isDamaged())
+        return invalidArgument("the table of " + node.describe() +
+                               " is damaged");
       if (!lengths)
         return lengths.getStatus();
       if (*lengths == most[result].lengths)

@@ -36,6 +36,13 @@ static TestGraph makeSample() {
   return g;
 }
 
+/// The same with lengths that come with executions.
+static TestGraph makeRuntimeSample() {
+  TestGraph g = makeSample();
+  g.allowRuntimeShapes();
+  return g;
+}
+
 /// One of each of the other kinds of nodes.
 static TestGraph makeOtherSample() {
   TestGraph g;
@@ -317,7 +324,8 @@ static void expectAnswer(const std::vector<uint8_t> &bytes) {
 // Every beginning of a graph gets an answer and never a crash. The bytes lie at
 // the end of their memory, so that a sanitizer sees a read behind them.
 TEST(HipdnnPlugin, SurvivesTruncation) {
-  for (const TestGraph &graph : {makeSample(), makeOtherSample()}) {
+  for (const TestGraph &graph :
+       {makeSample(), makeRuntimeSample(), makeOtherSample()}) {
     const std::vector<uint8_t> whole = graph.write();
     ASSERT_EQ(askPlugin(whole).count, 1u) << getRefusal(graph);
     for (size_t size = 0; size < whole.size(); ++size)
@@ -332,7 +340,8 @@ TEST(HipdnnPlugin, SurvivesTruncation) {
 
 // The same with bits that have flipped, one and many at once.
 TEST(HipdnnPlugin, SurvivesFlippedBits) {
-  for (const TestGraph &graph : {makeSample(), makeOtherSample()}) {
+  for (const TestGraph &graph :
+       {makeSample(), makeRuntimeSample(), makeOtherSample()}) {
     const std::vector<uint8_t> whole = graph.write();
     for (size_t bit = 0; bit < 8 * whole.size(); ++bit) {
       std::vector<uint8_t> bytes = whole;
