@@ -91,9 +91,11 @@ static PoolProblem getSmall(Layout layout, DataType type, int64_t channels) {
 
 // Tests the types in both layouts, with vectors of channels.
 TEST(Pool, Types) {
+  int64_t number = 0;
   for (DataType type : {DataType::F16, DataType::BF16, DataType::F32})
     for (Layout layout : {Layout::NCHW, Layout::NHWC})
-      checkModes(getSmall(layout, type, 8));
+      if (runsHere(number++ / 2 + (layout == Layout::NHWC)))
+        checkModes(getSmall(layout, type, 8));
 }
 
 // Tests odd sizes with numbers of channels that a vector does and does not
@@ -132,10 +134,13 @@ TEST(Pool, VectorsOfColumns) {
 
 // Every tile computes the same, whether it divides the image or overhangs.
 TEST(Pool, Tiles) {
+  int64_t number = 0;
   for (const char *tile : {"pool-c1h1w1", "pool-c1h2w4", "pool-c2h4w1"})
-    checkModes(getSmall(Layout::NCHW, DataType::F16, 8), tile);
+    if (runsHere(number++))
+      checkModes(getSmall(Layout::NCHW, DataType::F16, 8), tile);
   for (const char *tile : {"pool-c8h1w1", "pool-c8h2w2", "pool-c4h1w8"})
-    checkModes(getSmall(Layout::NHWC, DataType::F16, 8), tile);
+    if (runsHere(number++))
+      checkModes(getSmall(Layout::NHWC, DataType::F16, 8), tile);
 }
 
 // Padding at one end, at the other, and longer than the window, with every kind
@@ -162,7 +167,8 @@ TEST(Pool, UnequalPads) {
     problem.window.d = 3;
     problem.pad.d = 2;
     problem.extraPad.d = -2;
-    checkModes(problem);
+    if (runsHere(number++))
+      checkModes(problem);
   }
 }
 
@@ -233,14 +239,13 @@ TEST(Pool, ThreeDimensions) {
 // clipped at both ends and have more elements than an iteration takes, with a
 // remainder.
 TEST(Pool, WideWindows) {
+  int64_t number = 0;
   for (Layout layout : {Layout::NCHW, Layout::NHWC}) {
     PoolProblem problem = getSmall(layout, DataType::F16, 8);
     problem.in = {20, 23};
     problem.window = {13, 19};
     problem.pad = {7, 10};
-    problem.stride = {3, 2};
-    checkModes(problem);
-    problem.stride = {30, 1};
+    problem.stride = runsHere(number++) ? Spatial{3, 2} : Spatial{30, 1};
     checkModes(problem);
   }
 }

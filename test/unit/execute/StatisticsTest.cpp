@@ -26,9 +26,11 @@ static ConvProblem makeProblem(DataType type, Layout layout) {
 
 // Types and layouts, with all algorithms that there are for them.
 TEST(Statistics, EveryAlgorithm) {
+  int64_t number = 0;
   for (DataType type : {DataType::F16, DataType::BF16, DataType::F32})
     for (Layout layout : {Layout::NHWC, Layout::NCHW})
-      EXPECT_GE(checkAll(makeProblem(type, layout)), 2u);
+      if (runsHere(number++ / 2 + (layout == Layout::NHWC)))
+        EXPECT_GE(checkAll(makeProblem(type, layout)), 2u);
 }
 
 // Channels and pixels that no vector, workgroup or part divides; one pixel.

@@ -197,29 +197,40 @@ static void checkFamily(Engine &engine, std::string_view config, int64_t count,
   EXPECT_LE(families.size(), 2u) << config;
 }
 
+/// The same for those of `configs` that this device runs.
+static void checkFamilies(Engine &engine,
+                          std::initializer_list<const char *> configs,
+                          int64_t count, std::string_view name = "igemm") {
+  int64_t number = 0;
+  for (const char *config : configs)
+    if (runsHere(number++))
+      checkFamily(engine, config, count, name);
+}
+
 // Products of matrices serve channels last: windows that overlap, strides,
 // unequal pads, groups, walks of every kind, types, epilogues and lines.
 TEST_F(UnknownSizes, OneMatrixKernelServesAllSizes) {
   constexpr int64_t kProblems = 12; // Others on each chip.
   engine = makeGenericEngine(std::make_shared<NamedTileCompiler>("igemm"));
-  for (const char *config :
-       {"conv-fwd-f16-nhwc,nhwc,nhwc-n1c64h8w8-k64y3x3-p1x1-s1x1-d1x1-g1",
-        "conv-fwd-f16-nhwc,nhwc,nhwc-n1c64h8w8-k96y1x1-p0x0-s1x1-d1x1-g1",
-        "conv-fwd-bf16-nhwc,nhwc,nhwc-n1c96h8w8-k64y1x1-p0x0-s2x2-d1x1-g1",
-        "conv-fwd-f16-nhwc,nhwc,nhwc-n1c24h8w8-k40y3x2-p2x0-s2x1-d1x2-g1",
-        "conv-fwd-f32-nhwc,nhwc,nhwc-n1c32h8w8-k32y3x3-p1x1-s1x1-d1x1-g1",
-        "conv-fwd-f16-nhwc,nhwc,nhwc-n1c128h8w8-k128y3x3-p1x1-s1x1-d1x1-g2",
-        "conv-fwd-f16-nhwc,nhwc,nhwc-n1c64h1w8-k64y1x7-p0x9-s1x1-d1x3-g1",
-        "conv-bwd-f16-nhwc,nhwc,nhwc-n1c64h8w8-k64y3x3-p1x1-s1x1-d1x1-g1",
-        "conv-bwd-f16-nhwc,nhwc,nhwc-n1c64h8w8-k96y1x1-p0x0-s1x1-d1x1-g1",
-        "conv-bwd-bf16-nhwc,nhwc,nhwc-n1c32h8w8-k64y3x3-p1x1-s2x2-d1x1-g1",
-        "conv-bwd-f16-nhwc,nhwc,nhwc-n1c40h8w8-k64y4x3-p3x0-s3x2-d2x1-g1",
-        "conv-bwd-f32-nhwc,nhwc,nhwc-n1c32h8w8-k32y1x1-p0x0-s2x2-d1x1-g1",
-        "conv-wrw-f16-nhwc,nhwc,nhwc-n1c64h8w8-k64y3x3-p1x1-s1x1-d1x1-g1",
-        "conv-wrw-bf16-nhwc,nhwc,nhwc-n1c32h8w8-k96y1x1-p0x0-s1x1-d1x1-g1",
-        "conv-wrw-f16-nhwc,nhwc,nhwc-n1c24h8w8-k40y3x2-p2x0-s2x1-d1x2-g1",
-        "conv-wrw-f32-nhwc,nhwc,nhwc-n1c32h8w8-k64y1x1-p0x0-s2x2-d1x1-g2"})
-    checkFamily(*engine, config, kProblems);
+  checkFamilies(
+      *engine,
+      {"conv-fwd-f16-nhwc,nhwc,nhwc-n1c64h8w8-k64y3x3-p1x1-s1x1-d1x1-g1",
+       "conv-fwd-f16-nhwc,nhwc,nhwc-n1c64h8w8-k96y1x1-p0x0-s1x1-d1x1-g1",
+       "conv-fwd-bf16-nhwc,nhwc,nhwc-n1c96h8w8-k64y1x1-p0x0-s2x2-d1x1-g1",
+       "conv-fwd-f16-nhwc,nhwc,nhwc-n1c24h8w8-k40y3x2-p2x0-s2x1-d1x2-g1",
+       "conv-fwd-f32-nhwc,nhwc,nhwc-n1c32h8w8-k32y3x3-p1x1-s1x1-d1x1-g1",
+       "conv-fwd-f16-nhwc,nhwc,nhwc-n1c128h8w8-k128y3x3-p1x1-s1x1-d1x1-g2",
+       "conv-fwd-f16-nhwc,nhwc,nhwc-n1c64h1w8-k64y1x7-p0x9-s1x1-d1x3-g1",
+       "conv-bwd-f16-nhwc,nhwc,nhwc-n1c64h8w8-k64y3x3-p1x1-s1x1-d1x1-g1",
+       "conv-bwd-f16-nhwc,nhwc,nhwc-n1c64h8w8-k96y1x1-p0x0-s1x1-d1x1-g1",
+       "conv-bwd-bf16-nhwc,nhwc,nhwc-n1c32h8w8-k64y3x3-p1x1-s2x2-d1x1-g1",
+       "conv-bwd-f16-nhwc,nhwc,nhwc-n1c40h8w8-k64y4x3-p3x0-s3x2-d2x1-g1",
+       "conv-bwd-f32-nhwc,nhwc,nhwc-n1c32h8w8-k32y1x1-p0x0-s2x2-d1x1-g1",
+       "conv-wrw-f16-nhwc,nhwc,nhwc-n1c64h8w8-k64y3x3-p1x1-s1x1-d1x1-g1",
+       "conv-wrw-bf16-nhwc,nhwc,nhwc-n1c32h8w8-k96y1x1-p0x0-s1x1-d1x1-g1",
+       "conv-wrw-f16-nhwc,nhwc,nhwc-n1c24h8w8-k40y3x2-p2x0-s2x1-d1x2-g1",
+       "conv-wrw-f32-nhwc,nhwc,nhwc-n1c32h8w8-k64y1x1-p0x0-s2x2-d1x1-g2"},
+      kProblems);
 }
 
 // Channels first: launches around the products transpose images of unknown
@@ -228,16 +239,17 @@ TEST_F(UnknownSizes, OneMatrixKernelServesAllSizes) {
 TEST_F(UnknownSizes, OneMatrixKernelServesChannelsFirst) {
   constexpr int64_t kProblems = 16;
   engine = makeGenericEngine(std::make_shared<NamedTileCompiler>("igemm"));
-  for (const char *config :
-       {"conv-fwd-f16-nchw,nchw,nchw-n1c64h8w8-k96y3x3-p1x1-s1x1-d1x1-g1",
-        "conv-fwd-f32-nchw,nchw,nchw-n1c20h8w8-k33y1x1-p0x0-s2x2-d1x1-g1",
-        "conv-fwd-f16-nhwc,nchw,nchw-n1c64h8w8-k64y1x1-p0x0-s1x1-d1x1-g1",
-        "conv-fwd-f16-nchw,nchw,nchw-n1c64h1w8-k64y1x7-p0x9-s1x1-d1x3-g2",
-        "conv-bwd-bf16-nchw,nchw,nchw-n1c24h8w8-k40y3x3-p1x1-s2x2-d1x1-g1",
-        "conv-bwd-f16-nchw,nchw,nhwc-n1c64h8w8-k96y1x1-p0x0-s1x1-d1x1-g1",
-        "conv-wrw-f16-nchw,nchw,nchw-n1c24h8w8-k40y3x2-p2x0-s2x1-d1x2-g1",
-        "conv-wrw-f32-nchw,nchw,nchw-n1c64h8w8-k64y1x1-p0x0-s1x1-d1x1-g1"})
-    checkFamily(*engine, config, kProblems);
+  checkFamilies(
+      *engine,
+      {"conv-fwd-f16-nchw,nchw,nchw-n1c64h8w8-k96y3x3-p1x1-s1x1-d1x1-g1",
+       "conv-fwd-f32-nchw,nchw,nchw-n1c20h8w8-k33y1x1-p0x0-s2x2-d1x1-g1",
+       "conv-fwd-f16-nhwc,nchw,nchw-n1c64h8w8-k64y1x1-p0x0-s1x1-d1x1-g1",
+       "conv-fwd-f16-nchw,nchw,nchw-n1c64h1w8-k64y1x7-p0x9-s1x1-d1x3-g2",
+       "conv-bwd-bf16-nchw,nchw,nchw-n1c24h8w8-k40y3x3-p1x1-s2x2-d1x1-g1",
+       "conv-bwd-f16-nchw,nchw,nhwc-n1c64h8w8-k96y1x1-p0x0-s1x1-d1x1-g1",
+       "conv-wrw-f16-nchw,nchw,nchw-n1c24h8w8-k40y3x2-p2x0-s2x1-d1x2-g1",
+       "conv-wrw-f32-nchw,nchw,nchw-n1c64h8w8-k64y1x1-p0x0-s1x1-d1x1-g1"},
+      kProblems);
 }
 
 // The same with images that stay as they are, one pixel a load, or that alone
@@ -247,20 +259,22 @@ TEST_F(UnknownSizes, OneMatrixKernelServesPlanes) {
   constexpr int64_t kProblems = 8;
   for (const char *name : {"nhwc-w-igemm", "nhwc-operands-igemm"}) {
     engine = makeGenericEngine(std::make_shared<NamedTileCompiler>(name));
-    for (const char *config :
-         {"conv-fwd-f16-nchw,nchw,nchw-n1c64h8w8-k96y3x3-p1x1-s1x1-d1x1-g1-"
-          "ebias+relu",
-          "conv-fwd-f32-nchw,nchw,nchw-n1c20h8w8-k33y3x2-p1x0-s2x1-d1x2-g1",
-          "conv-fwd-f16-nchw,nchw,nchw-n1c64h1w8-k64y1x7-p0x9-s1x1-d1x3-g2",
-          "conv-bwd-bf16-nchw,nchw,nchw-n1c24h8w8-k40y3x2-p1x0-s1x1-d1x2-g1",
-          "conv-bwd-f16-nchw,nchw,nchw-n1c96h8w8-k64y3x3-p1x1-s1x1-d1x1-g1"})
-      checkFamily(*engine, config, kProblems);
+    checkFamilies(
+        *engine,
+        {"conv-fwd-f16-nchw,nchw,nchw-n1c64h8w8-k96y3x3-p1x1-s1x1-d1x1-g1-"
+         "ebias+relu",
+         "conv-fwd-f32-nchw,nchw,nchw-n1c20h8w8-k33y3x2-p1x0-s2x1-d1x2-g1",
+         "conv-fwd-f16-nchw,nchw,nchw-n1c64h1w8-k64y1x7-p0x9-s1x1-d1x3-g2",
+         "conv-bwd-bf16-nchw,nchw,nchw-n1c24h8w8-k40y3x2-p1x0-s1x1-d1x2-g1",
+         "conv-bwd-f16-nchw,nchw,nchw-n1c96h8w8-k64y3x3-p1x1-s1x1-d1x1-g1"},
+        kProblems);
   }
   // A filter is stored as it is, too.
-  for (const char *config :
-       {"conv-wrw-bf16-nchw,nchw,nchw-n1c24h8w8-k40y3x2-p2x0-s2x1-d1x2-g1",
-        "conv-wrw-f16-nhwc,nchw,nhwc-n1c32h8w8-k33y3x3-p1x1-s1x1-d1x1-g1"})
-    checkFamily(*engine, config, kProblems);
+  checkFamilies(
+      *engine,
+      {"conv-wrw-bf16-nchw,nchw,nchw-n1c24h8w8-k40y3x2-p2x0-s2x1-d1x2-g1",
+       "conv-wrw-f16-nhwc,nchw,nhwc-n1c32h8w8-k33y3x3-p1x1-s1x1-d1x1-g1"},
+      kProblems);
   engine = makeGenericEngine(std::make_shared<NamedTileCompiler>("igemm"));
   checkFamily(*engine,
               "conv-fwd-f16-nchw,nchw,nchw-n1c64h8w8-k64y1x1-p0x0-s1x1-d1x1-"
@@ -273,13 +287,14 @@ TEST_F(UnknownSizes, OneMatrixKernelServesPlanes) {
 TEST_F(UnknownSizes, OneDepthwiseKernelServesAllSizes) {
   constexpr int64_t kProblems = 16;
   engine = makeGenericEngine(std::make_shared<NamedTileCompiler>("depthwise"));
-  for (const char *config :
-       {"conv-fwd-f16-nhwc,nhwc,nhwc-n1c48h8w8-k48y3x3-p1x1-s1x1-d1x1-g48",
-        "conv-fwd-f32-nhwc,nhwc,nhwc-n1c12h8w8-k24y5x3-p2x0-s2x1-d1x2-g12",
-        "conv-fwd-bf16-nchw,nchw,nchw-n1c10h8w8-k10y7x7-p3x3-s1x1-d1x1-g10",
-        "conv-bwd-f16-nhwc,nhwc,nhwc-n1c32h8w8-k16y3x3-p1x1-s2x2-d1x1-g16",
-        "conv-bwd-f32-nchw,nchw,nchw-n1c7h8w8-k7y3x4-p1x2-s2x1-d1x1-g7"})
-    checkFamily(*engine, config, kProblems, "depthwise");
+  checkFamilies(
+      *engine,
+      {"conv-fwd-f16-nhwc,nhwc,nhwc-n1c48h8w8-k48y3x3-p1x1-s1x1-d1x1-g48",
+       "conv-fwd-f32-nhwc,nhwc,nhwc-n1c12h8w8-k24y5x3-p2x0-s2x1-d1x2-g12",
+       "conv-fwd-bf16-nchw,nchw,nchw-n1c10h8w8-k10y7x7-p3x3-s1x1-d1x1-g10",
+       "conv-bwd-f16-nhwc,nhwc,nhwc-n1c32h8w8-k16y3x3-p1x1-s2x2-d1x1-g16",
+       "conv-bwd-f32-nchw,nchw,nchw-n1c7h8w8-k7y3x4-p1x2-s2x1-d1x1-g7"},
+      kProblems, "depthwise");
 }
 
 /// A JIT compiler that takes igemm's best tile of the family's sample under the
@@ -305,16 +320,17 @@ public:
 TEST_F(UnknownSizes, OnePackedKernelServesAllSizes) {
   constexpr int64_t kProblems = 12;
   engine = makeGenericEngine(std::make_shared<PackedTileCompiler>());
-  for (const char *config :
-       {"conv-fwd-f16-nhwc,nhwc,nhwc-n1c3h8w8-k24y7x7-p3x3-s2x2-d1x1-g1-"
-        "ebias+relu",
-        "conv-fwd-f32-nhwc,nhwc,nhwc-n1c13h8w8-k21y5x3-p2x0-s1x3-d1x1-g1",
-        "conv-bwd-f16-nhwc,nhwc,nhwc-n1c3h8w8-k16y7x7-p3x3-s2x2-d1x1-g1",
-        "conv-bwd-bf16-nhwc,nhwc,nhwc-n1c13h8w8-k21y4x5-p1x2-s1x1-d1x1-g1",
-        "conv-wrw-f16-nhwc,nhwc,nhwc-n1c3h8w8-k16y7x7-p3x3-s2x2-d1x1-g1",
-        "conv-wrw-f32-nhwc,nhwc,nhwc-n1c13h8w8-k70y3x4-p1x2-s2x1-d1x1-g1",
-        "conv-wrw-f16-nchw,nchw,nchw-n1c13h8w8-k21y3x3-p1x1-s1x1-d1x1-g1"})
-    checkFamily(*engine, config, kProblems, "packed");
+  checkFamilies(
+      *engine,
+      {"conv-fwd-f16-nhwc,nhwc,nhwc-n1c3h8w8-k24y7x7-p3x3-s2x2-d1x1-g1-"
+       "ebias+relu",
+       "conv-fwd-f32-nhwc,nhwc,nhwc-n1c13h8w8-k21y5x3-p2x0-s1x3-d1x1-g1",
+       "conv-bwd-f16-nhwc,nhwc,nhwc-n1c3h8w8-k16y7x7-p3x3-s2x2-d1x1-g1",
+       "conv-bwd-bf16-nhwc,nhwc,nhwc-n1c13h8w8-k21y4x5-p1x2-s1x1-d1x1-g1",
+       "conv-wrw-f16-nhwc,nhwc,nhwc-n1c3h8w8-k16y7x7-p3x3-s2x2-d1x1-g1",
+       "conv-wrw-f32-nhwc,nhwc,nhwc-n1c13h8w8-k70y3x4-p1x2-s2x1-d1x1-g1",
+       "conv-wrw-f16-nchw,nchw,nchw-n1c13h8w8-k21y3x3-p1x1-s1x1-d1x1-g1"},
+      kProblems, "packed");
 }
 
 // Few input channels: the windows of a block of pixels, in lines of any length,
@@ -324,26 +340,28 @@ TEST_F(UnknownSizes, OnePackedKernelServesAllSizes) {
 TEST_F(UnknownSizes, OneStemKernelServesAllSizes) {
   constexpr int64_t kProblems = 24;
   engine = makeGenericEngine(std::make_shared<NamedTileCompiler>("stem"));
-  for (const char *config :
-       {"conv-fwd-f16-nhwc,nhwc,nhwc-n1c3h8w8-k64y7x7-p3x3-s2x2-d1x1-g1",
-        "conv-fwd-f16-nchw,nchw,nchw-n1c3h8w8-k64y7x7-p3x3-s2x2-d1x1-g1",
-        "conv-fwd-bf16-nhwc,nhwc,nhwc-n1c4h8w8-k40y3x3-p1x1-s1x1-d1x1-g1-"
-        "ebias+relu",
-        "conv-fwd-f32-nchw,nchw,nhwc-n1c2h8w8-k33y3x5-p2x1-s1x2-d2x1-g1",
-        "conv-fwd-f32-nhwc,nhwc,nchw-n1c1h8w8-k64y1x9-p0x4-s1x1-d1x1-g1"})
-    checkFamily(*engine, config, kProblems, "stem");
+  checkFamilies(
+      *engine,
+      {"conv-fwd-f16-nhwc,nhwc,nhwc-n1c3h8w8-k64y7x7-p3x3-s2x2-d1x1-g1",
+       "conv-fwd-f16-nchw,nchw,nchw-n1c3h8w8-k64y7x7-p3x3-s2x2-d1x1-g1",
+       "conv-fwd-bf16-nhwc,nhwc,nhwc-n1c4h8w8-k40y3x3-p1x1-s1x1-d1x1-g1-"
+       "ebias+relu",
+       "conv-fwd-f32-nchw,nchw,nhwc-n1c2h8w8-k33y3x5-p2x1-s1x2-d2x1-g1",
+       "conv-fwd-f32-nhwc,nhwc,nchw-n1c1h8w8-k64y1x9-p0x4-s1x1-d1x1-g1"},
+      kProblems, "stem");
 }
 
 // Their backward weights walk strips of images, whose number is unknown.
 TEST_F(UnknownSizes, OneDepthwiseKernelServesAllWeights) {
   constexpr int64_t kProblems = 16;
   engine = makeGenericEngine(std::make_shared<NamedTileCompiler>("depthwise"));
-  for (const char *config :
-       {"conv-wrw-f16-nhwc,nhwc,nhwc-n1c48h8w8-k48y3x3-p1x1-s1x1-d1x1-g48",
-        "conv-wrw-f32-nhwc,nhwc,nhwc-n1c12h8w8-k24y5x3-p2x0-s2x1-d1x2-g12",
-        "conv-wrw-bf16-nchw,nchw,nchw-n1c10h8w8-k10y7x7-p3x3-s1x1-d1x1-g10",
-        "conv-wrw-f16-nhwc,nhwc,nhwc-n1c32h8w8-k16y3x3-p1x1-s2x2-d1x1-g16"})
-    checkFamily(*engine, config, kProblems, "depthwise");
+  checkFamilies(
+      *engine,
+      {"conv-wrw-f16-nhwc,nhwc,nhwc-n1c48h8w8-k48y3x3-p1x1-s1x1-d1x1-g48",
+       "conv-wrw-f32-nhwc,nhwc,nhwc-n1c12h8w8-k24y5x3-p2x0-s2x1-d1x2-g12",
+       "conv-wrw-bf16-nchw,nchw,nchw-n1c10h8w8-k10y7x7-p3x3-s1x1-d1x1-g10",
+       "conv-wrw-f16-nhwc,nhwc,nhwc-n1c32h8w8-k16y3x3-p1x1-s2x2-d1x1-g16"},
+      kProblems, "depthwise");
 }
 
 // A few pixels of many channels: splits of the reduction, whose partial results
