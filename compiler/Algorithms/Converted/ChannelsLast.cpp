@@ -154,11 +154,12 @@ static ConvertedTraffic getTraffic(const ConvProblem &problem, bool widens) {
 }
 
 /// Whether products of bf16 may be faster than those of the type itself: the
-/// matrix unit has none, or, wgmma, none of backward weights.
+/// matrix unit has none, or, wgmma, none of backward weights. Without a matrix
+/// unit bf16 becomes f32 by a shift, 8 bits by some ten instructions.
 static bool isWorthWidening(const ConvProblem &conv, const GpuTarget &target) {
-  if (!isFloat8(conv.dataType) || target.matrixUnit == MatrixUnit::None)
+  if (!isFloat8(conv.dataType))
     return false;
-  return target.hasWgmma ||
+  return target.hasWgmma || target.matrixUnit == MatrixUnit::None ||
          !findMatrixInstruction(target, getGemmShapes(target, conv).instruction,
                                 conv.dataType);
 }

@@ -230,14 +230,16 @@ static double getMatrixPeak(const GpuTarget &target, DataType type) {
 
 /// A compute unit of AMD's chips has 64 lanes (those of gfx11 and gfx12 seldom
 /// issue two instructions at once), which multiply pairs of halves and four
-/// bytes (v_dot2, v_dot4); a multiprocessor of NVIDIA's has 128, and these
-/// tiles compete with wgmma's there, whose costs have a launch, too.
+/// bytes (v_dot2, v_dot4), and have to convert floats of 8 bits, which takes
+/// three quarters of the clocks; a multiprocessor of NVIDIA's has 128, and
+/// these tiles compete with wgmma's there, whose costs have a launch, too.
 static GemmShapes getFmaShapes(const GpuTarget &target, DataType type) {
   constexpr double kLanes = 64, kLaunch = 8143;
   const bool isNvidia = target.vendor == Vendor::Nvidia;
   const double atOnce = isNvidia                ? 2
                         : type == DataType::F16 ? 2
                         : type == DataType::I8  ? 4
+                        : isFloat8(type)        ? 0.25
                                                 : 1;
   const bool isWave64 = target.waveSize == 64;
   std::span<const GemmShape> shapes = kFmaWave32;
