@@ -16,15 +16,16 @@ static size_t align(size_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-/// A failure of the library as a status, with its sentence.
-static Status convert(const Library &library, miopenStatus_t status) {
+Status tessera::hipdnn::convert(const Library &library, miopenStatus_t status) {
   const std::string message = library.getMessage();
   switch (status) {
   case miopenStatusSuccess:
     return Status::ok();
   case miopenStatusBadParm:
+  case miopenStatusInvalidValue:
     return invalidArgument(message);
   case miopenStatusNotImplemented:
+  case miopenStatusVersionMismatch:
     return notSupported(message);
   case miopenStatusAllocFailed:
     return {StatusCode::ResourceExhausted, message};
@@ -60,8 +61,42 @@ Status Handle::setStream(void *newStream) {
       library, library.setStream(handle, static_cast<hipStream_t>(newStream)));
 }
 
-ErrorOr<std::unique_ptr<Context>> tessera::hipdnn::prepare(Handle &handle,
-                                                           Plan plan) {
+/// The scratch memory of a step's kernel.
+static ErrorOr<uint64_t> getScratchBytes(miopenHandle_t handle,
+                                         const std::string &problem) {
+  tesseraKernelInfo info = {};
+  info.structSize = sizeof info;
+  const Library &library = *getLibrary();
+  if (Status status =
+          convert(library, library.getInfo(handle, problem.c_str(), &info));
+      !status.isOk())
+    return status.withContext(problem);
+  return info.workspaceBytes;
+}
+
+static bool isRowWise(const Step &step) {
+  return step.problem.starts_with("rowwise-");
+}
+
+/// The same for a kernel that has so much space, which may be another one.
+static ErrorOr<uint64_t> getScratchBytes(miopenHandle_t handle, Step &step,
+                                         uint64_t space) {
+  const ErrorOr<uint64_t> bytes = getScratchBytes(handle, step.problem);
+  if (!bytes || *bytes <= space || isRowWise(step))
+    return bytes;
+  const ErrorOr<Problem> problem = parseNetworkConfig(step.problem);
+  if (!problem || !problem->getConv())
+    return Status(StatusCode::ResourceExhausted,
+                  step.problem + " needs a workspace of " +
+                      std::to_string(*bytes) + " bytes, but gets " +
+                      std::to_string(space));
+  step.problem = problem->asWithoutWorkspace().toNetworkConfig();
+  return getScratchBytes(handle, step.problem);
+}
+
+ErrorOr<std::unique_ptr<Context>>
+tessera::hipdnn::prepare(Handle &handle, Plan plan,
+                         std::optional<size_t> workspaceBytes) {
   const ErrorOr<miopenHandle_t> own = handle.get();
   if (!own)
     return own.getStatus();
@@ -70,21 +105,24 @@ ErrorOr<std::unique_ptr<Context>> tessera::hipdnn::prepare(Handle &handle,
     context->offsets.push_back(context->scratchOffset);
     context->scratchOffset += align(tensor.bytes);
   }
-  uint64_t scratchBytes = 0;
-  for (const Step &step : plan.steps) {
-    tesseraKernelInfo info = {};
-    info.structSize = sizeof info;
-    const Library &library = *getLibrary();
-    if (Status status = convert(
-            library, library.getInfo(*own, step.problem.c_str(), &info));
-        !status.isOk())
-      return status.withContext(step.problem);
-    scratchBytes = std::max(scratchBytes, info.workspaceBytes);
-    context->needsWorkspace |=
-        info.workspaceBytes && !step.problem.starts_with("rowwise-");
+  if (workspaceBytes && *workspaceBytes < context->scratchOffset)
+    return invalidArgument(
+        "virtual tensors need " + std::to_string(context->scratchOffset) +
+        " bytes, and the workspace has " + std::to_string(*workspaceBytes));
+  const uint64_t space =
+      workspaceBytes ? *workspaceBytes - context->scratchOffset : UINT64_MAX;
+  uint64_t most = 0;
+  for (Step &step : plan.steps) {
+    const ErrorOr<uint64_t> bytes = getScratchBytes(*own, step, space);
+    if (!bytes)
+      return bytes.getStatus();
+    context->scratchBytes.push_back(*bytes);
+    most = std::max(most, *bytes);
+    context->needsWorkspace |= *bytes && !isRowWise(step);
   }
   context->needsWorkspace |= context->scratchOffset != 0;
-  context->workspaceBytes = context->scratchOffset + scratchBytes;
+  context->workspaceBytes =
+      workspaceBytes.value_or(context->scratchOffset + most);
   context->plan = std::move(plan);
   return context;
 }
@@ -138,8 +176,11 @@ Status Context::run(Handle &handle, void *workspace,
                                " has no memory");
       *find(next, slot) = memory;
     }
-    next.workSpaceSize = workspace ? workspaceBytes - scratchOffset : 0;
-    next.workSpace = next.workSpaceSize ? own + scratchOffset : nullptr;
+    const size_t space = workspace ? workspaceBytes - scratchOffset : 0;
+    if (scratchBytes[arguments.size() - 1] <= space) {
+      next.workSpaceSize = space;
+      next.workSpace = space ? own + scratchOffset : nullptr;
+    }
   }
   const Library &library = *getLibrary();
   for (size_t i = 0; i < plan.steps.size(); ++i) {

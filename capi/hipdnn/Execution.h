@@ -8,6 +8,7 @@
 #include "capi/hipdnn/PluginApi.h"
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -35,6 +36,8 @@ struct Context {
   std::vector<size_t> offsets;
   size_t scratchOffset = 0;
   size_t workspaceBytes = 0;
+  /// What each step needs of it.
+  std::vector<uint64_t> scratchBytes;
   /// Whether an execution must give a workspace. Else the library takes the
   /// scratch memory of the kernels from its handle, if it gets none.
   bool needsWorkspace = false;
@@ -43,8 +46,17 @@ struct Context {
              std::span<const DeviceBuffer> buffers) const;
 };
 
-/// Compiles the kernels of a plan, or finds them in the database.
-ErrorOr<std::unique_ptr<Context>> prepare(Handle &handle, Plan plan);
+/// A failure of the library as a status, with its sentence.
+Status convert(const Library &library, miopenStatus_t status);
+
+/// Compiles the kernels of a plan, or finds them in the database. The workspace
+/// is as large as they need or, if that is fixed, as `workspaceBytes` says:
+/// convolutions that need more get kernels that need none, and the library
+/// takes memory of its handle for others. InvalidArgument if there is not even
+/// space for the virtual tensors.
+ErrorOr<std::unique_ptr<Context>>
+prepare(Handle &handle, Plan plan,
+        std::optional<size_t> workspaceBytes = std::nullopt);
 
 } // namespace tessera::hipdnn
 

@@ -14,7 +14,13 @@ using namespace tessera::hipdnn;
 
 // A union has two fields: the kind, and the table.
 namespace graph_field {
-enum { ComputeType = 1, Tensors = 4, Nodes = 5 };
+enum {
+  ComputeType = 1,
+  Tensors = 4,
+  Nodes = 5,
+  HasRuntimeShapes = 7,
+  Version = 8
+};
 }
 namespace node_field {
 enum { Name, ComputeType, Kind, Attributes };
@@ -134,6 +140,12 @@ static std::optional<double> readValue(const FlatTable &table) {
   }
 }
 
+/// Whether numbers of a type may come with an execution.
+static bool isNumberCode(uint8_t code) {
+  return code == kFloatCode || code == kHalfCode || code == kBFloatCode ||
+         code == kDoubleCode || code == kInt32Code;
+}
+
 static Tensor readTensor(const FlatTable &table) {
   Tensor tensor;
   tensor.uid = table.get<int64_t>(tensor_field::Uid);
@@ -143,7 +155,11 @@ static Tensor readTensor(const FlatTable &table) {
   tensor.strides = table.getNumbers(tensor_field::Strides);
   tensor.isVirtual = table.get<uint8_t>(tensor_field::IsVirtual);
   tensor.value = readValue(table);
-  tensor.isRuntimeValue = table.get<uint8_t>(tensor_field::IsRuntimeValue);
+  // One that has a value nevertheless is never given another.
+  tensor.isRuntimeValue =
+      !tensor.value && table.get<uint8_t>(tensor_field::IsRuntimeValue);
+  if (tensor.isRuntimeValue && isNumberCode(tensor.typeCode))
+    tensor.value = 1;
   tensor.isRagged = table.has(tensor_field::RaggedOffset);
   return tensor;
 }
@@ -181,6 +197,7 @@ static Node readNode(const FlatTable &table, const FlatTable &graph) {
   const bool isEarly =
       !table.has(node_field::Attributes) && table.has(node_field::Kind);
   Node node;
+  node.isEarly = isEarly;
   node.name = table.getString(node_field::Name);
   node.computeTypeCode = isEarly ? graph.get<uint8_t>(graph_field::ComputeType)
                                  : table.get<uint8_t>(node_field::ComputeType);
@@ -197,6 +214,8 @@ ErrorOr<Graph> Graph::read(std::span<const uint8_t> bytes) {
     graph.tensors.push_back(readTensor(table));
   for (const FlatTable &table : root.getTables(graph_field::Nodes))
     graph.nodes.push_back(readNode(table, root));
+  graph.version = root.has(graph_field::Version);
+  graph.runtimeShapes = root.get<uint8_t>(graph_field::HasRuntimeShapes);
   if (graph.isDamaged())
     return invalidArgument("the graph is damaged: a table of it does not end "
                            "in its " +
@@ -232,6 +251,28 @@ Status Graph::finish() {
   return Status::ok();
 }
 
+Status Graph::setShape(int tensor, std::vector<int64_t> lengths,
+                       std::vector<int64_t> strides) {
+  Tensor changed = tensors[tensor];
+  changed.lengths = std::move(lengths);
+  changed.strides = std::move(strides);
+  const std::vector<int64_t> &most = tensors[tensor].lengths;
+  if (changed.lengths.size() != most.size())
+    return invalidArgument(
+        changed.describe() + " gets " + std::to_string(changed.lengths.size()) +
+        " lengths instead of " + std::to_string(most.size()));
+  for (size_t dim = 0; dim < most.size(); ++dim)
+    if (changed.lengths[dim] > most[dim])
+      return invalidArgument(changed.describe() + " gets length " +
+                             std::to_string(changed.lengths[dim]) +
+                             ", and the graph says at most " +
+                             std::to_string(most[dim]));
+  if (Status status = checkTensor(changed); !status.isOk())
+    return status;
+  tensors[tensor] = std::move(changed);
+  return Status::ok();
+}
+
 int Graph::find(int64_t uid) const {
   const auto known = numbers.find(uid);
   return known == numbers.end() ? -1 : known->second;
@@ -250,21 +291,28 @@ ErrorOr<int64_t> tessera::hipdnn::readEngine(std::span<const uint8_t> config) {
 }
 
 std::vector<uint8_t> tessera::hipdnn::describeEngine(int64_t engine) {
-  // A table whose first field is the engine, and no others. Its list of
-  // offsets comes first, then the distance to that list, and the number at a
-  // multiple of its size.
+  // A table whose first field is the engine and whose third is a list of notes
+  // about it. Its list of offsets comes first, then the distance to that list,
+  // and the number at a multiple of its size.
+  constexpr int32_t kCompilesAtRuntime = 0, kSerialisesPlans = 4;
   struct Bytes {
     uint32_t root = offsetof(Bytes, listDistance);
+    uint16_t listSize = 5 * sizeof(uint16_t);
+    uint16_t tableSize = offsetof(Bytes, noteCount) - root;
+    uint16_t engineOffset = offsetof(Bytes, engine) - root;
+    uint16_t knobsOffset = 0; // There are none.
+    uint16_t notesOffset = offsetof(Bytes, notesDistance) - root;
     uint16_t gap = 0;
-    uint16_t listSize = 3 * sizeof(uint16_t);
-    uint16_t tableSize = sizeof(Bytes) - offsetof(Bytes, listDistance);
-    uint16_t engineOffset =
-        offsetof(Bytes, engine) - offsetof(Bytes, listDistance);
     int32_t listDistance =
         offsetof(Bytes, listDistance) - offsetof(Bytes, listSize);
+    uint32_t notesDistance =
+        offsetof(Bytes, noteCount) - offsetof(Bytes, notesDistance);
     int64_t engine;
+    uint32_t noteCount = 2;
+    int32_t notes[2] = {kCompilesAtRuntime, kSerialisesPlans};
+    uint32_t end = 0;
   } bytes{.engine = engine};
-  static_assert(sizeof bytes == 24, "no padding");
+  static_assert(sizeof bytes == 48, "no padding");
   const auto *first = reinterpret_cast<const uint8_t *>(&bytes);
   return {first, first + sizeof bytes};
 }

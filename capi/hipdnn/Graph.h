@@ -46,7 +46,13 @@ enum class NodeKind : uint16_t {
 
 /// The schema's numbers of data types that have a meaning beyond a tensor's
 /// elements.
-enum : uint8_t { kFloatCode = 1, kDoubleCode = 4, kInt32Code = 6 };
+enum : uint8_t {
+  kFloatCode = 1,
+  kHalfCode = 2,
+  kBFloatCode = 3,
+  kDoubleCode = 4,
+  kInt32Code = 6
+};
 
 /// The word of any kind, also of those without an enumerator, for messages.
 std::string getName(NodeKind kind);
@@ -58,8 +64,8 @@ struct Tensor {
   uint8_t typeCode = 0; ///< The schema's number.
   std::vector<int64_t> lengths;
   std::vector<int64_t> strides;
-  bool isVirtual = false; ///< Its memory is ours: nobody else sees it.
-  std::optional<double> value;
+  bool isVirtual = false;      ///< Its memory is ours: nobody else sees it.
+  std::optional<double> value; ///< If runtime value, one to plan with.
   bool isRuntimeValue = false; ///< The value comes with each execution.
   bool isRagged = false;       ///< The images of a batch differ in length.
 
@@ -111,6 +117,8 @@ struct Node {
   NodeKind kind{};
   uint8_t computeTypeCode = 0;
   NodeFields attributes;
+  /// Of a release whose activations' gradients take x before dy.
+  bool isEarly = false;
 
   std::string describe() const;
 };
@@ -130,6 +138,20 @@ public:
   const std::vector<Node> &getNodes() const { return nodes; }
   /// The number of a tensor in getTensors(), or -1.
   int find(int64_t uid) const;
+  /// Whether an execution may give tensors other lengths, up to those here.
+  bool hasRuntimeShapes() const { return runtimeShapes; }
+
+  /// Whether it says which version of the interface it needs, as hipDNN's
+  /// graphs do since July 2026.
+  bool hasVersion() const { return version; }
+
+  /// Sets the value of a tensor that comes with an execution.
+  void setValue(int tensor, double value) { tensors[tensor].value = value; }
+  /// Gives a tensor other lengths and strides. InvalidArgument if their number
+  /// is another one, or a length is above that of the graph or below 1.
+  Status setShape(int tensor, std::vector<int64_t> lengths,
+                  std::vector<int64_t> strides);
+
   /// Whether a table that was read since then left the buffer.
   bool isDamaged() const { return buffer->isDamaged(); }
 
@@ -140,12 +162,15 @@ private:
   std::vector<Tensor> tensors;
   std::vector<Node> nodes;
   std::unordered_map<int64_t, int> numbers;
+  bool runtimeShapes = false;
+  bool version = false;
 };
 
 /// The engine that a FlatBuffer of an engine's configuration names.
 ErrorOr<int64_t> readEngine(std::span<const uint8_t> config);
 
-/// The FlatBuffer that describes an engine without settings.
+/// The FlatBuffer that describes an engine without settings, which compiles
+/// when it is asked and whose plans can be serialised.
 std::vector<uint8_t> describeEngine(int64_t engine);
 
 } // namespace tessera::hipdnn

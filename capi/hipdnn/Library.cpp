@@ -43,6 +43,8 @@ static ErrorOr<Library> load() {
       !find(functions.setStream, "miopenSetStream") ||
       !find(functions.getInfo, "tesseraGetProblemKernelInfo") ||
       !find(functions.run, "tesseraRunProblem") ||
+      !find(functions.saveKernel, "tesseraSaveKernel") ||
+      !find(functions.loadKernel, "tesseraLoadKernel") ||
       !find(functions.getMessage, "tesseraGetLastErrorMessage"))
     return unavailable(
         "Tessera's library is of another release than its plugin");

@@ -18,6 +18,8 @@ struct Library {
   decltype(&miopenSetStream) setStream;
   decltype(&tesseraGetProblemKernelInfo) getInfo;
   decltype(&tesseraRunProblem) run;
+  decltype(&tesseraSaveKernel) saveKernel;
+  decltype(&tesseraLoadKernel) loadKernel;
   decltype(&tesseraGetLastErrorMessage) getMessage;
 };
 

@@ -12,15 +12,7 @@ using namespace tessera::hipdnn;
 // Operands
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// A field of a node's table that names a tensor which the node reads.
-struct ReadField {
-  int number;
-  bool isOptional = false;
-};
-} // namespace
-
-static std::vector<ReadField> getReadFields(NodeKind kind) {
+std::vector<TensorField> tessera::hipdnn::getReadFields(NodeKind kind) {
   switch (kind) {
   case NodeKind::BatchNormInference:
     return {{0}, {1}, {2}, {3}, {4}};
@@ -85,7 +77,7 @@ ErrorOr<double> Planner::findValue(const Node &node, int field) const {
   const ErrorOr<int> tensor = find(node, field);
   if (!tensor)
     return tensor.getStatus();
-  if (!getTensor(*tensor).value || getTensor(*tensor).isRuntimeValue)
+  if (!getTensor(*tensor).value)
     return notSupported(getTensor(*tensor).describe() +
                         " is no number that the graph says");
   return *getTensor(*tensor).value;
@@ -99,6 +91,7 @@ int Planner::addTemporary(int tensor) {
   Tensor temporary = getTensor(tensor);
   temporary.isVirtual = true;
   temporary.value.reset();
+  temporary.isRuntimeValue = false;
   temporary.typeCode = kFloatCode;
   tensors.push_back(std::move(temporary));
   plan.tensors.push_back({0, true});
@@ -264,8 +257,7 @@ RowStep &RowStep::scalars(const ActivationCall &call) {
 
 /// A number as memory: one element that a step of its own fills.
 static ErrorOr<int> fill(Planner &planner, int number) {
-  if (!planner.getTensor(number).value ||
-      planner.getTensor(number).isRuntimeValue)
+  if (!planner.getTensor(number).value)
     return number;
   const int memory = planner.addTemporary(number);
   RowStep step(planner, RowWiseKind::SetTensor, 0, memory);

@@ -24,6 +24,14 @@ struct ActivationCall {
   double a = 0, b = 0, c = 0;
 };
 
+/// A field of a node's table that names a tensor.
+struct TensorField {
+  int number;
+  bool isOptional = false;
+};
+/// Those of the tensors that a node reads.
+std::vector<TensorField> getReadFields(NodeKind kind);
+
 class Planner {
 public:
   explicit Planner(const Graph &graph);
@@ -38,8 +46,7 @@ public:
   ErrorOr<int> find(const Node &node, int field) const;
   /// The same, or -1 if the field is not there.
   ErrorOr<int> findOptional(const Node &node, int field) const;
-  /// A number that a field names; NotSupported if it is in device memory or
-  /// comes with the execution.
+  /// A number that a field names; NotSupported if it is in device memory.
   ErrorOr<double> findValue(const Node &node, int field) const;
 
   /// Whether a kernel may keep a tensor to itself: it is virtual, and one node
@@ -159,7 +166,8 @@ int findActivation(const Planner &planner, size_t number, int input,
 int findSum(const Planner &planner, size_t number, int input, int &other);
 
 /// The same of a gradient that an activation of `input` passes on; `gradient`
-/// is what it receives.
+/// is what it receives. Graphs that may be of before May 2026 may have the two
+/// in either order.
 int findActivationGradient(const Planner &planner, size_t number, int input,
                            int &gradient, ActivationCall &call);
 

@@ -1,6 +1,6 @@
 //===- Plugin.cpp - The functions that hipDNN calls -----------------------===//
 
-#include "capi/hipdnn/Execution.h"
+#include "capi/hipdnn/GraphContext.h"
 #include "capi/hipdnn/PluginApi.h"
 
 #include <atomic>
@@ -77,25 +77,32 @@ static std::span<const uint8_t> getBytes(const ConstData &data) {
   return {static_cast<const uint8_t *>(data.data), data.data ? data.size : 0};
 }
 
-static ErrorOr<Plan> readPlan(const ConstData &bytes) {
-  const ErrorOr<Graph> graph = Graph::read(getBytes(bytes));
-  if (!graph)
-    return graph.getStatus();
-  return makePlan(*graph);
+static Status checkEngine(int64_t engine) {
+  if (engine == kEngine)
+    return Status::ok();
+  return invalidArgument("the plugin has no engine " + std::to_string(engine));
 }
 
-static ErrorOr<std::unique_ptr<Context>>
+static ErrorOr<std::unique_ptr<GraphContext>>
 makeContext(Handle &handle, const ConstData &config, const ConstData &graph) {
   const ErrorOr<int64_t> engine = readEngine(getBytes(config));
   if (!engine)
     return engine.getStatus();
-  if (*engine != kEngine)
-    return invalidArgument("the plugin has no engine " +
-                           std::to_string(*engine));
-  ErrorOr<Plan> plan = readPlan(graph);
-  if (!plan)
-    return plan.getStatus();
-  return prepare(handle, std::move(*plan));
+  if (Status status = checkEngine(*engine); !status.isOk())
+    return status;
+  return GraphContext::make(handle, getBytes(graph));
+}
+
+/// Bytes that the plugin owns until giveBack().
+static ConstData give(std::span<const uint8_t> bytes) {
+  auto *copy = new uint8_t[bytes.size()];
+  std::ranges::copy(bytes, copy);
+  return {copy, bytes.size()};
+}
+
+static void giveBack(ConstData &data) {
+  delete[] static_cast<const uint8_t *>(data.data);
+  data = {};
 }
 
 /// Says why a graph is left to other engines, if hipDNN wants to know.
@@ -133,11 +140,12 @@ PluginStatus hipdnnPluginGetVersion(const char **version) {
   });
 }
 
-/// The release of the interface that has no runtime shapes and no numbers that
-/// come with an execution: hipDNN asks plugins of this version for neither.
+/// The release of the interface that has runtime shapes (1.1) and numbers that
+/// come with an execution. Later ones are asked for ragged tensors and for
+/// tensors that are aligned to less than 16 bytes.
 PluginStatus hipdnnPluginGetApiVersion(const char **version) {
   return guard({version}, [&] {
-    *version = "1.0.0";
+    *version = "1.2.0";
     return Status::ok();
   });
 }
@@ -204,10 +212,10 @@ PluginStatus hipdnnEnginePluginGetApplicableEngineIds(Handle *handle,
                                                       uint32_t capacity,
                                                       uint32_t *count) {
   return guard({handle, graph, count}, [&]() -> Status {
-    const ErrorOr<Graph> read = Graph::read(getBytes(*graph));
+    ErrorOr<Graph> read = Graph::read(getBytes(*graph));
     if (!read)
       return read.getStatus();
-    const ErrorOr<Plan> plan = makePlan(*read);
+    const ErrorOr<Plan> plan = planGraph(*read);
     if (read->isDamaged())
       return plan.getStatus();
     if (!plan)
@@ -220,13 +228,9 @@ PluginStatus hipdnnEnginePluginGetEngineDetails(Handle *handle, int64_t engine,
                                                 const ConstData *graph,
                                                 ConstData *details) {
   return guard({handle, graph, details}, [&]() -> Status {
-    if (engine != kEngine)
-      return invalidArgument("the plugin has no engine " +
-                             std::to_string(engine));
-    const std::vector<uint8_t> bytes = describeEngine(engine);
-    auto *copy = new uint8_t[bytes.size()];
-    std::ranges::copy(bytes, copy);
-    *details = {copy, bytes.size()};
+    if (Status status = checkEngine(engine); !status.isOk())
+      return status;
+    *details = give(describeEngine(engine));
     return Status::ok();
   });
 }
@@ -234,8 +238,7 @@ PluginStatus hipdnnEnginePluginGetEngineDetails(Handle *handle, int64_t engine,
 PluginStatus hipdnnEnginePluginDestroyEngineDetails(Handle *handle,
                                                     ConstData *details) {
   return guard({handle, details}, [&] {
-    delete[] static_cast<const uint8_t *>(details->data);
-    *details = {};
+    giveBack(*details);
     return Status::ok();
   });
 }
@@ -247,7 +250,7 @@ PluginStatus hipdnnEnginePluginGetWorkspaceSize(Handle *handle,
   return guard({handle, config, graph, size}, [&] {
     const auto context = makeContext(*handle, *config, *graph);
     if (context)
-      *size = (*context)->workspaceBytes;
+      *size = (*context)->getWorkspaceBytes();
     return context.getStatus();
   });
 }
@@ -255,7 +258,7 @@ PluginStatus hipdnnEnginePluginGetWorkspaceSize(Handle *handle,
 PluginStatus hipdnnEnginePluginCreateExecutionContext(Handle *handle,
                                                       const ConstData *config,
                                                       const ConstData *graph,
-                                                      Context **context) {
+                                                      GraphContext **context) {
   return guard({handle, config, graph, context}, [&] {
     auto made = makeContext(*handle, *config, *graph);
     if (made)
@@ -265,7 +268,7 @@ PluginStatus hipdnnEnginePluginCreateExecutionContext(Handle *handle,
 }
 
 PluginStatus hipdnnEnginePluginDestroyExecutionContext(Handle *handle,
-                                                       Context *context) {
+                                                       GraphContext *context) {
   return guard({handle, context}, [&] {
     delete context;
     return Status::ok();
@@ -273,18 +276,83 @@ PluginStatus hipdnnEnginePluginDestroyExecutionContext(Handle *handle,
 }
 
 PluginStatus hipdnnEnginePluginGetWorkspaceSizeFromExecutionContext(
-    Handle *handle, Context *context, size_t *size) {
+    Handle *handle, GraphContext *context, size_t *size) {
   return guard({handle, context, size}, [&] {
-    *size = context->workspaceBytes;
+    *size = context->getWorkspaceBytes();
     return Status::ok();
   });
 }
 
-PluginStatus hipdnnEnginePluginExecuteOpGraph(Handle *handle, Context *context,
+PluginStatus hipdnnEnginePluginExecuteOpGraph(Handle *handle,
+                                              GraphContext *context,
                                               void *workspace,
                                               const DeviceBuffer *buffers,
                                               uint32_t count) {
   return guard({handle, context, buffers}, [&] {
     return context->run(*handle, workspace, {buffers, count});
+  });
+}
+
+PluginStatus hipdnnEnginePluginExecuteOpGraphWithOverrides(
+    Handle *handle, GraphContext *context, void *workspace,
+    const DeviceBuffer *buffers, uint32_t count, uint32_t shapeCount,
+    const int64_t *uids, const uint32_t *ranks, const int64_t *const *lengths,
+    const int64_t *const *strides) {
+  return guard({handle, context, buffers, uids, ranks, lengths, strides}, [&] {
+    std::vector<Shape> shapes(shapeCount);
+    for (uint32_t i = 0; i < shapeCount; ++i) {
+      if (ranks[i] && (!lengths[i] || !strides[i]))
+        return invalidArgument("tensor " + std::to_string(uids[i]) +
+                               " gets no lengths or no strides");
+      shapes[i] = {uids[i],
+                   {lengths[i], lengths[i] + ranks[i]},
+                   {strides[i], strides[i] + ranks[i]}};
+    }
+    return context->run(*handle, workspace, {buffers, count}, shapes);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Serialisation
+//===----------------------------------------------------------------------===//
+
+PluginStatus hipdnnEnginePluginSerializeExecutionContext(
+    Handle *handle, GraphContext *context, ConstData *serialised) {
+  return guard({handle, context, serialised}, [&] {
+    const ErrorOr<std::string> bytes = context->serialise(*handle);
+    if (bytes)
+      *serialised = give(
+          {reinterpret_cast<const uint8_t *>(bytes->data()), bytes->size()});
+    return bytes.getStatus();
+  });
+}
+
+PluginStatus hipdnnEnginePluginSerializeExecutionContextWithEngineId(
+    Handle *handle, int64_t engine, GraphContext *context,
+    ConstData *serialised) {
+  const PluginStatus status =
+      guard({handle, context, serialised}, [&] { return checkEngine(engine); });
+  if (status != PluginStatus::Success)
+    return status;
+  return hipdnnEnginePluginSerializeExecutionContext(handle, context,
+                                                     serialised);
+}
+
+PluginStatus
+hipdnnEnginePluginDestroySerializedExecutionContext(Handle *handle,
+                                                    ConstData *serialised) {
+  return guard({handle, serialised}, [&] {
+    giveBack(*serialised);
+    return Status::ok();
+  });
+}
+
+PluginStatus hipdnnEnginePluginCreateExecutionContextFromSerialized(
+    Handle *handle, const ConstData *serialised, GraphContext **context) {
+  return guard({handle, serialised, context}, [&] {
+    auto made = GraphContext::deserialise(*handle, getBytes(*serialised));
+    if (made)
+      *context = made->release();
+    return made.getStatus();
   });
 }

@@ -43,7 +43,7 @@ struct DeviceBuffer {
 };
 
 struct Handle;
-struct Context;
+class GraphContext;
 
 } // namespace tessera::hipdnn
 
@@ -92,20 +92,52 @@ tessera::hipdnn::PluginStatus hipdnnEnginePluginGetWorkspaceSize(
 tessera::hipdnn::PluginStatus hipdnnEnginePluginCreateExecutionContext(
     tessera::hipdnn::Handle *handle, const tessera::hipdnn::ConstData *config,
     const tessera::hipdnn::ConstData *graph,
-    tessera::hipdnn::Context **context);
-tessera::hipdnn::PluginStatus
-hipdnnEnginePluginDestroyExecutionContext(tessera::hipdnn::Handle *handle,
-                                          tessera::hipdnn::Context *context);
+    tessera::hipdnn::GraphContext **context);
+tessera::hipdnn::PluginStatus hipdnnEnginePluginDestroyExecutionContext(
+    tessera::hipdnn::Handle *handle, tessera::hipdnn::GraphContext *context);
 tessera::hipdnn::PluginStatus
 hipdnnEnginePluginGetWorkspaceSizeFromExecutionContext(
-    tessera::hipdnn::Handle *handle, tessera::hipdnn::Context *context,
+    tessera::hipdnn::Handle *handle, tessera::hipdnn::GraphContext *context,
     size_t *size);
 
-/// Launches the kernels on the stream of the handle.
+/// All that another process needs to run the plan without compiling. The newest
+/// releases call the first one, those of summer 2026 the second.
+tessera::hipdnn::PluginStatus
+hipdnnEnginePluginSerializeExecutionContextWithEngineId(
+    tessera::hipdnn::Handle *handle, int64_t engine,
+    tessera::hipdnn::GraphContext *context,
+    tessera::hipdnn::ConstData *serialised);
+tessera::hipdnn::PluginStatus hipdnnEnginePluginSerializeExecutionContext(
+    tessera::hipdnn::Handle *handle, tessera::hipdnn::GraphContext *context,
+    tessera::hipdnn::ConstData *serialised);
+tessera::hipdnn::PluginStatus
+hipdnnEnginePluginDestroySerializedExecutionContext(
+    tessera::hipdnn::Handle *handle, tessera::hipdnn::ConstData *serialised);
+/// InvalidValue if the bytes are damaged, NotApplicable if they are of another
+/// release or for another chip. A few builds of May 2026 pass the engine's
+/// configuration second, and the bytes and the result behind it: that is not
+/// the beginning of a plan, and is refused before anything else is touched.
+tessera::hipdnn::PluginStatus
+hipdnnEnginePluginCreateExecutionContextFromSerialized(
+    tessera::hipdnn::Handle *handle,
+    const tessera::hipdnn::ConstData *serialised,
+    tessera::hipdnn::GraphContext **context);
+
+/// Launches the kernels on the stream of the handle. Numbers that come with an
+/// execution are in the host's memory.
 tessera::hipdnn::PluginStatus hipdnnEnginePluginExecuteOpGraph(
-    tessera::hipdnn::Handle *handle, tessera::hipdnn::Context *context,
+    tessera::hipdnn::Handle *handle, tessera::hipdnn::GraphContext *context,
     void *workspace, const tessera::hipdnn::DeviceBuffer *buffers,
     uint32_t count);
+
+/// The same with other lengths and strides of some tensors: `ranks` has the
+/// number of each tensor's lengths.
+tessera::hipdnn::PluginStatus hipdnnEnginePluginExecuteOpGraphWithOverrides(
+    tessera::hipdnn::Handle *handle, tessera::hipdnn::GraphContext *context,
+    void *workspace, const tessera::hipdnn::DeviceBuffer *buffers,
+    uint32_t count, uint32_t shapeCount, const int64_t *uids,
+    const uint32_t *ranks, const int64_t *const *lengths,
+    const int64_t *const *strides);
 
 } // extern "C"
 #pragma GCC visibility pop

@@ -158,7 +158,7 @@ static bool canSkip(const Planner &planner, int between, int result) {
 static bool addTerm(const Planner &planner, Chain &chain, int other) {
   const Tensor &term = planner.getTensor(other);
   const Tensor &y = planner.getTensor(chain.result);
-  if (term.value || term.isRuntimeValue)
+  if (term.value)
     return false;
   const bool isVector = isBias(term, y);
   int &slot = chain.bias < 0 && isVector ? chain.bias : chain.residual;

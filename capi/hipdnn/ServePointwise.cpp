@@ -105,6 +105,19 @@ static std::optional<ActivationCall> getActivation(const Node &node,
   return std::nullopt;
 }
 
+namespace {
+/// The fields of the operands of an activation's gradient.
+struct GradientFields {
+  int dy, x;
+};
+} // namespace
+
+static GradientFields getGradientFields(const Node &node) {
+  if (node.isEarly)
+    return {field::Second, field::First};
+  return {field::First, field::Second};
+}
+
 //===----------------------------------------------------------------------===//
 // Parts of other kernels
 //===----------------------------------------------------------------------===//
@@ -154,14 +167,19 @@ int tessera::hipdnn::findActivationGradient(const Planner &planner,
                                             int &gradient,
                                             ActivationCall &call) {
   const Node *node = getPointwise(planner, number);
-  if (!node || getTensor(planner, *node, field::Second) != input ||
-      !planner.isInternal(input))
+  if (!node)
+    return -1;
+  auto [dy, x] = getGradientFields(*node);
+  // Until May 2026 x was the first one; what is looked for says which it is.
+  if (!planner.graph.hasVersion() && getTensor(planner, *node, dy) == input)
+    std::swap(dy, x);
+  if (getTensor(planner, *node, x) != input || !planner.isInternal(input))
     return -1;
   const std::optional<ActivationCall> activation = getActivation(*node, true);
   if (!activation)
     return -1;
   call = *activation;
-  gradient = getTensor(planner, *node, field::First);
+  gradient = getTensor(planner, *node, dy);
   return gradient < 0 ? -1 : getTensor(planner, *node, field::Result);
 }
 
@@ -262,7 +280,9 @@ ErrorOr<size_t> tessera::hipdnn::servePointwise(Planner &planner,
   if (*second < 0)
     status = addUnary(planner, node, *first, *result);
   else if (const auto call = getActivation(node, true))
-    status = addActivationGradient(planner, *call, *first, *second, *result);
+    status = addActivationGradient(
+        planner, *call, *planner.find(node, getGradientFields(node).dy),
+        *planner.find(node, getGradientFields(node).x), *result);
   else if (getOperation(node) == Operation::Add)
     status = addBinary(planner, kSum, 1, *first, *second, *result);
   else if (getOperation(node) == Operation::Sub)

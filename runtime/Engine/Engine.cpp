@@ -42,6 +42,7 @@ public:
   loadKernel(const Kernel &kernel, const Problem *problem) override;
   Status adopt(const Problem &problem,
                std::unique_ptr<LoadedKernel> kernel) override;
+  Status provide(const Problem &problem, const Kernel &kernel) override;
   Status forget(const Problem &problem) override;
   ErrorOr<const LoadedKernel *> getFitting(const LoadedKernel &kernel,
                                            const LaunchArgs &args) override;
@@ -473,6 +474,26 @@ Status EngineImpl::adopt(const Problem &problem,
   auto *loaded = static_cast<LoadedKernelImpl *>(kernel.release());
   kernels.replace(device, problem, std::unique_ptr<LoadedKernelImpl>(loaded));
   return Status::ok();
+}
+
+Status EngineImpl::provide(const Problem &problem, const Kernel &kernel) {
+  if (Status status = problem.verify(); !status.isOk())
+    return status;
+  int device = 0;
+  if (Status status = gpu.checkOwn(gpu.hipGetDevice(&device), "hipGetDevice");
+      !status.isOk())
+    return status;
+  return kernels
+      .findOrMake(device, problem,
+                  [&]() -> ErrorOr<std::unique_ptr<LoadedKernelImpl>> {
+                    auto loaded =
+                        load(kernel, LoadedKernel::Origin::Database, &problem);
+                    if (loaded)
+                      counters.fromDatabase.fetch_add(
+                          1, std::memory_order_relaxed);
+                    return loaded;
+                  })
+      .getStatus();
 }
 
 Status EngineImpl::forget(const Problem &problem) {

@@ -127,6 +127,10 @@ public:
   virtual Status adopt(const Problem &problem,
                        std::unique_ptr<LoadedKernel> kernel) = 0;
 
+  /// Makes `kernel`, which the caller has kept, the kernel for `problem` on the
+  /// current device, unless there is one already. It enters no file.
+  virtual Status provide(const Problem &problem, const Kernel &kernel) = 0;
+
   /// Deletes from the user's file what tuning has found for `problem` on the
   /// current device, and the kernels of this compiler that use it. Loaded
   /// kernels stay.

@@ -30,6 +30,7 @@ COSTS = {
     "Compiles on first use; launches nothing": DEVICE,
     "Compiles on first use, then launches": LAUNCH,
     "Loads on first use, then launches": LAUNCH,
+    "Loads on first use; launches nothing": {"InternalError"},
 }
 THREADS = ("Any thread", "One thread for each handle", "Shared", "Exclusive")
 

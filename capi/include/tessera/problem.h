@@ -185,6 +185,66 @@ MIOPEN_EXPORT miopenStatus_t tesseraTuneProblem(miopenHandle_t handle,
                                                 const char *problem);
 
 /**
+ * Saves the kernel of a problem with its machine code, for a process that must
+ * not compile. The bytes fit one chip and one format of kernels, and do not
+ * depend on the host.
+ *
+ * @param[in]     handle   Supplies the device.
+ * @param[in]     problem  A network config; ends with a zero byte.
+ * @param[out]    bytes    Where they go; NULL asks for their number.
+ * @param[in,out] size     In: how many fit there; out: how many there are.
+ *
+ * @retval miopenStatusSuccess         `*size` is set, and so are the bytes.
+ * @retval miopenStatusBadParm         A pointer is NULL, the text is no
+ *                                     problem, or the bytes do not fit: `*size`
+ *                                     says how many there are.
+ * @retval miopenStatusNotImplemented  No kernel covers the problem.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ *
+ * @par Cost
+ *   Compiles on first use; launches nothing.
+ *
+ * @par Threads
+ *   One thread for each handle: calls on one handle must not overlap.
+ *
+ * @since 0.1
+ */
+MIOPEN_EXPORT miopenStatus_t tesseraSaveKernel(miopenHandle_t handle,
+                                               const char *problem, char *bytes,
+                                               size_t *size);
+
+/**
+ * Loads what tesseraSaveKernel() saved: the kernel of its problem in this
+ * process, unless there is one already. It enters no database. The bytes hold
+ * machine code, which runs: take them only from where you would take a program.
+ *
+ * @param[in] handle  Supplies the device.
+ * @param[in] bytes   The saved kernel.
+ * @param[in] size    Their number.
+ *
+ * @retval miopenStatusSuccess          The problem has a kernel.
+ * @retval miopenStatusBadParm          A pointer is NULL.
+ * @retval miopenStatusInvalidValue     The bytes are no saved kernel, or
+ *                                      damaged.
+ * @retval miopenStatusVersionMismatch  They have another release's format.
+ * @retval miopenStatusNotImplemented   They are for another chip, or this
+ *                                      release does not have their problem.
+ * @retval miopenStatusInternalError    The driver refused the machine code.
+ *
+ * @par Cost
+ *   Loads on first use; launches nothing.
+ *
+ * @par Threads
+ *   One thread for each handle: calls on one handle must not overlap.
+ *
+ * @since 0.1
+ */
+MIOPEN_EXPORT miopenStatus_t tesseraLoadKernel(miopenHandle_t handle,
+                                               const char *bytes, size_t size);
+
+/**
  * Says that the process will ask for problems whose batch or spatial sizes do
  * not repeat: from now on convolutions, too, get kernels for unknown sizes, of
  * which one serves a family of problems, from a family's first problem on. It

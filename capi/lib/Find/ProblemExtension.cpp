@@ -5,6 +5,7 @@
 #include "capi/lib/Common/ErrorGuard.h"
 #include "capi/lib/Common/GenericUse.h"
 #include "capi/lib/Find/FindSearch.h"
+#include "capi/lib/Find/Solution.h"
 #include "capi/lib/Handle/HandleState.h"
 #include "capi/lib/Handle/KernelChecks.h"
 #include "capi/lib/Handle/KernelInfo.h"
@@ -112,6 +113,41 @@ static Status run(miopenHandle &handle, const Problem &problem,
   return handle.launch(**kernel, args);
 }
 
+/// A saved kernel is a solution without tensors.
+static ErrorOr<std::string> save(miopenHandle &handle, std::string_view text) {
+  const ErrorOr<const GpuTarget *> target = handle.engine.getGpu().getTarget();
+  if (!target)
+    return target.getStatus();
+  const ErrorOr<Prepared> prepared = prepare(handle, text);
+  if (!prepared)
+    return prepared.getStatus();
+  SolutionData data;
+  data.networkConfig = prepared->problem->toNetworkConfig();
+  data.target = (*target)->name;
+  data.kernel = prepared->kernel->getKernel();
+  data.kernel.codeObject = prepared->kernel->getCodeObject();
+  return saveSolution(data);
+}
+
+static ApiResult load(miopenHandle &handle, std::string_view bytes) {
+  SolutionData data;
+  if (ApiResult result = loadSolution(bytes, data);
+      result.getStatus() != miopenStatusSuccess)
+    return result;
+  const ErrorOr<const GpuTarget *> target = handle.engine.getGpu().getTarget();
+  if (!target)
+    return target.getStatus();
+  if ((*target)->name != data.target)
+    return notSupported("the kernel is for " + data.target +
+                        ", but the device is a " +
+                        std::string((*target)->name));
+  const ErrorOr<Problem> problem = parseNetworkConfig(data.networkConfig);
+  if (!problem)
+    return notSupported(problem.getStatus().getMessage());
+  return handle.engine.provide(*problem, data.kernel)
+      .withContext(data.networkConfig);
+}
+
 extern "C" {
 
 miopenStatus_t tesseraGetProblemKernelInfo(miopenHandle_t handle,
@@ -154,6 +190,30 @@ miopenStatus_t tesseraTuneProblem(miopenHandle_t handle, const char *problem) {
                          /*isAsked=*/true, readFindSettingsOnce())
         .getStatus();
   });
+}
+
+miopenStatus_t tesseraSaveKernel(miopenHandle_t handle, const char *problem,
+                                 char *bytes, size_t *size) {
+  return guard(__func__, REQUIRED(handle, problem, size), [&]() -> ApiResult {
+    const ErrorOr<std::string> saved = save(*handle, problem);
+    if (!saved)
+      return saved.getStatus();
+    const size_t capacity = std::exchange(*size, saved->size());
+    if (!bytes)
+      return Status::ok();
+    if (capacity < saved->size())
+      return invalidArgument("the kernel has " + std::to_string(saved->size()) +
+                             " bytes, but there is space for " +
+                             std::to_string(capacity));
+    std::memcpy(bytes, saved->data(), saved->size());
+    return Status::ok();
+  });
+}
+
+miopenStatus_t tesseraLoadKernel(miopenHandle_t handle, const char *bytes,
+                                 size_t size) {
+  return guard(__func__, REQUIRED(handle, bytes),
+               [&]() -> ApiResult { return load(*handle, {bytes, size}); });
 }
 
 miopenStatus_t tesseraExpectNewSizes(void) {

@@ -30,6 +30,9 @@ public:
                std::unique_ptr<LoadedKernel> kernel) override {
     return engine->adopt(problem, std::move(kernel));
   }
+  Status provide(const Problem &problem, const Kernel &kernel) override {
+    return engine->provide(problem, kernel);
+  }
   Status forget(const Problem &problem) override {
     return engine->forget(problem);
   }

@@ -86,6 +86,9 @@ public:
   Status adopt(const Problem &, std::unique_ptr<LoadedKernel>) override {
     return Status::ok();
   }
+  Status provide(const Problem &, const Kernel &) override {
+    return Status::ok();
+  }
   Status forget(const Problem &problem) override {
     forgotten.push_back(problem);
     return Status::ok();

@@ -307,19 +307,24 @@ void TestGraph::Evaluation::normalize(bool isRms) {
 /// quotient, for rows of all dimensions but the first.
 void TestGraph::Evaluation::rmsBackward() {
   const Lengths lengths = tensor(1).lengths;
-  const int64_t images = lengths[0];
-  const double row = static_cast<double>(tensor(1).getElements()) / images;
-  Values sums(images);
+  // One for each value of the inverse.
+  Values sums(tensor(3).getElements());
+  const double row =
+      static_cast<double>(tensor(1).getElements() / tensor(3).getElements());
+  const auto sumOf = [&](const Lengths &i) -> double & {
+    const double *inverse = &at(3, i);
+    return sums[inverse - values[uid(3)].data()];
+  };
   forEach(lengths, [&](const Lengths &i) {
     const double dy = at(0, i), x = at(1, i), scale = at(2, i);
-    sums[i[0]] += dy * scale * x;
+    sumOf(i) += dy * scale * x;
   });
   values[uid(5)].assign(tensor(5).getElements(), 0);
   if (has(6))
     values[uid(6)].assign(tensor(6).getElements(), 0);
   forEach(lengths, [&](const Lengths &i) {
     const double dy = at(0, i), x = at(1, i), scale = at(2, i), d = at(3, i);
-    at(4, i) = d * (dy * scale - x * d * d * sums[i[0]] / row);
+    at(4, i) = d * (dy * scale - x * d * d * sumOf(i) / row);
     at(5, i) += dy * x * d;
     if (has(6))
       at(6, i) += dy;

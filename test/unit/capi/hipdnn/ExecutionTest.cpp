@@ -1,10 +1,12 @@
 //===- ExecutionTest.cpp - Graphs of hipDNN on the device -----------------===//
 
 #include "test/unit/capi/hipdnn/PluginHost.h"
+#include "test/unit/capi/hipdnn/SampleGraphs.h"
 
 #include <gtest/gtest.h>
 
 using namespace tessera::test;
+using tessera::hipdnn::PluginStatus;
 
 namespace {
 /// Operations of pointwise nodes, as hipDNN numbers them.
@@ -71,6 +73,44 @@ TEST(HipdnnExecution, EarlyReleases) {
              makeConvolution(a, b, c, {{0, 0}, {0, 0}, {1, 1}, {1, 1}}), 6);
   bytes.writeAsEarlyRelease();
   checkGraph(bytes);
+}
+
+// Early releases have the input of an activation before the gradient that it
+// passes on, also in the chain that is one kernel.
+TEST(HipdnnExecution, EarlyGradients) {
+  const auto makeRelu = [](bool isEarly) {
+    TestGraph g;
+    // A uid of 0 would look like none as the second operand.
+    g.tensor(GraphType::F32, {1});
+    const int64_t dy = g.tensor(GraphType::F32, {4, 8});
+    const int64_t x = g.tensor(GraphType::F32, {4, 8});
+    const int64_t dx = g.tensor(GraphType::F32, {4, 8});
+    g.node(GraphNode::Pointwise, makePointwise(kReluBackward, isEarly ? x : dy,
+                                               isEarly ? dy : x, dx));
+    return g;
+  };
+  TestGraph early = makeRelu(true);
+  early.writeAsEarlyRelease();
+  TestPlan plan(early);
+  EXPECT_EQ(plan.run(makeRelu(false)), PluginStatus::Success)
+      << getPluginError();
+
+  // The months between wrote nodes as later releases do.
+  for (bool isEarliest : {true, false}) {
+    TestGraph chain = makeBatchNormBackward({}, {2, 4, 5, 5}, Clips{}, true);
+    if (isEarliest)
+      chain.writeAsEarlyRelease();
+    TestPlan chainPlan(chain);
+    const uint64_t before = readCounts().launched;
+    EXPECT_EQ(chainPlan.run(makeBatchNormBackward({}, {2, 4, 5, 5}, Clips{})),
+              PluginStatus::Success)
+        << getPluginError();
+    EXPECT_EQ(readCounts().launched - before, 1u);
+  }
+  // One that says its version means what it says.
+  TestGraph odd = makeBatchNormBackward({}, {2, 4, 5, 5}, Clips{}, true);
+  odd.writeVersion();
+  EXPECT_GT(checkGraph(odd), 1u);
 }
 
 // Bytes give integers.

@@ -166,6 +166,7 @@ private:
   const GpuApi &gpu;
   DeviceTensors tensors;
   std::map<int64_t, std::vector<char>> host;
+  std::set<int64_t> numbers;
 };
 } // namespace
 
@@ -174,6 +175,12 @@ Memory::Memory(const TestGraph &graph, const GpuApi &gpu)
   std::mt19937 random(static_cast<unsigned>(graph.getTensors().size()));
   const std::set<int64_t> results = graph.getResults();
   for (const auto &[uid, tensor] : graph.getTensors()) {
+    if (tensor.isRuntimeValue) {
+      host[uid].resize(tensor.getElementBytes());
+      store(tensor, *tensor.value, host[uid].data());
+      buffers.push_back({uid, host[uid].data()});
+      numbers.insert(uid);
+    }
     if (tensor.isVirtual || tensor.value)
       continue;
     // Gaps and results are NaNs, or numbers that no test computes.
@@ -196,6 +203,8 @@ Memory::Memory(const TestGraph &graph, const GpuApi &gpu)
 
 void Memory::compare(const std::map<int64_t, Values> &wanted) const {
   for (const auto &[uid, memory] : buffers) {
+    if (numbers.contains(uid))
+      continue; // It is in the host's memory.
     const GraphTensor &tensor = graph.getTensors().at(uid);
     std::vector<char> bytes(host.at(uid).size());
     const Status status = readBack(gpu, memory, bytes);
@@ -217,62 +226,140 @@ void Memory::compare(const std::map<int64_t, Values> &wanted) const {
   }
 }
 
-static uint64_t countLaunches() {
+Counts tessera::test::readCounts() {
   // The plugin has opened the library by its path; this is the same file.
   static void *library = dlopen(TESSERA_LIBRARY_FILE, RTLD_NOW | RTLD_LOCAL);
   const auto get = reinterpret_cast<decltype(&tesseraGetCounters)>(
       dlsym(library, "tesseraGetCounters"));
   tesseraCounters counters = TESSERA_COUNTERS_INIT;
   EXPECT_EQ(get(&counters), miopenStatusSuccess);
-  return counters.launched;
+  return {counters.compiled, counters.fromDatabase, counters.launched};
+}
+
+TestPlan::TestPlan(const TestGraph &graph) {
+  const std::vector<uint8_t> bytes = graph.write();
+  const std::vector<uint8_t> config = makeEngineConfig();
+  const ConstData graphData = {bytes.data(), bytes.size()};
+  const ConstData configData = {config.data(), config.size()};
+  EXPECT_EQ(askPlugin(bytes).count, 1u) << getPluginError();
+  EXPECT_EQ(getPlugin().create(&handle), PluginStatus::Success);
+  size_t size = 0;
+  EXPECT_EQ(
+      getPlugin().getWorkspaceSize(handle, &configData, &graphData, &size),
+      PluginStatus::Success)
+      << getPluginError();
+  status = getPlugin().createContext(handle, &configData, &graphData, &context);
+  EXPECT_EQ(status, PluginStatus::Success) << getPluginError();
+  if (context)
+    EXPECT_EQ(size, getWorkspaceBytes());
+}
+
+TestPlan::TestPlan(std::span<const uint8_t> serialised) {
+  EXPECT_EQ(getPlugin().create(&handle), PluginStatus::Success);
+  const ConstData data = {serialised.data(), serialised.size()};
+  status = getPlugin().deserialise(handle, &data, &context);
+  EXPECT_EQ(context != nullptr, status == PluginStatus::Success);
+}
+
+TestPlan::~TestPlan() {
+  if (context)
+    EXPECT_EQ(getPlugin().destroyContext(handle, context),
+              PluginStatus::Success);
+  EXPECT_EQ(getPlugin().destroy(handle), PluginStatus::Success);
+}
+
+size_t TestPlan::getWorkspaceBytes() const {
+  size_t size = 0;
+  EXPECT_EQ(getPlugin().getContextWorkspaceSize(handle, context, &size),
+            PluginStatus::Success);
+  return size;
+}
+
+std::vector<uint8_t> TestPlan::serialise() const {
+  int64_t engine = 0;
+  uint32_t count = 0;
+  EXPECT_EQ(getPlugin().getAllEngines(&engine, 1, &count),
+            PluginStatus::Success);
+  ConstData data{};
+  EXPECT_EQ(getPlugin().serialise(handle, engine, context, &data),
+            PluginStatus::Success)
+      << getPluginError();
+  const auto *first = static_cast<const uint8_t *>(data.data);
+  std::vector<uint8_t> bytes(first, first + data.size);
+  EXPECT_EQ(getPlugin().destroySerialised(handle, &data),
+            PluginStatus::Success);
+  EXPECT_EQ(data.data, nullptr);
+  // The name that releases called before gives the same.
+  EXPECT_EQ(getPlugin().serialiseAsBefore(handle, context, &data),
+            PluginStatus::Success);
+  EXPECT_EQ(data.size, bytes.size());
+  EXPECT_EQ(std::memcmp(data.data, bytes.data(), bytes.size()), 0);
+  EXPECT_EQ(getPlugin().destroySerialised(handle, &data),
+            PluginStatus::Success);
+  return bytes;
+}
+
+namespace {
+/// The lengths and strides that an execution gives, as hipDNN passes them.
+struct PassedShapes {
+  PassedShapes(const TestGraph &graph, const TestGraph &declared) {
+    for (const auto &[uid, tensor] : graph.getTensors()) {
+      const GraphTensor &most = declared.getTensors().at(uid);
+      if (tensor.isVirtual ||
+          (tensor.lengths == most.lengths && tensor.strides == most.strides))
+        continue;
+      uids.push_back(uid);
+      ranks.push_back(static_cast<uint32_t>(tensor.lengths.size()));
+      lengths.push_back(tensor.lengths.data());
+      strides.push_back(tensor.strides.data());
+    }
+  }
+
+  std::vector<int64_t> uids;
+  std::vector<uint32_t> ranks;
+  std::vector<const int64_t *> lengths, strides;
+};
+} // namespace
+
+PluginStatus TestPlan::run(const TestGraph &graph, const TestGraph &declared,
+                           bool givesWorkspace) {
+  const ErrorOr<const GpuApi *> gpu = GpuApi::get();
+  EXPECT_TRUE(gpu) << gpu.getStatus().getMessage();
+  const PluginFunctions &plugin = getPlugin();
+  Memory memory(graph, **gpu);
+  DeviceTensors workspace(**gpu);
+  const std::vector<char> poison(getWorkspaceBytes(), char(0xff));
+  void *space =
+      !poison.empty() && givesWorkspace ? workspace.add(poison) : nullptr;
+  const PassedShapes shapes(graph, declared);
+  const auto count = static_cast<uint32_t>(memory.buffers.size());
+  const PluginStatus result =
+      shapes.uids.empty()
+          ? plugin.execute(handle, context, space, memory.buffers.data(), count)
+          : plugin.executeWithShapes(
+                handle, context, space, memory.buffers.data(), count,
+                static_cast<uint32_t>(shapes.uids.size()), shapes.uids.data(),
+                shapes.ranks.data(), shapes.lengths.data(),
+                shapes.strides.data());
+  EXPECT_EQ((*gpu)->hipDeviceSynchronize(), hipSuccess);
+  if (result != PluginStatus::Success)
+    return result;
+  std::map<int64_t, Values> wanted = memory.values;
+  graph.compute(wanted);
+  memory.compare(wanted);
+  return result;
 }
 
 uint64_t tessera::test::checkGraph(const TestGraph &graph,
                                    size_t *workspaceBytes,
                                    bool givesWorkspace) {
-  const ErrorOr<const GpuApi *> gpu = GpuApi::get();
-  EXPECT_TRUE(gpu) << gpu.getStatus().getMessage();
-  const PluginFunctions &plugin = getPlugin();
-  const std::vector<uint8_t> bytes = graph.write();
-  EXPECT_EQ(askPlugin(bytes).count, 1u) << getPluginError();
-  const std::vector<uint8_t> config = makeEngineConfig();
-  const ConstData graphData = {bytes.data(), bytes.size()};
-  const ConstData configData = {config.data(), config.size()};
-  const PluginHandle handle;
-  size_t size = 0, contextSize = 0;
-  EXPECT_EQ(
-      plugin.getWorkspaceSize(handle.get(), &configData, &graphData, &size),
-      PluginStatus::Success)
-      << getPluginError();
-  hipdnn::Context *context = nullptr;
-  EXPECT_EQ(
-      plugin.createContext(handle.get(), &configData, &graphData, &context),
-      PluginStatus::Success)
-      << getPluginError();
-  if (!context)
+  TestPlan plan(graph);
+  if (plan.getStatus() != PluginStatus::Success)
     return 0;
-  EXPECT_EQ(plugin.getContextWorkspaceSize(handle.get(), context, &contextSize),
-            PluginStatus::Success);
-  EXPECT_EQ(size, contextSize);
   if (workspaceBytes)
-    *workspaceBytes = size;
-  Memory memory(graph, **gpu);
-  DeviceTensors workspace(**gpu);
-  const std::vector<char> poison(size, char(0xff));
-  void *workspaceMemory =
-      size && givesWorkspace ? workspace.add(poison) : nullptr;
-  const uint64_t before = countLaunches();
-  EXPECT_EQ(plugin.execute(handle.get(), context, workspaceMemory,
-                           memory.buffers.data(),
-                           static_cast<uint32_t>(memory.buffers.size())),
-            PluginStatus::Success)
+    *workspaceBytes = plan.getWorkspaceBytes();
+  const uint64_t before = readCounts().launched;
+  EXPECT_EQ(plan.run(graph, graph, givesWorkspace), PluginStatus::Success)
       << getPluginError();
-  const uint64_t launches = countLaunches() - before;
-  EXPECT_EQ((*gpu)->hipDeviceSynchronize(), hipSuccess);
-  std::map<int64_t, Values> wanted = memory.values;
-  graph.compute(wanted);
-  memory.compare(wanted);
-  EXPECT_EQ(plugin.destroyContext(handle.get(), context),
-            PluginStatus::Success);
-  return launches;
+  return readCounts().launched - before;
 }

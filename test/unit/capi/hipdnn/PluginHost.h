@@ -39,6 +39,39 @@ Applicable askPlugin(std::span<const uint8_t> graph);
 /// The configuration that names the plugin's only engine.
 std::vector<uint8_t> makeEngineConfig();
 
+/// A plan of the plugin with a handle of its own.
+class TestPlan {
+public:
+  /// Fails the test if the plugin makes none.
+  explicit TestPlan(const TestGraph &graph);
+  /// The plan of these bytes, or none: see getStatus().
+  explicit TestPlan(std::span<const uint8_t> serialised);
+  ~TestPlan();
+  TestPlan(const TestPlan &) = delete;
+
+  hipdnn::PluginStatus getStatus() const { return status; }
+  size_t getWorkspaceBytes() const;
+  std::vector<uint8_t> serialise() const;
+
+  /// Runs the plan on the tensors of `graph`, which is that of the plan but for
+  /// lengths and numbers that an execution brings. Lengths that are not those
+  /// of `declared` are given with the execution.
+  hipdnn::PluginStatus run(const TestGraph &graph, const TestGraph &declared,
+                           bool givesWorkspace = true);
+  hipdnn::PluginStatus run(const TestGraph &graph) { return run(graph, graph); }
+
+private:
+  hipdnn::Handle *handle = nullptr;
+  hipdnn::GraphContext *context = nullptr;
+  hipdnn::PluginStatus status{};
+};
+
+/// What the library has compiled, loaded and launched in this process.
+struct Counts {
+  uint64_t compiled, fromDatabase, launched;
+};
+Counts readCounts();
+
 /// Runs the graph on random inputs with poisoned results and compares all that
 /// a client can see with TestGraph::compute(). Returns how many kernels were
 /// launched, and through `workspaceBytes` the workspace that they needed.

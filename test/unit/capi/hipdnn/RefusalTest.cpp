@@ -36,6 +36,13 @@ static TestGraph makeSample() {
   return g;
 }
 
+/// The same with lengths that come with executions.
+static TestGraph makeRuntimeSample() {
+  TestGraph g = makeSample();
+  g.allowRuntimeShapes();
+  return g;
+}
+
 /// One of each of the other kinds of nodes.
 static TestGraph makeOtherSample() {
   TestGraph g;
@@ -76,7 +83,7 @@ TEST(HipdnnPlugin, SaysWhatItIs) {
   EXPECT_EQ(getPlugin().getVersion(&version), PluginStatus::Success);
   EXPECT_STRNE(version, "");
   EXPECT_EQ(getPlugin().getApiVersion(&api), PluginStatus::Success);
-  EXPECT_STREQ(api, "1.0.0");
+  EXPECT_STREQ(api, "1.2.0");
   EXPECT_EQ(getPlugin().getType(&type), PluginStatus::Success);
   EXPECT_EQ(type, tessera::hipdnn::PluginType::Engine);
 }
@@ -101,7 +108,9 @@ TEST(HipdnnPlugin, NamesItsEngine) {
             PluginStatus::NotApplicable);
 }
 
-// The engine's details are a FlatBuffer with the engine in its first field.
+// The engine's details are a FlatBuffer with the engine in its first field and
+// notes in its third: it compiles at runtime (0), and its plans can be
+// serialised (4).
 TEST(HipdnnPlugin, DescribesItsEngine) {
   const std::vector<uint8_t> bytes = makeSample().write();
   const ConstData graph = {bytes.data(), bytes.size()};
@@ -121,10 +130,16 @@ TEST(HipdnnPlugin, DescribesItsEngine) {
   };
   const uint32_t table = read(0, uint32_t());
   const size_t list = table - read(table, int32_t());
-  EXPECT_EQ(read(list, uint16_t()), 6); // One field.
+  EXPECT_EQ(read(list, uint16_t()), 10); // Three fields.
   const size_t field = table + read(list + 4, uint16_t());
   EXPECT_EQ(field % sizeof engine, 0u);
   EXPECT_EQ(read(field, int64_t()), engine);
+  EXPECT_EQ(read(list + 6, uint16_t()), 0); // It has no knobs.
+  const size_t notes = table + read(list + 8, uint16_t());
+  const size_t first32 = notes + read(notes, uint32_t());
+  EXPECT_EQ(read(first32, uint32_t()), 2u);
+  EXPECT_EQ(read(first32 + 4, int32_t()), 0);
+  EXPECT_EQ(read(first32 + 8, int32_t()), 4);
   EXPECT_EQ(getPlugin().destroyDetails(handle, &details),
             PluginStatus::Success);
   EXPECT_EQ(details.data, nullptr);
@@ -137,6 +152,18 @@ TEST(HipdnnPlugin, RefusesNullPointers) {
   EXPECT_EQ(getPlugin().execute(nullptr, nullptr, nullptr, nullptr, 0),
             PluginStatus::BadParameter);
   EXPECT_EQ(getPluginError(), "a pointer is null");
+  EXPECT_EQ(getPlugin().executeWithShapes(nullptr, nullptr, nullptr, nullptr, 0,
+                                          0, nullptr, nullptr, nullptr,
+                                          nullptr),
+            PluginStatus::BadParameter);
+  EXPECT_EQ(getPlugin().serialise(nullptr, 0, nullptr, nullptr),
+            PluginStatus::BadParameter);
+  EXPECT_EQ(getPlugin().serialiseAsBefore(nullptr, nullptr, nullptr),
+            PluginStatus::BadParameter);
+  EXPECT_EQ(getPlugin().destroySerialised(nullptr, nullptr),
+            PluginStatus::BadParameter);
+  EXPECT_EQ(getPlugin().deserialise(nullptr, nullptr, nullptr),
+            PluginStatus::BadParameter);
 }
 
 // Everything else is declined, and the log says by what name.
@@ -244,7 +271,7 @@ TEST(HipdnnPlugin, MakesNoContextOfADeclinedGraph) {
   const ConstData graph = {bytes.data(), bytes.size()};
   const ConstData engine = {config.data(), config.size()};
   tessera::hipdnn::Handle *handle = nullptr;
-  tessera::hipdnn::Context *context = nullptr;
+  tessera::hipdnn::GraphContext *context = nullptr;
   ASSERT_EQ(getPlugin().create(&handle), PluginStatus::Success);
   EXPECT_EQ(getPlugin().createContext(handle, &engine, &graph, &context),
             PluginStatus::NotApplicable);
@@ -266,7 +293,7 @@ TEST(HipdnnPlugin, RefusesExecutionsWithoutMemory) {
   const ConstData graph = {bytes.data(), bytes.size()};
   const ConstData engine = {config.data(), config.size()};
   tessera::hipdnn::Handle *handle = nullptr;
-  tessera::hipdnn::Context *context = nullptr;
+  tessera::hipdnn::GraphContext *context = nullptr;
   ASSERT_EQ(getPlugin().create(&handle), PluginStatus::Success);
   ASSERT_EQ(getPlugin().createContext(handle, &engine, &graph, &context),
             PluginStatus::Success)
@@ -297,7 +324,8 @@ static void expectAnswer(const std::vector<uint8_t> &bytes) {
 // Every beginning of a graph gets an answer and never a crash. The bytes lie at
 // the end of their memory, so that a sanitizer sees a read behind them.
 TEST(HipdnnPlugin, SurvivesTruncation) {
-  for (const TestGraph &graph : {makeSample(), makeOtherSample()}) {
+  for (const TestGraph &graph :
+       {makeSample(), makeRuntimeSample(), makeOtherSample()}) {
     const std::vector<uint8_t> whole = graph.write();
     ASSERT_EQ(askPlugin(whole).count, 1u) << getRefusal(graph);
     for (size_t size = 0; size < whole.size(); ++size)
@@ -312,7 +340,8 @@ TEST(HipdnnPlugin, SurvivesTruncation) {
 
 // The same with bits that have flipped, one and many at once.
 TEST(HipdnnPlugin, SurvivesFlippedBits) {
-  for (const TestGraph &graph : {makeSample(), makeOtherSample()}) {
+  for (const TestGraph &graph :
+       {makeSample(), makeRuntimeSample(), makeOtherSample()}) {
     const std::vector<uint8_t> whole = graph.write();
     for (size_t bit = 0; bit < 8 * whole.size(); ++bit) {
       std::vector<uint8_t> bytes = whole;

@@ -101,7 +101,8 @@ tessera::test::makeBatchNormTraining(Form form, const Lengths &lengths,
 
 TestGraph
 tessera::test::makeBatchNormBackward(Form form, const Lengths &lengths,
-                                     const std::optional<Clips> &activation) {
+                                     const std::optional<Clips> &activation,
+                                     bool isInputFirst) {
   Images images(form);
   TestGraph &g = images.g;
   const int64_t x = images.add(lengths), scale = images.channels(lengths);
@@ -115,7 +116,8 @@ tessera::test::makeBatchNormBackward(Form form, const Lengths &lengths,
     g.node(GraphNode::BatchNormInference,
            makeTable({x, mean, inverse, scale, bias, y}));
     g.node(GraphNode::Pointwise,
-           makeRectifier(kReluBackward, dy, y, passed, *activation));
+           makeRectifier(kReluBackward, isInputFirst ? y : dy,
+                         isInputFirst ? dy : y, passed, *activation));
     dy = passed;
   }
   const int64_t dx = images.add(lengths), dscale = images.channels(lengths);

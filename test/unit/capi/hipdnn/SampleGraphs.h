@@ -41,9 +41,11 @@ TestGraph makeBatchNormInference(Form form, const Lengths &lengths,
 TestGraph makeBatchNormTraining(Form form, const Lengths &lengths,
                                 bool hasRunning,
                                 const std::optional<Clips> &activation = {});
-/// With `activation`, inference and the rectifier's gradient come before it.
+/// With `activation`, inference and the rectifier's gradient come before it,
+/// which in early releases takes its input first.
 TestGraph makeBatchNormBackward(Form form, const Lengths &lengths,
-                                const std::optional<Clips> &activation = {});
+                                const std::optional<Clips> &activation = {},
+                                bool isInputFirst = false);
 
 /// A convolution of a direction, of x and w.
 struct ConvCase {

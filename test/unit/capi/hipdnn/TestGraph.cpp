@@ -2,6 +2,7 @@
 
 #include "test/unit/capi/hipdnn/TestGraph.h"
 
+#include <array>
 #include <numeric>
 
 using namespace tessera::test;
@@ -77,6 +78,13 @@ int64_t TestGraph::number(double value) {
   return uid;
 }
 
+int64_t TestGraph::runtimeNumber(GraphType type, double value) {
+  const int64_t uid = tensor(type, {1});
+  tensors[uid].value = value;
+  tensors[uid].isRuntimeValue = true;
+  return uid;
+}
+
 void TestGraph::node(GraphNode kind, FlatFields fields, uint8_t computeType) {
   nodes.push_back({kind, std::move(fields), computeType});
 }
@@ -94,7 +102,9 @@ std::vector<uint8_t> TestGraph::write() const {
         .set(4, tensor.lengths);
     if (tensor.isVirtual)
       table.number(5, uint8_t(1));
-    if (tensor.value)
+    if (tensor.isRuntimeValue || tensor.hasDefault)
+      table.number(8, uint8_t(1));
+    if (tensor.value && !tensor.isRuntimeValue)
       table.number(6, uint8_t(1))
           .set(7,
                FlatStruct{FlatNumber::of(static_cast<float>(*tensor.value))});
@@ -110,6 +120,10 @@ std::vector<uint8_t> TestGraph::write() const {
   FlatFields graph;
   if (isEarly && !nodes.empty())
     graph.number(1, nodes.front().computeType);
+  if (hasVersion)
+    graph.number(8, std::array<uint32_t, 3>{1, 0, 0});
+  if (hasRuntimeShapes)
+    graph.number(7, uint8_t(1));
   return writeFlatBuffer(
       graph.set(0, "graph").set(4, tensorTables).set(5, nodeTables));
 }

@@ -59,7 +59,9 @@ struct GraphTensor {
   Lengths lengths, strides;
   bool isVirtual = false;
   std::optional<double> value = std::nullopt;
-  double least = -1; ///< Random inputs are between it and 1.
+  double least = -1;           ///< Random inputs are between it and 1.
+  bool isRuntimeValue = false; ///< The value comes with each execution.
+  bool hasDefault = false;     ///< It may, and the graph says it, too.
 
   int64_t getElements() const;
   /// Elements from the first to the last one in memory.
@@ -80,6 +82,10 @@ public:
   int64_t internal(GraphType type, const Lengths &lengths,
                    const Lengths &strides = {});
   int64_t number(double value);
+  /// One that the graph does not say, but each execution.
+  int64_t runtimeNumber(GraphType type, double value);
+  /// Marks a number of the graph as one that may come with executions.
+  void alsoComesWithExecutions(int64_t uid) { get(uid).hasDefault = true; }
 
   /// Adds a node with the fields of its table.
   void node(GraphNode kind, FlatFields fields, uint8_t computeType = 1);
@@ -87,6 +93,10 @@ public:
   /// As hipDNN's releases of 2025 write graphs: a node has no compute type, but
   /// the graph has one, and what follows it in a node is a field earlier.
   void writeAsEarlyRelease() { isEarly = true; }
+  /// As later releases do.
+  void writeVersion() { hasVersion = true; }
+  /// Says that an execution may give other lengths.
+  void allowRuntimeShapes() { hasRuntimeShapes = true; }
   std::vector<uint8_t> write() const;
 
   /// Computes all nodes. `values` has the inputs and receives the rest.
@@ -108,6 +118,8 @@ private:
   std::map<int64_t, GraphTensor> tensors;
   std::vector<Node> nodes;
   bool isEarly = false;
+  bool hasRuntimeShapes = false;
+  bool hasVersion = false;
 };
 
 /// A number of a table's field.
