@@ -275,13 +275,22 @@ static void openSize(int64_t &in, int64_t window, int64_t pad,
     in = kUnknownSize;
 }
 
+/// Whether a row and its padding have a whole window, as the halo of a kernel
+/// for unknown sizes supposes. Where they have none there is one result a row
+/// for all that.
+static bool hasWholeWindow(const ConvProblem &p) {
+  return p.stride.w > 1 ||
+         p.in.w + 2 * p.pad.w + p.extraPad.w > (p.filter.w - 1) * p.dilation.w;
+}
+
 static std::optional<Family> findFamily(const ConvProblem &p) {
   const Spatial out = p.getOutput();
   const int64_t bytes =
       std::max(getByteSize(p.dataType), getByteSize(p.getResultType()));
   const bool isCovered =
       !p.epilogue.hasChannelResults() && p.xLayout != Layout::Strided &&
-      p.yLayout != Layout::Strided && isSmall(p.getInputLengths(), bytes) &&
+      p.yLayout != Layout::Strided && hasWholeWindow(p) &&
+      isSmall(p.getInputLengths(), bytes) &&
       isSmall(p.getOutputLengths(), bytes) &&
       isNear(p.in.d, out.d, p.filter.d * p.dilation.d, p.pad.d, p.stride.d) &&
       isNear(p.in.h, out.h, p.filter.h * p.dilation.h, p.pad.h, p.stride.h) &&

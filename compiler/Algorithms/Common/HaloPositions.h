@@ -33,6 +33,14 @@ inline bool hasPositions(size_t index, size_t rank) {
   return index + 2 >= rank;
 }
 
+/// The same of a convolution. Where sizes are unknown only the width has: how
+/// far the next image row is depends on them.
+inline bool hasPositions(const ConvGeometry &g, size_t index) {
+  return mlir::ShapedType::isDynamic(g.batch)
+             ? index + 1 == g.dims.size()
+             : hasPositions(index, g.dims.size());
+}
+
 /// The number of positions of one row: its padding in front and its pixels, or
 /// more if the padding behind it, which the next row's padding in front has to
 /// contain, is longer. Both numbers are the same for equal paddings. It is the
@@ -40,6 +48,15 @@ inline bool hasPositions(size_t index, size_t rank) {
 /// padding of the input in front: the two numbers are swapped.
 inline int64_t countPositions(const ConvDim &dim) {
   return std::max(dim.in + dim.pad, dim.out + getReach(dim) - dim.pad);
+}
+
+/// How many positions a row has beyond its pixels, and beyond its results, of a
+/// dimension without strides whose size is unknown.
+inline int64_t countBeyondPixels(const ConvDim &dim) {
+  return std::max(dim.pad, dim.padAfter);
+}
+inline int64_t countBeyondResults(const ConvDim &dim) {
+  return getReach(dim) - std::min(dim.pad, dim.padAfter);
 }
 
 } // namespace tessera

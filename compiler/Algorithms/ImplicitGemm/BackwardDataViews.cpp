@@ -49,6 +49,7 @@ private:
   SmallVector<StrideClasses> classes; ///< One for each dimension.
   SmallVector<Size> pixels;           ///< Images, then each dimension's rows.
   SmallVector<int64_t> reduce;        ///< Each dimension's taps, then channels.
+  bool hasOpenHalo; ///< Whether rows of unknown size are positions.
 };
 } // namespace
 
@@ -57,13 +58,16 @@ BackwardDataViewer::BackwardDataViewer(OpBuilder &b, dnn::ConvOp conv,
                                        const DataReduction &reduction)
     : b(b), conv(conv), g(g), splits(reduction.splits),
       classes(llvm::map_to_vector(g.dims, chooseClasses)),
-      pixels(getImageSizes(b, conv.getX(), conv.getXLayout())) {
+      pixels(getImageSizes(b, conv.getX(), conv.getXLayout())),
+      hasOpenHalo(reduction.hasHalo && ShapedType::isDynamic(g.batch)) {
   for (auto [i, dim] : llvm::enumerate(g.dims)) {
-    pixels[1 + i] = reduction.hasHalo && hasPositions(i, g.dims.size())
+    pixels[1 + i] = reduction.hasHalo && !hasOpenHalo && hasPositions(g, i)
                         ? Size(countPositions(dim))
                         : countRows(pixels[1 + i], classes[i], dim.stride);
     reduce.push_back(classes[i].taps);
   }
+  if (hasOpenHalo)
+    pixels.back() = getPositions(b, conv, g, conv.getX()).back();
   reduce.push_back(splits.getShare(g.outChannels));
 }
 
@@ -107,9 +111,11 @@ static AffineExpr makeTap(const StrideClasses &c, AffineExpr index) {
 dnn::ViewOp BackwardDataViewer::viewOutput() {
   ViewBuilder view(b);
   ClassExprs group = addClasses(view);
-  ViewBuilder::Exprs row =
-      view.addOpen(1, alignSizes(b, conv.getY(), conv.getYLayout(),
-                                 g.isPointwise(), pixels));
+  SmallVector<Size> seen =
+      alignSizes(b, conv.getY(), conv.getYLayout(), g.isPointwise(), pixels);
+  if (hasOpenHalo)
+    seen.back() = getPositions(b, conv, g, conv.getY()).back();
+  ViewBuilder::Exprs row = view.addOpen(1, seen);
   ViewBuilder::Exprs reduction = view.add(2, reduce);
   ViewBuilder::Exprs spatial;
   for (auto [i, c] : llvm::enumerate(classes))

@@ -95,7 +95,7 @@ static FilterCoordinates addBlocks(ViewBuilder &view, unsigned index,
   const int64_t blocks = llvm::divideCeilSigned(g.inChannels, block);
   SmallVector<int64_t> sizes = {blocks};
   for (auto [i, dim] : llvm::enumerate(g.dims))
-    if (hasPositions(i, g.dims.size()))
+    if (hasPositions(g, i))
       sizes.push_back(dim.filter);
   sizes.push_back(block);
   ViewBuilder::Exprs exprs = view.add(index, sizes);
@@ -119,13 +119,13 @@ static FilterCoordinates addFilter(ViewBuilder &view, unsigned index,
   return {exprs.front(), {exprs.begin() + 1, exprs.end()}};
 }
 
-/// Adds the rows: output channels, and those of each tap of the depth where
-/// the other taps share pixels.
+/// Adds the rows: output channels, and those of each tap that shares no pixels
+/// where the others do.
 static FilterCoordinates addRows(ViewBuilder &view, const ConvGeometry &g,
                                  bool hasHalo) {
   SmallVector<int64_t> sizes;
   for (auto [i, dim] : llvm::enumerate(g.dims))
-    if (hasHalo && !hasPositions(i, g.dims.size()))
+    if (hasHalo && !hasPositions(g, i))
       sizes.push_back(dim.filter);
   sizes.push_back(g.outChannels);
   ViewBuilder::Exprs exprs = view.add(1, sizes);
@@ -137,12 +137,12 @@ static FilterCoordinates addRows(ViewBuilder &view, const ConvGeometry &g,
 static SmallVector<int64_t> getReduction(const ConvGeometry &g, bool batchLast,
                                          const WeightsReduction &reduction) {
   SmallVector<int64_t> reduce;
-  const bool hasHalo = reduction.haloChannels > 0;
+  const bool hasHalo =
+      reduction.haloChannels > 0 && !ShapedType::isDynamic(g.batch);
   for (auto [i, dim] : llvm::enumerate(g.dims))
-    reduce.push_back(hasHalo && hasPositions(i, g.dims.size())
-                         ? countPositions(dim)
-                     : hasHalo ? dim.in
-                               : dim.out);
+    reduce.push_back(hasHalo && hasPositions(g, i) ? countPositions(dim)
+                     : hasHalo                     ? dim.in
+                                                   : dim.out);
   reduce.insert(batchLast ? reduce.end() : reduce.begin(), g.batch);
   return reduce;
 }
@@ -177,6 +177,20 @@ static SmallVector<Size> alignPixels(OpBuilder &b, dnn::ConvOp conv,
   return pixels;
 }
 
+/// The positions of unknown number that taps share, as the view of `tensor`
+/// walks them. Of dimensions whose taps share none the pixels of x are walked.
+static SmallVector<Size> getSharedPositions(OpBuilder &b, dnn::ConvOp conv,
+                                            const ConvGeometry &g,
+                                            Value tensor) {
+  SmallVector<Size> sizes = getPositions(b, conv, g, tensor);
+  const SmallVector<Size> ofX =
+      getImageSizes(b, conv.getX(), conv.getXLayout());
+  for (auto [i, dim] : llvm::enumerate(g.dims))
+    if (!hasPositions(g, i) && !keepsSize(dim))
+      sizes[1 + i] = ofX[1 + i];
+  return sizes;
+}
+
 GemmViews tessera::viewBackwardWeights(OpBuilder &b, dnn::ConvOp conv,
                                        const ConvGeometry &g,
                                        const WeightsReduction &reduction) {
@@ -194,8 +208,9 @@ GemmViews tessera::viewBackwardWeights(OpBuilder &b, dnn::ConvOp conv,
   if (!areSteps)
     reduce[splitDim] /= reduction.splits;
   const SmallVector<Size> pixels =
-      isOpen ? getImageSizes(b, conv.getY(), conv.getYLayout())
-             : SmallVector<Size>(ArrayRef(reduce));
+      isOpen && hasHalo ? getSharedPositions(b, conv, g, conv.getY())
+      : isOpen          ? getImageSizes(b, conv.getY(), conv.getYLayout())
+                        : SmallVector<Size>(ArrayRef(reduce));
   auto addSplit = [&](ViewBuilder &view, ArrayRef<Size> sizes,
                       AffineExpr split) {
     return addPixels(view, sizes, batchLast, splitDim,
@@ -219,7 +234,10 @@ GemmViews tessera::viewBackwardWeights(OpBuilder &b, dnn::ConvOp conv,
     auto [groups, split] = addGroups(view, {g.groups}, splits);
     FilterCoordinates filter = addFilter(view, 1, g, channelsLast, reduction);
     Pixel pixel =
-        addSplit(view, alignPixels(b, conv, g, reduction, pixels), split);
+        addSplit(view,
+                 isOpen && hasHalo ? getSharedPositions(b, conv, g, conv.getX())
+                                   : alignPixels(b, conv, g, reduction, pixels),
+                 split);
     const size_t ofRows = g.dims.size() - filter.taps.size();
     ViewBuilder::Exprs spatial(pixel.position.begin(),
                                pixel.position.begin() + ofRows);

@@ -45,9 +45,12 @@ GemmViews tessera::viewForward(OpBuilder &b, dnn::ConvOp conv,
   const ReductionSplits &splits = walk.splits;
   const int64_t channels = splits.getShare(g.inChannels);
   bool channelsFirst = wantsChannelsFirst(conv, channels, walk.step);
-  SmallVector<Size> pixels = getImageSizes(b, conv.getY(), conv.getYLayout());
+  const bool isOpen = ShapedType::isDynamic(g.batch);
+  SmallVector<Size> pixels =
+      isOpen && walk.hasHalo ? getPositions(b, conv, g, conv.getY())
+                             : getImageSizes(b, conv.getY(), conv.getYLayout());
   for (auto [i, dim] : llvm::enumerate(g.dims))
-    if (walk.hasHalo && hasPositions(i, g.dims.size()))
+    if (!isOpen && walk.hasHalo && hasPositions(g, i))
       pixels[1 + i] = countPositions(dim);
   SmallVector<int64_t> reduce = g.get(&ConvDim::filter);
   reduce.insert(channelsFirst ? reduce.begin() : reduce.end(), channels);
@@ -55,9 +58,11 @@ GemmViews tessera::viewForward(OpBuilder &b, dnn::ConvOp conv,
   {
     ViewBuilder view(b);
     GroupExprs at = addGroups(view, {g.groups}, splits);
-    ViewBuilder::Exprs row =
-        view.addOpen(1, alignSizes(b, conv.getX(), conv.getXLayout(),
-                                   g.isPointwise(), pixels));
+    SmallVector<Size> seen =
+        alignSizes(b, conv.getX(), conv.getXLayout(), g.isPointwise(), pixels);
+    if (isOpen && walk.hasHalo)
+      seen.back() = getPositions(b, conv, g, conv.getX()).back();
+    ViewBuilder::Exprs row = view.addOpen(1, seen);
     Reduction reduction = addReduction(view, reduce, channelsFirst);
     ViewBuilder::Exprs spatial;
     for (auto [i, dim] : llvm::enumerate(g.dims))

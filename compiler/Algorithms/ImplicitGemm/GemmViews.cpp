@@ -1,6 +1,7 @@
 //===- GemmViews.cpp - The tensors of a convolution as matrices -----------===//
 
 #include "compiler/Algorithms/ImplicitGemm/GemmViews.h"
+#include "compiler/Algorithms/Common/HaloPositions.h"
 
 using namespace mlir;
 using namespace tessera;
@@ -90,6 +91,19 @@ SmallVector<Size> tessera::alignSizes(OpBuilder &b, Value tensor,
     return own;
   pixels.front() = own.front();
   return pixels;
+}
+
+SmallVector<Size> tessera::getPositions(OpBuilder &b, dnn::ConvOp conv,
+                                        const ConvGeometry &g, Value tensor) {
+  const bool isX = tensor == conv.getX();
+  SmallVector<Size> sizes =
+      getImageSizes(b, tensor, isX ? conv.getXLayout() : conv.getYLayout());
+  PointBuilder p(b, conv.getLoc());
+  for (auto [i, dim] : llvm::enumerate(g.dims))
+    if (hasPositions(g, i))
+      sizes[1 + i] = p.add(sizes[1 + i], Size(isX ? countBeyondPixels(dim)
+                                                  : countBeyondResults(dim)));
+  return sizes;
 }
 
 SmallVector<int64_t> tessera::getNumbers(ArrayRef<Size> sizes) {

@@ -101,6 +101,12 @@ llvm::SmallVector<Size> alignSizes(mlir::OpBuilder &b, mlir::Value tensor,
                                    dnn::Layout layout, bool areAll,
                                    llvm::SmallVector<Size> pixels);
 
+/// The pixels of `tensor`, x or y, of unknown number, with the positions of
+/// HaloPositions.h along dimensions that have them.
+llvm::SmallVector<Size> getPositions(mlir::OpBuilder &b, dnn::ConvOp conv,
+                                     const ConvGeometry &geometry,
+                                     mlir::Value tensor);
+
 /// result[g, m, n] = sum over k of a[g, m, k] * b[g, n, k].
 struct GemmViews {
   dnn::ViewOp a;

@@ -20,14 +20,14 @@ using namespace mlir;
 using namespace tessera;
 
 /// Taps share pixels of 64 channels, or of 32 where the tile has as many of all
-/// taps along height and width.
+/// taps that do.
 static int64_t getHaloChannels(const ConvGeometry &g, const GemmTile &tile) {
   constexpr int64_t kBlock = 64, kHalf = 32;
   if (tile.halo == 0)
     return 0;
   int64_t columns = kHalf;
   for (auto [i, dim] : llvm::enumerate(g.dims))
-    columns *= hasPositions(i, g.dims.size()) ? dim.filter : 1;
+    columns *= hasPositions(g, i) ? dim.filter : 1;
   return tile.n == columns ? kHalf : kBlock;
 }
 
@@ -415,11 +415,14 @@ static LogicalResult checkUnknownSizes(dnn::ConvOp conv, const GemmTile &tile) {
   if (!isData && !areImagesLast)
     return conv.emitOpError("reduces over pixels of unknown number, which "
                             "needs images with channels last");
-  if (tile.isTma && ((isData && tile.splits > 1) || tile.halo > 0 ||
-                     tile.cluster > 1 || tile.multicast != 0))
+  constexpr size_t kImageRank = 2;
+  const bool isVolume = ConvGeometry(conv).dims.size() > kImageRank;
+  if (tile.isTma &&
+      ((isData && tile.splits > 1) || (isVolume && tile.halo > 0) ||
+       tile.cluster > 1 || tile.multicast != 0))
     return conv.emitOpError("has unknown sizes, for which a tile that copies "
-                            "by TMA has no halo, no cluster, and splits "
-                            "backward weights only");
+                            "by TMA has no cluster, a halo of images only, and "
+                            "splits of backward weights only");
   if (tile.isDirect || (!tile.isTma && tile.halo > 0) ||
       (isData && tile.isAtomic))
     return conv.emitOpError(

@@ -9,7 +9,7 @@
 
 using namespace tessera;
 
-TmaHalo tessera::measureHalo(const ConvProblem &p) {
+TmaHalo tessera::measureHalo(const ConvProblem &p, bool hasOneRow) {
   const bool isForward = p.direction == Direction::Forward;
   const int64_t inputs = p.inChannels / p.groups;
   const int64_t outputs = p.outChannels / p.groups;
@@ -22,7 +22,7 @@ TmaHalo tessera::measureHalo(const ConvProblem &p) {
                .columns = isForward ? outputs : inputs};
   const std::array<ConvDim, 3> dims = getConvDims(p);
   for (const auto &[i, dim] : llvm::enumerate(dims)) {
-    if (!hasPositions(i, dims.size())) {
+    if (hasOneRow ? i + 1 < dims.size() : !hasPositions(i, dims.size())) {
       halo.positions *= isForward ? dim.out : dim.in;
       halo.depthTaps *= dim.filter;
       continue;
@@ -131,16 +131,22 @@ static std::vector<TmaShape> getFillingShapes(const TmaHalo &halo,
 }
 
 std::vector<TmaShape> tessera::getTmaHaloShapes(const ConvProblem &problem,
-                                                const GpuTarget &target) {
+                                                const GpuTarget &target,
+                                                bool hasOneRow) {
   std::vector<TmaShape> shapes;
-  const TmaHalo halo = measureHalo(problem);
+  const TmaHalo halo = measureHalo(problem, hasOneRow);
   if (halo.taps == 1 || getByteSize(problem.dataType) != 2 ||
       problem.direction == Direction::BackwardWeights ||
-      !std::ranges::all_of(getConvDims(problem), fitsHalo))
+      !std::ranges::all_of(getConvDims(problem), fitsHalo) ||
+      (hasOneRow && problem.hasDepth()))
     return shapes;
   const int fewColumns = getFewestColumns(halo.columns);
   auto add = [&](const TmaShape &kind) {
     for (TmaShape shape : getStepShapes(problem, kind, halo.channels)) {
+      // A buffer is for the taps of one filter row then.
+      constexpr int kOfRows = 4;
+      shape.hasOneRow = hasOneRow;
+      shape.halo = hasOneRow ? kOfRows : shape.halo;
       if (shape.n == kTmaStep && !shape.isSwapped)
         shape.n = fewColumns;
       shape.stages = countStages(halo, shape, target);
@@ -162,6 +168,10 @@ std::vector<TmaShape> tessera::getTmaHaloShapes(const ConvProblem &problem,
     for (const TmaShape &shape : getFillingShapes(halo, target))
       add(shape);
   for (TmaShape shape : kShapes) {
+    // Copies of pixels limit narrow tiles; of wider ones positions that are no
+    // results cost more than shared pixels save.
+    if (hasOneRow && shape.n > kNarrow)
+      continue;
     add(shape);
     // Narrower tiles are worth trying if the columns are a whole number of
     // them.

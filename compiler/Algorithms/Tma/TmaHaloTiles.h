@@ -19,7 +19,7 @@ namespace tessera {
 struct TmaHalo {
   int64_t positions; ///< Of all images.
   int64_t around;    ///< Rows that a tile reads besides its own.
-  int64_t taps;      ///< That share pixels: those along height and width.
+  int64_t taps;      ///< That share pixels.
   int64_t depthTaps; ///< Times as many taps are in all.
   int64_t channels;  ///< Of the reduction.
   int64_t groups;
@@ -36,12 +36,14 @@ struct TmaHalo {
   double getRowsOfStep(const TmaShape &shape) const;
 };
 
-TmaHalo measureHalo(const ConvProblem &problem);
+/// Of taps of a filter row alone if `hasOneRow`.
+TmaHalo measureHalo(const ConvProblem &problem, bool hasOneRow = false);
 
 /// The shapes, with as many stages as shared memory holds; none if the taps of
 /// `problem` cannot share pixels. `problem` must be one that TMA can describe.
 std::vector<TmaShape> getTmaHaloShapes(const ConvProblem &problem,
-                                       const GpuTarget &target);
+                                       const GpuTarget &target,
+                                       bool hasOneRow = false);
 
 } // namespace tessera
 

@@ -63,13 +63,15 @@ struct TmaShape {
   int consumers; ///< Warpgroups that share the rows.
   bool isPingPong;
   int stages;
-  int halo = 0;                 ///< Buffers for pixels that all taps share.
+  int halo = 0;                 ///< Buffers for pixels that taps share.
   bool isSwapped = false;       ///< Pixels are the columns of wgmma.
   int stagers = 2;              ///< Staging buffers of a warp for the result.
   int stepBytes = 2 * kTmaStep; ///< Of each row; 64 or 32 for few channels.
   int cluster = 1;              ///< Workgroups that share the reduction.
   /// Whether two workgroups of a cluster copy their rows for each other.
   bool sharesRows = false;
+  /// Whether only the taps of a filter row share pixels, as of unknown sizes.
+  bool hasOneRow = false;
 
   /// The accumulators of a thread.
   int countAccumulators() const { return m * n / (consumers * 128); }

@@ -257,7 +257,7 @@ static TmaTraffic getTraffic(const ConvProblem &p, const TmaGemm &gemm,
         static_cast<double>(shape.stepBytes / getByteSize(p.dataType));
   if (shape.halo == 0)
     return traffic;
-  const TmaHalo halo = measureHalo(p);
+  const TmaHalo halo = measureHalo(p, shape.hasOneRow);
   traffic.rows = halo.getRowsOfStep(shape);
   if (halo.filterStays(shape))
     traffic.columns = traffic.beyond = 0;
@@ -355,7 +355,7 @@ static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
   const bool hasImages = isImageProduct(p, target);
   TmaGemm gemm = getGemm(p, hasImages);
   if (shape.halo > 0)
-    gemm.rows = measureHalo(p).positions;
+    gemm.rows = measureHalo(p, shape.hasOneRow).positions;
   const int64_t stepElements = shape.stepBytes / getByteSize(p.dataType);
   // One workgroup of a cluster may have a step more than the others.
   const int64_t allSteps =
@@ -368,7 +368,7 @@ static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
       static_cast<double>(countTiles(gemm, shape) * shape.cluster * splits) /
       (waves * static_cast<double>(target.computeUnits));
   TmaTraffic traffic = getTraffic(p, gemm, shape, splits, busy);
-  if (shape.halo == 0 || !measureHalo(p).filterStays(shape))
+  if (shape.halo == 0 || !measureHalo(p, shape.hasOneRow).filterStays(shape))
     traffic.meeting = countMeeting(p, gemm, shape, busy * target.computeUnits,
                                    static_cast<double>(allSteps) /
                                        static_cast<double>(gemm.classes),
@@ -727,19 +727,21 @@ Status tessera::checkOpenTma(const ConvProblem &sample,
 std::vector<Candidate> tessera::getOpenTmaCandidates(const ConvProblem &sample,
                                                      const GpuTarget &target) {
   const TmaRates &rates = getTmaRates(sample);
+  if (sample.direction == Direction::BackwardWeights)
+    return getOpenTmaWeightCandidates(sample, target);
   std::vector<Candidate> candidates;
-  if (sample.direction == Direction::BackwardWeights) {
-    candidates = getTmaWeightCandidates(sample, target);
-    std::erase_if(candidates, [](const Candidate &candidate) {
-      const GemmTile tile = *parseGemmTile(candidate.tile);
-      return tile.halo > 0 || tile.cluster > 1 || tile.multicast != 0;
-    });
-    return candidates;
-  }
-  for (const TmaShape &shape : getShapes(sample, getGemm(sample), target))
+  auto add = [&](const TmaShape &shape) {
     if (fitsStagedRows(sample, shape.getStoredColumns()))
       candidates.push_back(
           {shape.getTile(sample, /*splits=*/1).toConfig(),
            estimateClocks(sample, shape, /*splits=*/1, target, rates)});
+  };
+  std::ranges::for_each(getShapes(sample, getGemm(sample), target), add);
+  // Their results are stored row by row, without reading further tensors.
+  const Epilogue &epilogue = sample.epilogue;
+  if (!epilogue.residual && !epilogue.beta &&
+      getByteSize(sample.getResultType()) == 2)
+    std::ranges::for_each(getTmaHaloShapes(sample, target, /*hasOneRow=*/true),
+                          add);
   return candidates;
 }

@@ -347,15 +347,16 @@ static bool wantsHalves(const ConvProblem &p, const GpuTarget &target) {
 /// Clocks of a step, which the products, shared memory or L2 limit. Pixels and
 /// gradients are copied once for the taps of a tile.
 static double getSlidingClocks(const ConvProblem &p, const GemmTile &tile,
-                               const TmaWeightRates &rates) {
+                               int channels, const TmaWeightRates &rates) {
   constexpr double kRowBytes = 128;
-  const auto channels = static_cast<int>(tile.n / (p.filter.h * p.filter.w));
+  const bool hasTapRows =
+      p.hasDepth() || tile.n < p.filter.h * p.filter.w * channels;
   const TmaTraffic traffic = getTraffic(p, tile.m, channels);
   const double copied = (traffic.rows + traffic.columns) * kRowBytes;
-  // Blocks of 32 rows of a volume are copied one by one.
+  // Blocks of 32 rows of taps are copied one by one.
   const int64_t blocks = p.outChannels / p.groups % kTmaStep == 0 ? 1 : 2;
   const double copiedRows =
-      p.hasDepth() ? static_cast<double>(kTmaStep + blocks * tile.m) : 0;
+      hasTapRows ? static_cast<double>(kTmaStep + blocks * tile.m) : 0;
   // A wgmma reads 64 rows and its columns: 192, for which the rate is, or
   // fewer.
   constexpr double kColumns = 192;
@@ -387,7 +388,8 @@ static void addSliding(const ConvProblem &p, int64_t rows, int64_t channels,
       llvm::divideCeilSigned(p.inChannels / p.groups, channels);
   for (int splits : getSplits(p, steps, tiles, target.computeUnits)) {
     tile.splits = splits;
-    const double step = getSlidingClocks(p, tile, rates);
+    const double step =
+        getSlidingClocks(p, tile, static_cast<int>(channels), rates);
     const double products =
         static_cast<double>(llvm::divideCeilSigned(steps, splits)) * step;
     const double stored = tile.m * tile.n / rates.step.exposedStores;
@@ -397,6 +399,99 @@ static void addSliding(const ConvProblem &p, int64_t rows, int64_t channels,
         {tile.toConfig(),
          addUp(p, waves * (products + (splits > 1 ? 2 : 1) * stored),
                rates.slidingOverlap, splits, target, rates)});
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles whose taps of a filter row share pixels
+//===----------------------------------------------------------------------===//
+
+/// The tile, of which two workgroups are resident; none where the taps of a
+/// filter row are too many or too far apart, or output channels are so many
+/// that tiles of more rows copy less. A step reads one chunk behind its own, as
+/// taps reach no further. Other taps are rows, of whole blocks of 32 channels.
+static std::optional<GemmTile> makeRowTile(const ConvProblem &p) {
+  constexpr int64_t kMostColumns = 192, kMostTapRows = 16, kRowBlock = 32;
+  const std::array<ConvDim, 3> dims = getConvDims(p);
+  const auto [depth, height, width] = dims;
+  const int64_t channels =
+      width.filter * kTmaStep <= kMostColumns ? kTmaStep : kTmaStep / 2;
+  const int64_t outputs = p.outChannels / p.groups;
+  if (p.dataType == DataType::F32 || p.hasDepth() || width.filter < 2 ||
+      width.filter * channels > kMostColumns || width.dilation > kMostTapRows ||
+      getReach(width) > kTmaStep || !std::ranges::all_of(dims, fitsHalo) ||
+      outputs > kTmaStep || (height.filter > 1 && outputs % kRowBlock != 0))
+    return std::nullopt;
+  GemmTile tile;
+  tile.m = tile.k = kTmaStep;
+  tile.n = static_cast<int>(width.filter * channels);
+  // Of 64 rows each, and one that is a mirror.
+  tile.buffers = 5;
+  tile.halo = 6;
+  tile.mma = "wgmma";
+  tile.isTma = true;
+  return tile;
+}
+
+/// The reduction as the tile walks it.
+static WeightsGemm getRowGemm(const ConvProblem &p, const GemmTile &tile) {
+  const auto [depth, height, width] = getConvDims(p);
+  const int64_t inputs = p.inChannels / p.groups;
+  return {height.filter * p.outChannels / p.groups,
+          static_cast<int64_t>(llvm::alignTo(inputs, tile.n / width.filter)) *
+              width.filter,
+          llvm::divideCeilSigned(p.batch * height.in * countPositions(width),
+                                 kTmaStep),
+          p.groups};
+}
+
+/// Measured on an H100, 3x3 of 64 to 64 channels with 22, 44 and 88 splits: a
+/// step takes 1.2 times as long as expected, alone on a multiprocessor or
+/// beside another workgroup's, and a split costs half as much.
+static double estimateRowClocks(const ConvProblem &p, const GemmTile &tile,
+                                const WeightsGemm &gemm, int64_t tiles,
+                                const GpuTarget &target) {
+  constexpr double kLonger = 1.2, kSumBytes = 2;
+  constexpr int64_t kSharing = 2;
+  TmaWeightRates rates = kTmaWeightRates;
+  rates.sumBytes *= kSumBytes;
+  const double step =
+      kLonger *
+      getSlidingClocks(p, tile, tile.n / static_cast<int>(p.filter.w), rates);
+  const double products =
+      static_cast<double>(llvm::divideCeilSigned(gemm.steps, tile.splits)) *
+      step;
+  const double stored = tile.m * tile.n / rates.step.exposedStores;
+  const int64_t workgroups = tiles * tile.splits;
+  const auto waves = static_cast<double>(
+      workgroups <= target.computeUnits
+          ? 1
+          : kSharing * llvm::divideCeilSigned(workgroups,
+                                              target.computeUnits * kSharing));
+  return addUp(p, waves * (products + (tile.splits > 1 ? 2 : 1) * stored),
+               rates.slidingOverlap, tile.splits, target, rates);
+}
+
+/// The numbers of splits for so many steps of so many tiles, `atOnce` of which
+/// run at the same time.
+using ChooseSplits = llvm::function_ref<std::vector<int>(
+    int64_t steps, int64_t tiles, int64_t atOnce)>;
+
+/// Adds that tile with each number of splits.
+static void addRowTiles(const ConvProblem &p, const GpuTarget &target,
+                        ChooseSplits choose,
+                        std::vector<Candidate> &candidates) {
+  std::optional<GemmTile> made = makeRowTile(p);
+  if (!made)
+    return;
+  GemmTile tile = *made;
+  const WeightsGemm gemm = getRowGemm(p, tile);
+  const int64_t tiles =
+      gemm.countTiles({tile.m, tile.n, 1, false, tile.buffers});
+  for (int splits : choose(gemm.steps, tiles, target.computeUnits)) {
+    tile.splits = splits;
+    candidates.push_back(
+        {tile.toConfig(), estimateRowClocks(p, tile, gemm, tiles, target)});
   }
 }
 
@@ -626,6 +721,22 @@ tessera::getTmaWeightCandidates(const ConvProblem &problem,
 }
 
 std::vector<Candidate>
+tessera::getOpenTmaWeightCandidates(const ConvProblem &sample,
+                                    const GpuTarget &target) {
+  std::vector<Candidate> candidates = getTmaWeightCandidates(sample, target);
+  std::erase_if(candidates, [](const Candidate &candidate) {
+    const GemmTile tile = *parseGemmTile(candidate.tile);
+    return tile.halo > 0 || tile.cluster > 1 || tile.multicast != 0;
+  });
+  const auto chooseFilling = [&](int64_t steps, int64_t tiles, int64_t atOnce) {
+    return getSplits(sample, steps, tiles, atOnce);
+  };
+  if (fitsTma(sample, target))
+    addRowTiles(sample, target, chooseFilling, candidates);
+  return candidates;
+}
+
+std::vector<Candidate>
 tessera::getTmaWeightCandidates(const ConvProblem &problem,
                                 const GpuTarget &target,
                                 const std::set<int> &splits) {
@@ -639,5 +750,12 @@ tessera::getTmaWeightCandidates(const ConvProblem &problem,
         candidates.push_back(
             {shape.getTile(problem, count).toConfig(),
              estimateClocks(problem, gemm, shape, count, target)});
+  const auto chooseAll = [&](int64_t, int64_t, int64_t) {
+    std::vector<int> all(splits.begin(), splits.end());
+    std::erase_if(all,
+                  [&](int count) { return count == 1 && mustSplit(problem); });
+    return all;
+  };
+  addRowTiles(problem, target, chooseAll, candidates);
   return candidates;
 }

@@ -47,8 +47,11 @@ inline constexpr TmaWeightRates kTmaWeightRates = makeTmaWeightRates();
 std::vector<Candidate>
 getTmaWeightCandidates(const ConvProblem &problem, const GpuTarget &target,
                        const TmaWeightRates &rates = kTmaWeightRates);
-/// The same with each of `splits`, whatever suits the problem, for tiles that
-/// depend on no size: without halos.
+/// Of those the ones that depend on no size, and tiles whose taps of a filter
+/// row share pixels: how far the next row is depends on sizes.
+std::vector<Candidate> getOpenTmaWeightCandidates(const ConvProblem &sample,
+                                                  const GpuTarget &target);
+/// The same with each of `splits`, whatever suits the problem.
 std::vector<Candidate> getTmaWeightCandidates(const ConvProblem &problem,
                                               const GpuTarget &target,
                                               const std::set<int> &splits);

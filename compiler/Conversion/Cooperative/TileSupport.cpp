@@ -56,11 +56,11 @@ LogicalResult tessera::checkUnknownSizes(TileProgram &program) {
   if (program.isTma()) {
     const bool isWhole = !pipeline.getSplits() ||
                          ShapedType::isDynamicShape(pipeline.getReduce());
-    if (isWhole && !pipeline.getHalo() && !pipeline.getCluster() &&
-        !pipeline.getMulticast() && !program.store.getStatistics())
+    if (isWhole && !pipeline.getCluster() && !pipeline.getMulticast() &&
+        !program.store.getStatistics())
       return success();
     return pipeline.emitOpError(
-        "has tensors of unknown sizes, which copies by tma take without halo, "
+        "has tensors of unknown sizes, which copies by tma take without "
         "clusters, statistics and splits of a known length");
   }
   if (program.isAmpere())

@@ -19,8 +19,8 @@ int64_t HaloOperand::getProduct(ArrayRef<int64_t> sizes) {
 //===----------------------------------------------------------------------===//
 
 ArrayRef<int64_t> HaloOperand::getSharedTaps() const {
-  constexpr size_t kShared = 2;
-  return coords.getSpace(2).drop_back().take_back(kShared);
+  const size_t shared = ShapedType::isDynamicShape(coords.getSpace(1)) ? 1 : 2;
+  return coords.getSpace(2).drop_back().take_back(shared);
 }
 
 ArrayRef<int64_t> HaloOperand::getDepthTaps() const {
@@ -54,34 +54,59 @@ int64_t HaloOperand::getReach(const Dimension &dim) const {
   return reach;
 }
 
-int64_t tessera::countKept(dnn::ViewOp view, unsigned dim) {
+/// What `number` has beyond `size`; nothing if that depends on sizes. Of
+/// unknown ones a view's are those of a tensor, or these and a number.
+static std::optional<int64_t> findBeyond(const OpenNumber &number,
+                                         const OpenNumber &size) {
+  const OpenNumber difference = number - size;
+  if (difference.isKnown())
+    return int64_t(difference);
+  const auto [added, subtracted] = difference.toExprs();
+  for (const int64_t sign : {1, -1}) {
+    const std::string sum = sign > 0 ? added.toText() : subtracted.toText(),
+                      part = sign > 0 ? subtracted.toText() : added.toText();
+    const llvm::StringRef text = sum;
+    int64_t beyond = 0;
+    if (text.starts_with(part + ".") && text.ends_with(".+") &&
+        !text.drop_front(part.size() + 1).drop_back(2).getAsInteger(10, beyond))
+      return sign * beyond;
+  }
+  return std::nullopt;
+}
+
+int64_t tessera::countPast(dnn::ViewOp view, unsigned dim) {
   dnn::CoordsAttr coords = view.getCoords();
-  int64_t kept = coords.getSizes()[dim];
-  ArrayRef<int64_t> lengths =
-      cast<MemRefType>(view.getSource().getType()).getShape();
-  for (auto [expr, length] : llvm::zip(coords.getMap().getResults(), lengths)) {
+  const ViewSizes sizes(view);
+  int64_t past = 0;
+  for (auto [expr, length] :
+       llvm::zip(coords.getMap().getResults(), sizes.shape)) {
     LinearExpr linear = getLinearExpr(expr, coords.getSizes().size());
     auto moves = [&](auto term) {
       auto [factor, size] = term;
-      return factor != 0 && size > 1;
+      return factor != 0 && size != 1;
     };
-    if (linear.factors[dim] == 1 &&
-        llvm::count_if(llvm::zip(linear.factors, coords.getSizes()), moves) ==
+    if (linear.factors[dim] != 1 ||
+        llvm::count_if(llvm::zip(linear.factors, coords.getSizes()), moves) !=
             1)
-      kept = std::min(kept, length - linear.constant);
+      continue;
+    if (auto beyond = findBeyond(sizes.iteration[dim], length))
+      past = std::max(past, *beyond + linear.constant);
   }
-  return kept;
+  return past;
 }
 
 LogicalResult PaddedRow::check(const TileSource &load) const {
   // Behind the last position is the next row's padding.
-  if (first + count < size || first + kept - 1 + reach - count >= 0)
-    return load.emitOpError()
-           << "needs rows of positions with the padding in front, which ends "
-              "the row before, too, but has "
-           << count << " positions from " << first << " on for " << size
-           << " pixels";
-  return success();
+  const std::optional<int64_t> beyond = findBeyond(count, size);
+  if (beyond && *beyond + first >= 0 && first + reach - 1 < past)
+    return success();
+  InFlightDiagnostic error =
+      load.emitOpError("needs rows of positions with the padding in front, "
+                       "which ends the row before, too");
+  if (count.isKnown() && size.isKnown())
+    error << ", but has " << int64_t(count) << " positions from " << first
+          << " on for " << int64_t(size) << " pixels";
+  return error;
 }
 
 LogicalResult HaloOperand::checkDimension(const TileSource &load,
@@ -90,14 +115,16 @@ LogicalResult HaloOperand::checkDimension(const TileSource &load,
   const int64_t reach = getReach(dim);
   if (reach == 0)
     return success();
-  if (dim.rows.size() != 1 || dim.rows[0].factor != 1)
+  if (dim.rows.size() != 1 || dim.rows[0].factor != 1 ||
+      ShapedType::isDynamicShape(coords.getSpace(1).drop_front(
+          dim.rows[0].dim - coords.getFirstDim(1) + 1)))
     return load.emitOpError("needs stride 1, in whose steps taps move pixels, "
                             "to share them in a halo");
   const unsigned row = dim.rows[0].dim;
   return PaddedRow{.first = dim.constant,
-                   .count = coords.getSizes()[row],
+                   .count = sizes[row],
                    .size = dim.size,
-                   .kept = countKept(stored, row),
+                   .past = countPast(stored, row),
                    .reach = reach}
       .check(load);
 }
@@ -144,10 +171,15 @@ void HaloOperand::copy(Emitter &e, Value mapPointer, Value destination,
   block = e.divu(block, countDepthTaps());
   SmallVector<Value> offsets(
       dims.size() - 2, arith::TruncIOp::create(e.b, e.loc, i16, e.constant(0)));
+  auto getDepthTap = [&](unsigned dim) {
+    const size_t index = dim - coords.getFirstDim(2);
+    ArrayRef<int64_t> sizes = getDepthTaps();
+    Value tap = e.divu(depthTap, getProduct(sizes.drop_front(index + 1)));
+    return index == 0 ? tap : e.remu(tap, sizes[index]);
+  };
   for (auto [i, dim] : llvm::enumerate(ArrayRef(dims).drop_front().drop_back()))
     if (isDepth(dim))
-      offsets[i] =
-          getOffset(e, dim.columns, [&](unsigned) { return depthTap; });
+      offsets[i] = getOffset(e, dim.columns, getDepthTap);
   for (int64_t box = 0; box < boxes; ++box) {
     SmallVector<Value> place =
         TmaOperand::locate(e, tile[0], e.add(tile[1], box * boxRows), rank);

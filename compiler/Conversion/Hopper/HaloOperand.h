@@ -20,18 +20,21 @@
 namespace tessera {
 
 /// One dimension of a sequence of positions: `count` of them from `first` on,
-/// of pixels 0 to `size` - 1. Of the positions `kept` have results, whose taps
-/// reach `reach` positions further.
+/// of pixels 0 to `size` - 1. The last `past` positions have no results; taps
+/// of the others reach `reach` positions further.
 struct PaddedRow {
-  int64_t first, count, size, kept, reach;
+  int64_t first;
+  OpenNumber count, size;
+  int64_t past, reach;
 
   /// Fails after an error at `load` unless taps see the padding, and no pixel
   /// of the next row, past the last pixel.
   mlir::LogicalResult check(const TileSource &load) const;
 };
 
-/// How many positions of iteration dimension `dim` are in the tensor of `view`.
-int64_t countKept(dnn::ViewOp view, unsigned dim);
+/// How many positions of iteration dimension `dim` are behind those in the
+/// tensor of `view`; 0 if that is not known.
+int64_t countPast(dnn::ViewOp view, unsigned dim);
 
 class HaloOperand : public TmaOperand {
 public:

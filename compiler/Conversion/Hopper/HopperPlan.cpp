@@ -59,9 +59,21 @@ static FailureOr<std::optional<HaloOperand>> matchHalo(TileProgram &program) {
   return std::optional<HaloOperand>(std::move(*halo));
 }
 
-/// Whether B is what slides: its consumers lie side by side.
+/// Whether B is what slides: its taps move the pixels that the reduction walks.
 static bool slidesB(TileProgram &program) {
-  return program.mma.getWaves()[1] > 1;
+  dnn::CoordsAttr coords =
+      TileProgram::getView(program.loadN.getView()).getCoords();
+  const unsigned rows = coords.getFirstDim(1), columns = coords.getFirstDim(2),
+                 end = coords.getSizes().size();
+  return llvm::any_of(coords.getMap().getResults(), [&](AffineExpr expr) {
+    const LinearExpr linear = getLinearExpr(expr, end);
+    auto moves = [&](unsigned from, unsigned to) {
+      return llvm::any_of(llvm::seq(from, to), [&](unsigned d) {
+        return linear.factors[d] != 0 && coords.getSizes()[d] != 1;
+      });
+    };
+    return moves(rows, columns) && moves(columns, end);
+  });
 }
 
 /// A or B, if all taps share its pixels.

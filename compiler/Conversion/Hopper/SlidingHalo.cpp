@@ -15,6 +15,11 @@ int64_t SlidingHalo::getPitch(const Dimension &dim) const {
                          std::multiplies<>());
 }
 
+bool SlidingHalo::hasKnownPitch(const Dimension &dim) const {
+  return !ShapedType::isDynamicShape(coords.getSpace(2).drop_front(
+      dim.columns[0].dim - coords.getFirstDim(2) + 1));
+}
+
 int64_t SlidingHalo::countAhead() const {
   return llvm::divideCeilSigned(reach, stepElements);
 }
@@ -38,9 +43,9 @@ LogicalResult SlidingHalo::checkPositions(const TileSource &load,
     const unsigned same =
         view.getCoords().getFirstDim(2) + column - coords.getFirstDim(2);
     const PaddedRow row{.first = dim.constant,
-                        .count = coords.getSizes()[column],
+                        .count = sizes[column],
                         .size = dim.size,
-                        .kept = countKept(view, same),
+                        .past = countPast(view, same),
                         .reach = behind};
     if (failed(row.check(load)))
       return failure();
@@ -58,7 +63,7 @@ FailureOr<SlidingHalo> SlidingHalo::match(const TileSource &load,
   for (const Dimension &dim : llvm::reverse(ArrayRef(halo.dims).drop_front()))
     for (const Term &term : dim.rows) {
       if (dim.columns.size() != 1 || dim.columns[0].factor != 1 ||
-          term.factor < 1)
+          term.factor < 1 || !halo.hasKnownPitch(dim))
         return load.emitOpError("needs stride 1, in whose steps taps move "
                                 "pixels, to share them in a halo");
       const int64_t count = halo.coords.getSizes()[term.dim];
@@ -77,17 +82,20 @@ FailureOr<SlidingHalo> SlidingHalo::matchRows(const TileSource &load,
   if (failed(halo))
     return failure();
   ArrayRef<int64_t> columns = halo->coords.getSpace(1);
-  constexpr size_t kRank = 2;
+  // Blocks of channels, taps of a row, and the channels of a block.
+  constexpr size_t kOneRow = 3;
   // The mirror of one chunk behind the last (wg.slide) reaches that far.
   constexpr int64_t kMostTapRows = 16;
-  if (halo->distances.size() != kRank || !halo->hasAllTaps() ||
-      halo->taps % consumers != 0 || columns[columns.size() - 3] != consumers ||
-      halo->distances[1] > kMostTapRows)
+  const bool hasOneRow = columns.size() == kOneRow;
+  if (halo->distances.size() != (hasOneRow ? 1 : 2) || !halo->hasAllTaps() ||
+      halo->taps % consumers != 0 ||
+      (hasOneRow ? 1 : columns[columns.size() - kOneRow]) != consumers ||
+      halo->distances.back() > kMostTapRows)
     return load.emitOpError()
            << "needs tiles of all taps of 64 channels, or 32, and a filter of "
            << consumers << " rows for as many consumers, to share pixels";
-  halo->filterRows = halo->distances[0];
-  halo->tapRows = halo->distances[1];
+  halo->filterRows = hasOneRow ? 0 : halo->distances.front();
+  halo->tapRows = halo->distances.back();
   if (failed(halo->checkPositions(load, other)))
     return failure();
   return halo;

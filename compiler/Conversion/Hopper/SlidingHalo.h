@@ -55,6 +55,8 @@ private:
 
   /// Positions from one of a dimension to the next.
   int64_t getPitch(const Dimension &dim) const;
+  /// Whether no unknown size is in that.
+  bool hasKnownPitch(const Dimension &dim) const;
   static llvm::FailureOr<SlidingHalo> match(const TileSource &load,
                                             KernelArg tensor);
   /// Whether the tile is all taps of one block of channels.

@@ -31,7 +31,7 @@ private:
   Value multiply(Value group, llvm::function_ref<void()> onIssued) override;
 
   void copyTile(Value tile, const TmaOperand &operand, bool isB, Value stages,
-                int64_t steps);
+                const OpenNumber &steps);
   Value slide();
   Value multiplySeen(Value seen, Value sums);
 
@@ -43,7 +43,7 @@ private:
 } // namespace
 
 void SlidingProgram::copyTile(Value tile, const TmaOperand &operand, bool isB,
-                              Value stages, int64_t steps) {
+                              Value stages, const OpenNumber &steps) {
   ResultTile at = locateTile(tile);
   Value first = getFirstStep(e, plan, at.group, rank);
   wg::BoxOp box = emitBox(isB ? program.loadN : program.loadM, operand,
@@ -60,7 +60,7 @@ void SlidingProgram::copyTile(Value tile, const TmaOperand &operand, bool isB,
 /// where another has ended.
 void SlidingProgram::emitCopiers() {
   auto emit = [&](StringRef name, const TmaOperand &operand, bool isB,
-                  Value stages, int64_t steps) {
+                  Value stages, const OpenNumber &steps) {
     emitCopier(name, [&] {
       forEachTile(workgroup, plan.countWalkers(), [&](Value tile) {
         copyTile(tile, operand, isB, stages, steps);

@@ -44,6 +44,26 @@ TEST(TmaHaloTiles, MeasuresPositions) {
   EXPECT_EQ(halo.countSteps({256, 64, 1, true, 4, 2}), 18);
 }
 
+// Of unknown sizes the taps of a filter row share pixels, those of other rows
+// are copied again; tiles of 64 columns have space for more such rows.
+TEST(TmaHaloTiles, MeasuresOneRow) {
+  const ConvProblem p = makeLayer();
+  const TmaHalo halo = measureHalo(p, /*hasOneRow=*/true);
+  EXPECT_EQ(halo.positions, 64 * 56 * 57);
+  EXPECT_EQ(halo.around, 2);
+  EXPECT_EQ(halo.taps, 3);
+  EXPECT_EQ(halo.depthTaps, 3);
+  EXPECT_EQ(halo.countRows({256, 64, 1, true, 4, 4}), 272);
+  const std::vector<TmaShape> shapes =
+      getTmaHaloShapes(p, *findTarget("sm_90"), /*hasOneRow=*/true);
+  EXPECT_FALSE(shapes.empty());
+  for (const TmaShape &shape : shapes) {
+    EXPECT_TRUE(shape.hasOneRow);
+    EXPECT_EQ(shape.halo, 4);
+    EXPECT_LE(shape.n, 64);
+  }
+}
+
 // The next row's padding in front has to contain that behind this row: a row is
 // its pixels and the longer of both. For backward data it is what the reach
 // leaves of the padding at either end.

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 using namespace tessera;
@@ -177,6 +178,35 @@ static std::string chooseOfVolume(int64_t inputs, int64_t outputs,
   p.filter = {3, 3, 3};
   p.pad = {1, 1, 1};
   return chooseTile(Problem(p), *findTarget("sm_90"))->toText();
+}
+
+// Of unknown sizes only taps of a filter row share pixels: of few output
+// channels, without strides, in images.
+TEST(TmaWeightTiles, SharesPixelsOfRowsOfUnknownSizes) {
+  const auto hasHalo = [](const ConvProblem &p) {
+    const std::vector<Candidate> all =
+        getOpenTmaWeightCandidates(p, *findTarget("sm_90"));
+    EXPECT_FALSE(all.empty());
+    return std::ranges::any_of(all, [](const Candidate &candidate) {
+      return parseGemmTile(candidate.tile)->halo > 0;
+    });
+  };
+  ConvProblem p = makeLayer();
+  EXPECT_FALSE(hasHalo(p));
+  p.outChannels = 64;
+  EXPECT_TRUE(hasHalo(p));
+  for (const Candidate &candidate :
+       getTmaWeightCandidates(p, *findTarget("sm_90"), std::set<int>{7}))
+    EXPECT_EQ(parseGemmTile(candidate.tile)->splits, 7);
+  p.outChannels = 40; // Rows of a tap are no whole blocks of 32.
+  EXPECT_FALSE(hasHalo(p));
+  p.outChannels = 64;
+  p.stride = {1, 2};
+  EXPECT_FALSE(hasHalo(p));
+  p.stride = {1, 1};
+  p.filter = {3, 1};
+  p.pad = {1, 0};
+  EXPECT_FALSE(hasHalo(p));
 }
 
 // Volumes of few channels share pixels of height and width. Tiles have 32 input

@@ -101,6 +101,20 @@ static std::string getFamily(const char *config) {
   return text;
 }
 
+// A row that is shorter than its window, with padding, is of no family: its one
+// result is none of the positions that a kernel's halo has.
+TEST(Family, HasRowsWithAWholeWindow) {
+  EXPECT_NE(getFamily("conv-fwd-f16-nhwc,nhwc,nhwc-n1c16h5w5-k8y5x7-p0x1-"
+                      "s1x1-d1x1-g1"),
+            "none");
+  EXPECT_EQ(getFamily("conv-fwd-f16-nhwc,nhwc,nhwc-n1c16h5w4-k8y5x7-p0x1-"
+                      "s1x1-d1x1-g1"),
+            "none");
+  EXPECT_NE(getFamily("conv-fwd-f16-nhwc,nhwc,nhwc-n1c16h5w4-k8y5x7-p0x1-"
+                      "s1x2-d1x1-g1"),
+            "none");
+}
+
 // Batch, spatial sizes and rows are unknown in a family; what a kernel cannot
 // have unknown has none.
 TEST(Family, HasUnknownSizes) {
