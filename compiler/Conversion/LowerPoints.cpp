@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/Common/KernelFunction.h"
+#include "compiler/Conversion/Common/LaunchOrder.h"
 #include "compiler/Conversion/Common/PointMemory.h"
 #include "compiler/Conversion/Common/SizeArguments.h"
 #include "compiler/Conversion/Hopper/PointBoxes.h"
@@ -72,6 +73,8 @@ private:
   void emitCoordinates(Emitter &e);
   void setCoordinate(Emitter &e, unsigned dim, Value value, bool isUniform);
   void emitLoops(Emitter &e);
+  bool walksBothWays();
+  Value emitBlock(Emitter &e);
   bool hasWholeWorkgroups();
   LogicalResult checkShared();
   SmallVector<memref::AllocaOp> getShared();
@@ -92,6 +95,7 @@ private:
   SizeArguments sizes;
   SmallVector<SizeExpr> pointSizes;
   Partition partition;
+  int64_t cluster = 1; ///< Workgroups of one.
   PointBoxes boxes;
   gpu::GPUFuncOp kernel;
   SmallVector<Value> coordinates;
@@ -254,6 +258,10 @@ SmallVector<memref::AllocaOp> PointLowering::getShared() {
   return llvm::to_vector(points.getBody().front().getOps<memref::AllocaOp>());
 }
 
+static int64_t countBytes(MemRefType type) {
+  return type.getNumElements() * getByteSize(type.getElementType());
+}
+
 //===----------------------------------------------------------------------===//
 // The point
 //===----------------------------------------------------------------------===//
@@ -264,6 +272,38 @@ void PointLowering::setCoordinate(Emitter &e, unsigned dim, Value value,
   coordinates[dim] = e.toIndex(value);
   known[coordinates[dim]] = {0, pointSizes[dim].getNumber().value_or(kMost) - 1,
                              isUniform};
+}
+
+/// Whether a launch may begin with the last workgroup: where a tensor is so
+/// large that L2 does not hold it, no other launch of the call reads or writes
+/// the workspace, and the scalars are none of an operation's.
+bool PointLowering::walksBothWays() {
+  if (!device.getTarget().hasTma || !points.hasKnownSizes() ||
+      partition.loops > 0 || cluster > 1)
+    return false;
+  bool isLarge = false;
+  for (BlockArgument argument : function.getArguments()) {
+    auto type = dyn_cast<MemRefType>(argument.getType());
+    auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
+                                                      dnn::kArgAttrName);
+    const std::optional<KernelArg> tensor =
+        parseKernelArg(name ? name.getValue() : "");
+    if (!type || !tensor || isRowTensor(*tensor) ||
+        *tensor == KernelArg::Workspace)
+      return false;
+    isLarge |= type.hasStaticShape() && countBytes(type) >= kLargeTensorBytes;
+  }
+  return isLarge;
+}
+
+/// The workgroup's number, in the order that the launch asks for.
+Value PointLowering::emitBlock(Emitter &e) {
+  if (!points.hasKnownSizes())
+    return device.emitBlockId(e);
+  Value block = device.emitBlockId(e, partition.workgroups);
+  return walksBothWays()
+             ? emitLaunchOrder(e, kernel, block, partition.workgroups)
+             : block;
 }
 
 /// The coordinates of this thread, but those of the loops. The block's part of
@@ -286,9 +326,7 @@ void PointLowering::emitCoordinates(Emitter &e) {
     }
   };
   Value thread = device.emitThreadId(e, threads);
-  Value block = device.emitBlockId(e, points.hasKnownSizes()
-                                          ? std::optional(partition.workgroups)
-                                          : std::nullopt);
+  Value block = emitBlock(e);
   if (partition.blocks > partition.loops) {
     int64_t rest = getProduct(all.drop_front(partition.blocks)) / threads;
     split(e.divu(block, rest), partition.loops, partition.blocks,
@@ -304,7 +342,7 @@ void PointLowering::emitCoordinates(Emitter &e) {
 void PointLowering::emitLoops(Emitter &e) {
   auto threads = static_cast<int64_t>(points.getThreads());
   if (!hasWholeWorkgroups()) {
-    Value block = device.emitBlockId(e);
+    Value block = emitBlock(e);
     Value thread = device.emitThreadId(e);
     Value count = points.hasKnownSizes() ? e.constant(partition.points)
                                          : sizes.emit(e, partition.openPoints);
@@ -348,10 +386,6 @@ void PointLowering::moveBody() {
     return;
   points.getOpenSizesMutable().clear(); // They are about to be erased.
   sizes.replaceSizes(e, known);
-}
-
-static int64_t countBytes(MemRefType type) {
-  return type.getNumElements() * getByteSize(type.getElementType());
 }
 
 /// Whether a launch has to ask for the shared memory, which then is as aligned
@@ -503,10 +537,11 @@ LogicalResult PointLowering::run() {
   if (failed(found))
     return failure();
   boxes = std::move(*found);
-  const FailureOr<int64_t> cluster =
+  const FailureOr<int64_t> size =
       findCluster(points, device.getTarget(), partition.workgroups);
-  if (failed(cluster))
+  if (failed(size))
     return failure();
+  cluster = *size;
   SmallVector<Type> lds;
   const bool isLargeShared = isLarge();
   if (!isLargeShared)
@@ -531,7 +566,7 @@ LogicalResult PointLowering::run() {
   Emitter e(b, function.getLoc(), &entry, device);
   if (isLargeShared)
     lowerLargeShared(e);
-  lowerCluster(e, kernel, *cluster);
+  lowerCluster(e, kernel, cluster);
   lowerShared(e);
   if (!boxes.isEmpty())
     boxes.emitFrame(e, kernel);

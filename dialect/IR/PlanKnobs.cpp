@@ -118,7 +118,8 @@ std::vector<PlanKnobs> tessera::dnn::getNeighbours(const PlanKnobs &plan,
   for (auto [index, row] : llvm::enumerate(kRows)) {
     const auto knob = static_cast<Knob>(index);
     const std::optional<int64_t> own = plan.get(knob);
-    if (!own)
+    // Which way tiles are walked is the launch's business, not the tuner's.
+    if (!own || knob == Knob::Walk)
       continue;
     for (int64_t value = row.least; value <= row.most; value += row.unit) {
       const bool isNext = value == *own - row.unit || value == *own + row.unit;

@@ -99,7 +99,7 @@ parsePlanKnobs(llvm::StringRef text,
 
 /// A tile's values for `knobs` that are one step from those of `plan`, which
 /// has all of its pipeline: for each knob the next numbers below and above it,
-/// or all other words.
+/// or all other words. Knob::Walk is left alone.
 std::vector<PlanKnobs> getNeighbours(const PlanKnobs &plan,
                                      const PlanKnobs &knobs);
 

@@ -5,6 +5,8 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace tessera::wg;
 
@@ -112,6 +114,14 @@ static ParseResult parseDim(OpAsmParser &parser,
 static void printDim(OpAsmPrinter &printer, Operation * /*op*/,
                      tessera::dnn::TileDimAttr dim) {
   printer << tessera::dnn::stringifyTileDim(dim.getValue());
+}
+
+LogicalResult WalkOp::verify() {
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  if (static_cast<int64_t>(getTiles()) < 1 ||
+      static_cast<int64_t>(getTiles()) > kMost)
+    return emitOpError("needs a number of tiles that an i32 counts");
+  return success();
 }
 
 LogicalResult ProgramOp::verify() {

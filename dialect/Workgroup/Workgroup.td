@@ -76,6 +76,24 @@ def SizeOp : Wg_Op<"size", [Pure]> {
   let assemblyFormat = "$expression attr-dict";
 }
 
+def WalkOp : Wg_Op<"walk", [Pure]> {
+  let summary = "The number of a tile in the order that the launch asks for";
+  let description = [{
+    `tile` itself, or, in a launch that begins with the last of the `of` tiles, the
+    tile that is as far from the last one. The kernel has an argument for it
+    (`runtime/Base/TileOrder.h`).
+
+    Example:
+    ```mlir
+    %at = wg.walk %tile of 1568
+    ```
+  }];
+  let arguments = (ins I32:$tile, I64Attr:$tiles);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$tile `of` $tiles attr-dict";
+  let hasVerifier = 1;
+}
+
 def AllocOp : Wg_Op<"alloc", [HasParent<"ProgramOp">]> {
   let summary = "Shared memory of the workgroup";
   let description = [{

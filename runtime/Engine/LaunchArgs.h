@@ -3,7 +3,7 @@
 #ifndef TESSERA_RUNTIME_ENGINE_LAUNCHARGS_H
 #define TESSERA_RUNTIME_ENGINE_LAUNCHARGS_H
 
-#include "runtime/Base/KernelArg.h"
+#include "runtime/Base/TileOrder.h"
 
 #include <array>
 
@@ -38,6 +38,10 @@ struct LaunchArgs {
   }
   /// The value of `arg`, which must be a scalar.
   double getScalar(KernelArg arg) const;
+  /// Begins with the last tile (TileOrder.h); not of a RowWiseProblem.
+  void setFromEnd(bool isFromEnd) {
+    scalars[getOffset(kFromEndArg, KernelArg::Scalar0)] = isFromEnd ? 1 : 0;
+  }
 };
 
 inline const void *&LaunchArgs::getPointer(KernelArg arg) {

@@ -136,6 +136,8 @@ Status DeviceBench::launch(const LoadedKernel &kernel) {
     args.getPointer(arg) = buffer.get();
   args.workspace = workspace ? workspace->get() : nullptr;
   trial->setScalars(args);
+  if (!problem.getRows())
+    args.setFromEnd(isFromEnd);
   return engine.launch(kernel, stream.get(), args);
 }
 
@@ -190,12 +192,22 @@ ErrorOr<TrialOutputs> DeviceBench::runAlgorithm(const std::string &algorithm) {
                       "' does not cover the problem");
 }
 
-Status DeviceBench::verify(const LoadedKernel &kernel) {
+Status DeviceBench::verifyRun(const LoadedKernel &kernel) {
   ErrorOr<TrialOutputs> outputs = run(kernel);
   if (!outputs)
     return outputs.getStatus().withContext("launch");
   std::string fault = trial->judge(*outputs);
   return fault.empty() ? Status::ok() : internalError("wrong result: " + fault);
+}
+
+Status DeviceBench::verify(const LoadedKernel &kernel) {
+  if (Status status = verifyRun(kernel);
+      !status.isOk() || problem.getRows() || !walksBothWays(kernel.getKernel()))
+    return status;
+  isFromEnd = true;
+  Status status = verifyRun(kernel);
+  isFromEnd = false;
+  return status.withContext("from the last tile on");
 }
 
 Status DeviceBench::checkDevice() {

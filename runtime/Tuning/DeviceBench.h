@@ -44,6 +44,7 @@ private:
   Status allocate();
   Status reserveWorkspace(uint64_t bytes);
   Status poison();
+  Status verifyRun(const LoadedKernel &kernel);
   Status launch(const LoadedKernel &kernel);
   Status launchCounted(const LoadedKernel &kernel);
   ErrorOr<std::vector<double>> predict(const LoadedKernel &kernel);
@@ -64,7 +65,8 @@ private:
   std::optional<DeviceBuffer> workspace;
   std::optional<DeviceBuffer> flushed; ///< Larger than the caches.
   std::string judge;
-  double cycles = 0; ///< Those of the last verified launch, if emulated.
+  bool isFromEnd = false; ///< Launches begin with the last tile.
+  double cycles = 0;      ///< Those of the last verified launch, if emulated.
 };
 
 } // namespace tessera

@@ -120,6 +120,23 @@ class CompileTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "no mode 'fast', but default, reduce-overhead, max-autotune"):
             _backend._read_options("fast", None)
 
+    # What reads a large tensor begins at the end that was written last; small ones and another option leave all alone.
+    def test_orders(self):
+        names = [_rewrite.get_operator(f"compiled_{name}") for name in ("convolution", "max_pool", "avg_pool")]
+        for large, alternate, wanted in ((1, True, [False, True, False, True, True]), (1, False, [False] * 5),
+                                         (_rewrite.LARGE, True, [False] * 5)):
+            orders = []
+
+            def split(module, static):
+                orders.extend(node.args[-1] for node in _rewrite.find(module.graph, *names))
+                return original(module, static)
+            original = _rewrite.Split
+            torch.compiler.reset()
+            with mock.patch.object(_rewrite, "LARGE", large), mock.patch.object(_rewrite, "Split", split):
+                self.compare(make_residual_network(), make(2, 3, 12, 12), alternate=alternate,
+                             calls={"convolution": 3, "max_pool": 1, "avg_pool": 1})
+            self.assertEqual(orders, wanted)
+
     # What is left goes through Inductor.
     def test_inductor(self):
         self.compare(make_residual_network(), make(2, 3, 12, 12), inductor=True,

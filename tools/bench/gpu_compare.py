@@ -43,7 +43,7 @@ DIRECTIONS = ("fwd", "bwd", "wrw")
 
 class Arguments(ctypes.Structure):
     """tesseraProblemArguments of include/tessera/problem.h."""
-    _fields_ = [("size", ctypes.c_uint32), ("reserved", ctypes.c_uint32)] + [
+    _fields_ = [("size", ctypes.c_uint32), ("flags", ctypes.c_uint32)] + [
         (name, ctypes.c_void_p)
         for name in "x w y bias residual indices workspace".split()] + [
         ("workspace_bytes", ctypes.c_size_t)] + [

@@ -126,6 +126,8 @@ class Gpu:
             if argument["kind"] in scalars:
                 return scalars[argument["kind"]](
                     0 if argument["name"] in ("beta", "s1") else 1)
+            if argument["name"] == "s5":  # In which order tiles are walked.
+                return ctypes.c_uint64(0)
             return ctypes.c_uint64(locate(argument["name"]))
         maps = [self.encode(text, locate(text.split(":")[0]))
                 for text in launch["maps"]]

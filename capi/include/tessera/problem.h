@@ -36,13 +36,22 @@
 extern "C" {
 #endif
 
+/** What a call of tesseraRunProblem() may ask for beside its values. */
+typedef enum tesseraProblemFlags {
+  /** Convolutions and poolings with tensors that L2 does not hold begin with
+   *  the last tile, where their kernel can; others ignore it. A launch that
+   *  reads what the one in front of it has written finds the end of it in L2.
+   *  Results are the same. */
+  TESSERA_PROBLEM_FROM_END = 1
+} tesseraProblemFlags;
+
 /** The values of one call of tesseraRunProblem(). Values that the problem does
  *  not use are ignored. Pointers are to device memory. The direction of the
  *  problem says which of x, w and y is written; a row-wise problem writes the
  *  tensors that its text calls outputs. */
 typedef struct tesseraProblemArguments {
   uint32_t structSize;  /**< sizeof(tesseraProblemArguments). */
-  uint32_t reserved;    /**< 0. */
+  uint32_t flags;       /**< Or of tesseraProblemFlags; 0 means defaults. */
   const void *x;        /**< Input. */
   const void *w;        /**< Filter. */
   const void *y;        /**< Output. */

@@ -21,7 +21,8 @@
 using namespace tessera;
 using namespace tessera::capi;
 
-static LaunchArgs getArgs(const tesseraProblemArguments &arguments) {
+static LaunchArgs getArgs(const Problem &problem,
+                          const tesseraProblemArguments &arguments) {
   LaunchArgs args;
   args.x = arguments.x;
   args.w = arguments.w;
@@ -39,6 +40,8 @@ static LaunchArgs getArgs(const tesseraProblemArguments &arguments) {
   args.activGamma = arguments.activGamma;
   std::ranges::copy(arguments.tensors, args.tensors.begin());
   std::ranges::copy(arguments.scalars, args.scalars.begin());
+  if (!problem.getRows())
+    args.setFromEnd((arguments.flags & TESSERA_PROBLEM_FROM_END) != 0);
   return args;
 }
 
@@ -54,6 +57,9 @@ copyArguments(const tesseraProblemArguments &given) {
         !status.isOk())
       return status;
   std::memcpy(&arguments, &given, given.structSize);
+  if ((arguments.flags & ~uint32_t(TESSERA_PROBLEM_FROM_END)) != 0)
+    return invalidArgument("flags has a bit that is none of "
+                           "tesseraProblemFlags");
   return arguments;
 }
 
@@ -92,7 +98,7 @@ static Status run(miopenHandle &handle, const Problem &problem,
   const ErrorOr<const LoadedKernel *> kernel = handle.engine.prepare(problem);
   if (!kernel)
     return kernel.getStatus();
-  LaunchArgs args = getArgs(arguments);
+  LaunchArgs args = getArgs(problem, arguments);
   const uint64_t needed = (*kernel)->getKernel().workspaceBytes;
   // MIOpen's calls of such operations have no argument for a workspace.
   const bool isOwn =

@@ -22,6 +22,7 @@ class Options:
     """What torch.compile(..., options={...}) may say."""
     cuda_graphs: bool = False  #: As mode="reduce-overhead" and mode="max-autotune" do.
     tune: bool = False  #: Kernels of convolutions are timed before the first step; as both modes "max-autotune..." do.
+    alternate: bool = True  #: A launch begins with what the one in front of it has written last, if tensors are large.
     fuse: bool = True  #: Additions and activations in the kernels of convolutions.
     inductor: bool = True  #: What is not ours is compiled by Inductor; otherwise it is PyTorch's, operator by operator.
     # Of the next two, None is: where they have been seen to pay, on NVIDIA's GPUs with wgmma.
@@ -61,6 +62,8 @@ def _compile_inference(options: Options) -> Callable:
         _rewrite.lay_channels_last(module.graph)
         _rewrite.fuse_convolutions(module.graph, options.fuse)
         _rewrite.replace_pools(module.graph)
+        if options.alternate:
+            _rewrite.alternate_orders(module.graph)
         split = _rewrite.Split(module, static)
         rest = split.rest
         split.rest = _rewrite.copy_without_writes(rest)

@@ -34,7 +34,7 @@ NUMBERS = {name: number for number, (name, _) in enumerate(ACTIVATIONS)}
 _SCHEMAS = [
     "compiled_convolution(Tensor x, Tensor w, Tensor? bias, Tensor? residual, int[] stride, int[] padding, "
     "int[] dilation, bool transposed, int[] output_padding, int groups, bool is_last, int activation, float a, "
-    "float b, float c) -> Tensor",
+    "float b, float c, bool from_end) -> Tensor",
     "compiled_conv_statistics(Tensor x, Tensor w, int[] stride, int[] padding, int[] dilation, int groups) -> "
     "(Tensor, Tensor, Tensor)",
     "compiled_conv_norm_backward(Tensor grad, Tensor w, Tensor? residual, Tensor z, Tensor mean, Tensor inverse, "
@@ -42,11 +42,13 @@ _SCHEMAS = [
     "(Tensor, Tensor, Tensor)",
     "compiled_convolution_backward(Tensor grad, Tensor x, Tensor w, int[]? bias_sizes, int[] stride, int[] padding, "
     "int[] dilation, bool transposed, int[] output_padding, int groups, bool[] mask) -> (Tensor, Tensor, Tensor)",
-    "compiled_max_pool(Tensor x, int[] window, int[] stride, int[] padding, int[] dilation, bool ceil) -> Tensor",
+    "compiled_max_pool(Tensor x, int[] window, int[] stride, int[] padding, int[] dilation, bool ceil, bool from_end) -> "
+    "Tensor",
     "compiled_max_pool_mask(Tensor x, int[] window, int[] stride, int[] padding, bool ceil) -> (Tensor, Tensor)",
     "compiled_max_pool_backward(Tensor grad, SymInt[] shape, int[] window, int[] stride, int[] padding, bool ceil, "
     "bool is_last, Tensor mask) -> Tensor",
-    "compiled_avg_pool(Tensor x, int[] window, int[] stride, int[] padding, bool ceil, bool counts_padding) -> Tensor",
+    "compiled_avg_pool(Tensor x, int[] window, int[] stride, int[] padding, bool ceil, bool counts_padding, "
+    "bool from_end) -> Tensor",
     "compiled_moments(Tensor x) -> (Tensor, Tensor)",
     "compiled_norm_relu(Tensor x, Tensor weight, Tensor bias, Tensor mean, Tensor variance, float momentum, "
     "float epsilon) -> (Tensor, Tensor, Tensor, Tensor, Tensor)",
@@ -59,7 +61,7 @@ class _Forward(Entry):
     """compiled_convolution: a convolution with what follows it."""
 
     def decide(self, x, w, bias, residual, *arguments) -> None:
-        *arguments, is_last, activation, a, b, c = arguments
+        *arguments, is_last, activation, a, b, c, from_end = arguments
         get_type(*(tensor for tensor in (x, w, bias, residual) if tensor is not None))
         conv = Convolution(x, w, arguments, is_last)
         result = New(conv.b, is_last, x)
@@ -82,6 +84,7 @@ class _Forward(Entry):
         # The library's tanh is b tanh(a v).
         parameters = (1, 1, 0) if ACTIVATIONS[activation][0] == "tanh" else (a, b, c)
         kernel = conv.make_kernel("b", layouts, x, terms, parameters)
+        kernel.set_order(from_end)
         self.plan = Plan([result.tensor], [(kernel, numbers)], ~0, gathers)
 
 
@@ -94,7 +97,7 @@ def _lay_out(tensor: torch.Tensor, strides: Sequence[int]) -> torch.Tensor:
 
 def _convolve(x, w, bias, residual, *arguments) -> torch.Tensor:
     """The same by PyTorch's operators."""
-    *arguments, is_last, activation, a, b, c = arguments
+    *arguments, is_last, activation, a, b, c, _ = arguments
     value = torch.ops.aten.convolution(x, w, bias, *arguments)
     if residual is not None:
         value = value + residual
@@ -104,7 +107,7 @@ def _convolve(x, w, bias, residual, *arguments) -> torch.Tensor:
 
 def _convolve_meta(x, w, bias, residual, *arguments) -> torch.Tensor:
     """Its shape and strides."""
-    *arguments, is_last, _, _, _, _ = arguments
+    *arguments, is_last, _, _, _, _, _ = arguments
     value = torch.ops.aten.convolution(x, w, bias, *arguments)
     form = LAST[value.dim()] if is_last else torch.contiguous_format
     return torch.empty_like(value, memory_format=form)
@@ -202,16 +205,18 @@ class _Pool(_pooling.Pool):
         super().__init__(_pool_average if averages else _pool_maximum, 0, averages, False, index="none")
 
     def decide(self, x, *arguments) -> None:
+        *arguments, from_end = arguments
         self.dims = x.dim() - 2
         super().decide(x, *arguments)
+        self.plan.launches[0][0].set_order(from_end)
 
 
-def _pool_maximum(x, window, stride, padding, dilation, ceil) -> torch.Tensor:
+def _pool_maximum(x, window, stride, padding, dilation, ceil, from_end=False) -> torch.Tensor:
     pool = torch.ops.aten.max_pool2d_with_indices if x.dim() == 4 else torch.ops.aten.max_pool3d_with_indices
     return pool(x, window, stride, padding, dilation, ceil)[0]
 
 
-def _pool_average(x, window, stride, padding, ceil, counts_padding) -> torch.Tensor:
+def _pool_average(x, window, stride, padding, ceil, counts_padding, from_end=False) -> torch.Tensor:
     return (torch.ops.aten.avg_pool2d if x.dim() == 4 else torch.ops.aten.avg_pool3d)(
         x, window, stride, padding, ceil, counts_padding)
 

@@ -65,6 +65,7 @@ class Emulated:
         kernel, sizes = self._launched[handle, text]
         given = ctypes.addressof(arguments.contents)
         kernel.arguments.scalars[:] = arguments.contents.scalars[:]
+        kernel.arguments.flags = arguments.contents.flags
         return self._run(kernel, [ctypes.c_uint64.from_address(given + offset).value for offset in kernel.offsets],
                          sizes)
 
@@ -115,7 +116,8 @@ class Kernel:
                  scalars: Sequence[float] = (), activation: Sequence[float] = ()):
         """`names` are the tensors of each launch in the struct's order, `written` those that the kernel writes."""
         self.config, self.device = config, device
-        if Kernel.collected is not None:
+        self.collects = Kernel.collected is not None
+        if self.collects:
             Kernel.collected.append((config, device))
             return
         self.written = [names.index(name) for name in written]
@@ -135,6 +137,12 @@ class Kernel:
         self._first = sum(offset < numbers for offset in self.offsets) or len(self.offsets)
         self._packs = [_get_pack(offsets) for offsets in (self.offsets[:self._first], self.offsets[self._first:])]
         self._function = _library.get_api().tesseraRunProblem
+
+    def set_order(self, from_end: bool) -> None:
+        """Whether launches begin with the last tile, if the kernel can."""
+        if self.collects:
+            return
+        self.arguments.flags = _library.FROM_END if from_end else 0
 
     def set_addresses(self, addresses: Sequence[int], workspace: int) -> None:
         """The tensors of the next launch."""

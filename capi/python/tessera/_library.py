@@ -44,9 +44,12 @@ class Counters(ctypes.Structure):
         (name, ctypes.c_uint64) for name in "compiled from_database from_memory launched generic promoted".split()]
 
 
+FROM_END = 1  # TESSERA_PROBLEM_FROM_END.
+
+
 class Arguments(ctypes.Structure):
     """tesseraProblemArguments of <tessera/problem.h>."""
-    _fields_ = [("size", ctypes.c_uint32), ("reserved", ctypes.c_uint32)] + [
+    _fields_ = [("size", ctypes.c_uint32), ("flags", ctypes.c_uint32)] + [
         (name, ctypes.c_void_p) for name in "x w y bias residual indices workspace".split()] + [
         ("workspace_bytes", ctypes.c_size_t)] + [
         (name, ctypes.c_double) for name in "alpha beta activ_alpha activ_beta activ_gamma".split()] + [

@@ -202,7 +202,7 @@ def fuse_convolutions(graph: Graph, fuses: bool = True) -> None:
         is_last = suggest_memory_format(last.meta["val"]) in LAST.values()
         with graph.inserting_before(last):
             result = graph.call_function(get_operator("compiled_convolution"),
-                                         (x, w, bias, residual, *arguments, is_last, *activation))
+                                         (x, w, bias, residual, *arguments, is_last, *activation, False))
         result.meta = dict(last.meta)
         last.replace_all_uses_with(result)
     graph.eliminate_dead_code()
@@ -238,11 +238,38 @@ def replace_pools(graph: Graph) -> None:
             continue
         name = "compiled_avg_pool" if averages else "compiled_max_pool"
         with graph.inserting_before(node):
-            result = graph.call_function(get_operator(name), (x, window, stride or window, *rest))
+            result = graph.call_function(get_operator(name), (x, window, stride or window, *rest, False))
         for one in results:
             result.meta = dict(one.meta)
             one.replace_all_uses_with(result)
     graph.eliminate_dead_code()
+
+
+# Bytes of a tensor of which L2 may hold the end alone: kernels with one can begin with the last tile.
+LARGE = 32 << 20
+
+
+def alternate_orders(graph: Graph) -> None:
+    """Lets what reads a large tensor begin with what was written last, which L2 still has: if what has written it began
+    with its first tile, as all do that are not ours, with the last.
+    """
+    ordered = [get_operator(name) for name in ("compiled_convolution", "compiled_max_pool", "compiled_avg_pool")]
+    order = {node: number for number, node in enumerate(graph.nodes)}
+    from_end: set[Node] = set()
+    for node in find(graph, *ordered):
+        # Images and residual tensors.
+        read = [one for one in node.args[0:4:3] if isinstance(one, Node) and one.op == "call_function"
+                and _is_large(one)]
+        if read and max(read, key=order.__getitem__) not in from_end:
+            from_end.add(node)
+            node.args = (*node.args[:-1], True)
+
+
+def _is_large(node: Node) -> bool:
+    """Of unknown sizes nothing is."""
+    value = node.meta["val"]
+    return isinstance(value, torch.Tensor) and all(isinstance(size, int) for size in value.shape) \
+        and value.numel() * value.element_size() >= LARGE
 
 
 # Maximum poolings of graphs with gradients, when Inductor's decompositions leave them out, and their gradients.

@@ -7,6 +7,7 @@
 #include "compiler/Conversion/Hopper/PixelOperands.h"
 #include "compiler/Conversion/Hopper/StoreExtra.h"
 #include "compiler/Conversion/Hopper/StreamedReads.h"
+#include "compiler/Conversion/Hopper/TileOrder.h"
 #include "compiler/Conversion/Hopper/Wgmma.h"
 #include "dialect/IR/PlanKnobs.h"
 #include "dialect/IR/StatisticsParts.h"
@@ -470,7 +471,7 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
   const FailureOr<int64_t> overlap = chooseOverlap(program, *shape, order);
   if (failed(overlap))
     return failure();
-  return HopperPlan{
+  HopperPlan plan{
       *shape,
       std::move(*a),
       std::move(*b),
@@ -487,4 +488,9 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
       counts[0] == 1 && counts[2] == 1,
       hasRowsFirst(program, order),
       *overlap};
+  const FailureOr<bool> both = chooseBothWays(program, plan);
+  if (failed(both))
+    return failure();
+  plan.walksBothWays = *both;
+  return plan;
 }

@@ -39,6 +39,8 @@ struct HopperPlan {
   /// Along which sides the last tile ends with the result, and begins in the
   /// tile before it: bits of the knob.
   int64_t overlap;
+  /// Whether a launch may begin with the last tile (runtime/Base/TileOrder.h).
+  bool walksBothWays = false;
 
   /// What walks the tiles: workgroups, or clusters of them.
   OpenNumber countWalkers() const {

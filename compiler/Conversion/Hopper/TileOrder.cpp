@@ -1,9 +1,43 @@
 //===- TileOrder.cpp - Tiles and steps by their numbers -------------------===//
 
 #include "compiler/Conversion/Hopper/TileOrder.h"
+#include "compiler/Conversion/Common/LaunchOrder.h"
+#include "compiler/Conversion/Hopper/StreamedReads.h"
+#include "dialect/IR/PlanKnobs.h"
+#include "dialect/IR/StatisticsParts.h"
 
 using namespace mlir;
 using namespace tessera;
+
+/// What a workgroup has of statistics is added up in the order of its tiles.
+static bool canWalkBothWays(TileProgram &program, const HopperPlan &plan) {
+  return plan.tiles.isKnown() && plan.shape.cluster == 1 &&
+         !plan.shape.copiesFirst &&
+         (!program.store.getStatistics() || dnn::hasPartOfTile(program.store));
+}
+
+FailureOr<bool> tessera::chooseBothWays(TileProgram &program,
+                                        const HopperPlan &plan) {
+  const bool can = canWalkBothWays(program, plan);
+  if (std::optional<int64_t> walk =
+          dnn::PlanKnobs(program.pipeline.getKnobs()).get(dnn::Knob::Walk)) {
+    if (*walk == 0 || can)
+      return *walk != 0;
+    return program.pipeline.emitOpError(
+        "has walk both, which is for tiles of known sizes, without statistics "
+        "of workgroups, clusters that add and copies in front of all else");
+  }
+  // Of one round of tiles none is the last. Backward weights write little.
+  if (!can || plan.tiles <= int64_t(plan.countWalkers()) ||
+      plan.a.getWalk() == TmaWalk::Pixels)
+    return false;
+  SmallVector<Value> views = {program.loadM.getView(), program.loadN.getView(),
+                              program.store.getView()};
+  llvm::append_range(views, program.store.getExtras());
+  return llvm::any_of(views, [&](Value view) {
+    return getReadBytes(program, view) >= kLargeTensorBytes;
+  });
+}
 
 /// Columns fastest, so that workgroups that run together share rows, or the
 /// other way round (makeHopperPlan()). The groups with the most steps come

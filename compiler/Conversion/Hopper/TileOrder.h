@@ -7,6 +7,12 @@
 
 namespace tessera {
 
+/// Whether a launch may begin with the last tile: where a tensor is so large
+/// that L2 does not hold it, unless the knob says otherwise. Fails after an
+/// error at the pipeline if the knob asks for what the plan cannot have.
+llvm::FailureOr<bool> chooseBothWays(TileProgram &program,
+                                     const HopperPlan &plan);
+
 /// The tile of number `tile`; of a pair of tiles, that of the workgroup of
 /// `rank`.
 ResultTile locateTile(Emitter &e, const HopperPlan &plan, TileProgram &program,

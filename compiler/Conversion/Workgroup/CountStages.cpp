@@ -112,6 +112,9 @@ static std::optional<int64_t> evaluate(Operation &op, ArrayRef<int64_t> in) {
         expression->evaluate([](KernelArg, int64_t) { return kSample; });
     return number ? std::optional(*number) : std::nullopt;
   }
+  // Roles have as many stages of either order.
+  if (isa<wg::WalkOp>(op))
+    return in[0];
   auto get = [&](size_t i) { return static_cast<uint32_t>(in[i]); };
   auto wrap = [](int64_t number) { return static_cast<int32_t>(number); };
   if (isa<arith::AddIOp>(op))

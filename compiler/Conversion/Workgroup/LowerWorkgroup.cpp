@@ -1,6 +1,7 @@
 //===- LowerWorkgroup.cpp - From a workgroup's program to its threads -----===//
 
 #include "compiler/Conversion/Common/KernelFunction.h"
+#include "compiler/Conversion/Common/LaunchOrder.h"
 #include "compiler/Conversion/Hopper/GradientSums.h"
 #include "compiler/Conversion/Hopper/ResultStatistics.h"
 #include "compiler/Conversion/Passes.h"
@@ -114,6 +115,9 @@ LogicalResult WorkgroupLowering::lower(Operation *op) {
     lowerSlice(slice);
   } else if (isa<wg::SizeOp>(op)) {
     map(op->getResult(0), get(op->getResult(0)));
+  } else if (auto walk = dyn_cast<wg::WalkOp>(op)) {
+    map(walk, emitLaunchOrder(e, kernel, get(walk.getTile()),
+                              static_cast<int64_t>(walk.getTiles())));
   } else if (auto slide = dyn_cast<wg::SlideOp>(op)) {
     map(slide, locateOldest(slide));
   } else {

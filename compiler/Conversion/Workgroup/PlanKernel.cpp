@@ -42,6 +42,7 @@ static FailureOr<dnn::PlanKnobs> planTma(TileProgram &program,
   knobs.set(dnn::Knob::Overlap, plan->overlap);
   knobs.set(dnn::Knob::Hint,
             (isStreamedA ? 1 : 0) + (plan->b.isStreamed() ? 2 : 0));
+  knobs.set(dnn::Knob::Walk, plan->walksBothWays ? 1 : 0);
   return knobs;
 }
 

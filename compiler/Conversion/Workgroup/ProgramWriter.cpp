@@ -92,6 +92,9 @@ void ProgramWriter::forEachStep(Value count, Body body) {
 }
 
 ResultTile ProgramWriter::locateTile(Value tile) {
+  if (plan.walksBothWays)
+    tile = wg::WalkOp::create(e.b, e.loc, e.b.getI32Type(), tile,
+                              e.b.getI64IntegerAttr(plan.tiles));
   return tessera::locateTile(e, plan, program, tile, rank);
 }
 

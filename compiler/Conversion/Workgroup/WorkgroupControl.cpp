@@ -72,7 +72,7 @@ void WorkgroupLowering::forget(scf::ForOp loop) {
 static bool isPassingBy(scf::IfOp branch) {
   return branch.getElseRegion().empty() &&
          llvm::all_of(branch.getThenRegion().front(), [](Operation &op) {
-           return isa<wg::NextOp, scf::YieldOp>(op) ||
+           return isa<wg::NextOp, wg::WalkOp, scf::YieldOp>(op) ||
                   isa<arith::ArithDialect>(op.getDialect());
          });
 }

@@ -19,7 +19,7 @@ std::string ConvOutcome::toText() const {
 /// Runs `kernel` on the case's tensors and copies the result back.
 static Status launchCase(Engine &engine, const LoadedKernel &kernel,
                          ConvCase &data, const ConvProblem &problem,
-                         Placement placement) {
+                         Placement placement, bool isFromEnd) {
   const GpuApi &gpu = engine.getGpu();
   DeviceTensors tensors(gpu, placement);
   auto getBytes = [&](Direction resultOf) -> size_t {
@@ -42,6 +42,7 @@ static Status launchCase(Engine &engine, const LoadedKernel &kernel,
   args.activAlpha = data.activAlpha;
   args.activBeta = data.activBeta;
   args.activGamma = data.activGamma;
+  args.setFromEnd(isFromEnd);
   if (!tensors.getStatus().isOk())
     return tensors.getStatus();
   if (Status launched = engine.launch(kernel, nullptr, args); !launched.isOk())
@@ -76,7 +77,8 @@ ConvOutcome test::runConv(Engine &engine, const ConvProblem &problem,
   outcome.status = withCaseMemory(problem, use, [&] {
     ConvCase data(problem, kind, seed);
     data.adaptTo(**target);
-    Status status = launchCase(engine, **kernel, data, problem, placement);
+    Status status = launchCase(engine, **kernel, data, problem, placement,
+                               /*isFromEnd=*/false);
     if (!status.isOk())
       return status;
     outcome.report = sample ? data.checkSample(sample, seed) : data.check();
@@ -84,6 +86,14 @@ ConvOutcome test::runConv(Engine &engine, const ConvProblem &problem,
     outcome.statistics = data.checkChannelResults();
     for (KernelArg arg : data.getChannelResults())
       outcome.channelResults.push_back(*data.findTensor(arg));
+    if (walksBothWays((*kernel)->getKernel()) && outcome.passed()) {
+      ConvCase again(problem, kind, seed);
+      again.adaptTo(**target);
+      status = launchCase(engine, **kernel, again, problem, placement,
+                          /*isFromEnd=*/true);
+      if (again.getResult() != data.getResult())
+        outcome.gaps = "another result from the last tile on";
+    }
     outcome.result = std::move(data.getResult());
     return status;
   });

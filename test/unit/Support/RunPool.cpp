@@ -10,13 +10,14 @@ using namespace tessera::test;
 /// Runs `kernel` on the case's tensors and copies all of them back.
 static Status launchCase(Engine &engine, const LoadedKernel &kernel,
                          PoolCase &data, const PoolProblem &problem,
-                         Placement placement) {
+                         Placement placement, bool isFromEnd) {
   const GpuApi &gpu = engine.getGpu();
   DeviceTensors tensors(gpu, placement);
   const size_t elementBytes = getByteSize(problem.dataType);
   // A kernel without indices still has that parameter and gets an address.
   std::vector<char> none(1);
   LaunchArgs args;
+  args.setFromEnd(isFromEnd);
   args.x = tensors.add(data.x, elementBytes);
   args.y = tensors.add(data.y, elementBytes);
   args.indices =
@@ -52,10 +53,19 @@ PoolOutcome test::runPool(Engine &engine, const PoolProblem &problem,
   const CaseUse use = {CaseUse::Purpose::Verify,
                        engine.getGpu().getKind() == DeviceKind::Emulated};
   outcome.status = withCaseMemory(problem, use, [&] {
-    PoolCase host(problem, data, seed);
-    Status status = launchCase(engine, **kernel, host, problem, placement);
-    if (status.isOk())
-      outcome.fault = host.check(sample, seed);
+    Status status;
+    // From the first tile on, and from the last one where a launch may.
+    for (bool isFromEnd : {false, true}) {
+      if (isFromEnd && !walksBothWays((*kernel)->getKernel()))
+        break;
+      PoolCase host(problem, data, seed);
+      status =
+          launchCase(engine, **kernel, host, problem, placement, isFromEnd);
+      if (status.isOk())
+        outcome.fault = host.check(sample, seed);
+      if (!outcome.passed() || !status.isOk())
+        break;
+    }
     return status;
   });
   return outcome;
