@@ -85,7 +85,7 @@ def WalkOp : Wg_Op<"walk", [Pure]> {
 
     Example:
     ```mlir
-    %at = wg.walk %tile of 1568
+    %at = wg.walk %id of 1568
     ```
   }];
   let arguments = (ins I32:$tile, I64Attr:$tiles);

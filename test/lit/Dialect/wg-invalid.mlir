@@ -453,3 +453,14 @@ func.func @load_of_role_behind(%x: memref<66x32xf16>, %y: memref<64x64xf16>) {
   }
   return
 }
+
+// -----
+
+func.func @walk_of_no_tiles() {
+  wg.program workgroups 132 resident 1 {
+  ^bb0(%id: i32, %rank: i32):
+    // expected-error@+1 {{needs a number of tiles that an i32 counts}}
+    %at = wg.walk %id of 0
+  }
+  return
+}

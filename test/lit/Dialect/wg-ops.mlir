@@ -39,6 +39,22 @@ func.func @sizes() {
   return
 }
 
+// A launch may walk its tiles from the last one on.
+// CHECK-LABEL: func.func @walk
+// CHECK: wg.walk %{{.*}} of 1568
+func.func @walk() {
+  wg.program workgroups 132 resident 1 {
+  ^bb0(%id: i32, %rank: i32):
+    wg.role "multiply" warpgroups 2 registers 232 {
+    ^bb0(%consumer: i32):
+      // EXAMPLE: wg.walk
+      %at = wg.walk %id of 1568
+      // EXAMPLE-END
+    }
+  }
+  return
+}
+
 // Stages that are filled once, by one of two threads of a warpgroup.
 // CHECK-LABEL: func.func @stays
 // CHECK: wg.stages %{{.*}} full 1 : !wg.buffer<9x64x64xbf16, row_major 128>
