@@ -61,11 +61,14 @@ TEST_P(PackedConvolution, MatchesTheReference) {
 // The data are small integers, so that a tap from another block of pixels, or a
 // padding channel that is not zero, cannot hide in rounding.
 TEST(PackedConvolution, IsExactOnIntegers) {
+  int64_t number = 0;
   for (DataType type : {DataType::F16, DataType::F32})
     for (Direction direction : {Direction::Forward, Direction::BackwardData,
                                 Direction::BackwardWeights})
       for (int64_t channels : {3, 13})
         for (int64_t stride : {1, 2, 3}) {
+          if (!runsHere(number++))
+            continue;
           ConvProblem p;
           p.direction = direction;
           p.dataType = type;
@@ -87,6 +90,8 @@ TEST(PackedConvolution, ReadsChannelsFirstOfWeights) {
   for (DataType type : {DataType::F16, DataType::F32})
     for (int64_t channels : {3, 13})
       for (int number = 1; number < 8; ++number) {
+        if (!runsHere(number + channels / 13 + (type == DataType::F32)))
+          continue;
         auto getLayout = [&](int bit) {
           return number >> bit & 1 ? Layout::NCHW : Layout::NHWC;
         };

@@ -71,10 +71,13 @@ class UnequalPads : public testing::TestWithParam<PaddedFamily> {};
 TEST_P(UnequalPads, MatchTheReference) {
   const PaddedFamily &family = GetParam();
   std::set<std::string> ran;
+  int64_t number = 0; // One or two pads for each direction.
   for (Direction direction : kDirections)
     for (auto [before, after] :
          {std::pair{Pads{1, 0}, Pads{0, 2}}, std::pair{Pads{0, 3}, Pads{2, 0}},
           std::pair{Pads{0, 0}, Pads{5, 6}}}) {
+      if (!runsHere(number++))
+        continue;
       ConvProblem p;
       p.direction = direction;
       p.dataType = family.type;
