@@ -159,6 +159,12 @@ TEST_F(UnknownSizes, RandomConvolutions) {
   }
 }
 
+/// Widens rows that have no whole window, as such are of no family.
+static void widenRows(ConvProblem &p) {
+  const int64_t reach = (p.filter.w - 1) * p.dilation.w;
+  p.in.w = std::max(p.in.w, reach + 1 - 2 * p.pad.w);
+}
+
 /// The `index`-th member of a family of convolutions.
 static ConvProblem drawMember(ConvProblem p, int64_t index) {
   const Sizes sizes = drawSizes(index);
@@ -168,6 +174,7 @@ static ConvProblem drawMember(ConvProblem p, int64_t index) {
   // A line of one pixel under a window of one is of another family.
   if (p.filter == Spatial())
     p.in = {1 + sizes.h, 1 + sizes.w};
+  widenRows(p);
   return p;
 }
 
@@ -385,6 +392,7 @@ TEST_F(UnknownSizes, OneSplitKernelServesFewPixels) {
       const Sizes sizes = drawSizes(i);
       p.batch = 1 + sizes.batch % 2;
       p.in = {2 + sizes.h % 11, 2 + sizes.w % 11};
+      widenRows(p);
       ASSERT_TRUE(Problem(p).findFamily()->problem.isSmall());
       const ConvOutcome outcome = runConv(*engine, p,
                                           i % 2 ? reference::DataKind::Uniform
