@@ -334,7 +334,7 @@ static double countNormBytes(const ConvProblem &p) {
 }
 
 /// Whether each workgroup makes all copies of its only tile first
-/// (chooseCopiesFirst() of Conversion/Hopper).
+/// (chooseCopies() of Conversion/Hopper).
 static bool copiesFirst(const ConvProblem &p, const TmaGemm &gemm,
                         const TmaShape &shape, int splits,
                         const GpuTarget &target) {
@@ -440,7 +440,7 @@ static int64_t countSteps(const ConvProblem &p, const TmaGemm &gemm,
 
 /// The stages of the pipeline: as many as fit shared memory beside the staging
 /// buffers. Where each workgroup has one tile, some more may hold all its steps
-/// (chooseCopiesFirst() of Conversion/Hopper).
+/// (chooseCopies() of Conversion/Hopper).
 static int countStages(const ConvProblem &p, const TmaGemm &gemm,
                        const TmaShape &shape, const GpuTarget &target) {
   constexpr int64_t kWholeStep = kTmaStep * 2, kMostStages = 8, kMost = 16;

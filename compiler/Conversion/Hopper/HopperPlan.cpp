@@ -305,6 +305,22 @@ static int64_t countLastShares(TileProgram &program, const HopperShape &shape,
   return bytes / Wgmma::kReductionBytes;
 }
 
+/// The same, unless the knob says that the last step is to be whole.
+static FailureOr<int64_t> chooseLastShares(TileProgram &program,
+                                           const HopperShape &shape,
+                                           const StepWalk &walk,
+                                           TmaWalk order) {
+  const int64_t shares = countLastShares(program, shape, walk, order);
+  const auto rest =
+      dnn::PlanKnobs(program.pipeline.getKnobs()).get(dnn::Knob::Rest);
+  if (rest == 0)
+    return 0;
+  if (rest && shares == 0)
+    return program.pipeline.emitOpError(
+        "has rest inside, but no last step that can end with the last channel");
+  return shares;
+}
+
 /// A stage is given back when the next one's products have been issued.
 static LogicalResult checkStages(TileProgram &program, const HopperShape &shape,
                                  const OpenNumber &steps) {
@@ -386,25 +402,45 @@ static OpenNumber divideSteps(const OpenNumber &steps, int64_t splits) {
              : OpenNumber(ceilDiv(steps.toExpr(), SizeExpr(splits)));
 }
 
-/// If each workgroup has a multiprocessor and one tile, whose steps all have a
-/// stage, a consumer's thread makes all copies before anything else is done,
-/// and nobody waits for stages to be empty. Of two consumers in ping-pong one
-/// would have nothing to do.
-static void chooseCopiesFirst(TileProgram &program, HopperShape &shape,
-                              const OpenNumber &steps, const StepWalk &walk) {
+/// Whether each workgroup has a multiprocessor and one tile, whose steps all
+/// have a stage, so that nobody waits for stages to be empty.
+static bool canCopyFirst(TileProgram &program, const HopperShape &shape,
+                         const OpenNumber &steps, const StepWalk &walk) {
   const OpenNumber tiles = countTiles(program);
   const int64_t units = *program.tiles.getPersistent();
-  if (!tiles.isKnown() || !steps.isKnown() || shape.preparesB ||
-      shape.promote > 0 || shape.multicast || shape.isColumnMajor ||
-      shape.halo.buffers > 0 || program.store.getStatistics() ||
-      walk.hasLimits() || tiles * shape.cluster > units ||
-      steps % shape.cluster != 0 || steps > shape.stages * shape.cluster)
-    return;
+  return tiles.isKnown() && steps.isKnown() && !shape.preparesB &&
+         shape.promote == 0 && !shape.multicast && !shape.isColumnMajor &&
+         shape.halo.buffers == 0 && !program.store.getStatistics() &&
+         !walk.hasLimits() && tiles * shape.cluster <= units &&
+         steps % shape.cluster == 0 && steps <= shape.stages * shape.cluster;
+}
+
+/// A consumer's thread makes all copies before anything else is done where that
+/// can be, unless the knob says otherwise. Of two consumers in ping-pong one
+/// would have nothing to do.
+static LogicalResult chooseCopies(TileProgram &program, HopperShape &shape,
+                                  const OpenNumber &steps,
+                                  const StepWalk &walk) {
+  const bool can = canCopyFirst(program, shape, steps, walk);
+  const int64_t copies = dnn::PlanKnobs(program.pipeline.getKnobs())
+                             .get(dnn::Knob::Copies)
+                             .value_or(can ? 1 : 0);
+  if (copies == 0)
+    return success();
+  if (!can)
+    return program.pipeline.emitOpError(
+        "has copies first, which is for workgroups of one tile, whose steps "
+        "all have a stage");
+  if (shape.producerRegisters || shape.consumerRegisters)
+    return program.pipeline.emitOpError(
+        "has registers of roles, but a thread of a consumer makes all copies "
+        "before the products, so that no role gives any away");
   shape.copiesFirst = true;
   shape.stages = steps / shape.cluster;
   if (shape.isPingPong)
     shape.consumers = 1;
   shape.isPingPong = false;
+  return success();
 }
 
 FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
@@ -432,12 +468,8 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
   const OpenNumber allSteps = a->getSteps();
   const OpenNumber steps = divideSteps(allSteps, splits);
   StepWalk walk(program.loadM, program.loadN, steps);
-  chooseCopiesFirst(program, *shape, steps, walk);
-  if (shape->copiesFirst &&
-      (shape->producerRegisters || shape->consumerRegisters))
-    return program.pipeline.emitOpError(
-        "has registers of roles, but a thread of a consumer makes all copies "
-        "before the products, so that no role gives any away");
+  if (failed(chooseCopies(program, *shape, steps, walk)))
+    return failure();
   FailureOr<std::optional<ResultMap>> result = matchResult(program, *shape);
   if (failed(result))
     return failure();
@@ -454,8 +486,11 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
   const int64_t cluster = shape->cluster;
   const int64_t workgroups =
       tiles.isKnown() ? int64_t(tiles) * cluster : resident;
-  const int64_t lastShares = countLastShares(program, *shape, walk, order);
-  if (lastShares > 0) {
+  const FailureOr<int64_t> lastShares =
+      chooseLastShares(program, *shape, walk, order);
+  if (failed(lastShares))
+    return failure();
+  if (*lastShares > 0) {
     using Last = TmaOperand::LastSteps;
     const Last last = halo ? Last::InPlace : Last::Behind;
     a->setLastSteps(last);
@@ -481,7 +516,7 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
       counts[0],
       steps,
       splits,
-      lastShares,
+      *lastShares,
       std::move(walk),
       shape->multicast ? OpenNumber(tiles / shape->countSharers()) : tiles,
       std::min(workgroups, resident - resident % shape->countSharers()),

@@ -43,6 +43,8 @@ static FailureOr<dnn::PlanKnobs> planTma(TileProgram &program,
   knobs.set(dnn::Knob::Hint,
             (isStreamedA ? 1 : 0) + (plan->b.isStreamed() ? 2 : 0));
   knobs.set(dnn::Knob::Walk, plan->walksBothWays ? 1 : 0);
+  knobs.set(dnn::Knob::Copies, shape.copiesFirst ? 1 : 0);
+  knobs.set(dnn::Knob::Rest, plan->lastShares > 0 ? 1 : 0);
   return knobs;
 }
 
