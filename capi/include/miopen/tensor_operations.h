@@ -226,12 +226,13 @@ MIOPEN_EXPORT miopenStatus_t miopenCatForward(
  * handle has the memory that it needs.
  *
  * @param[in]  handle       A handle.
- * @param[in]  indexCount   Number of index tensors.
+ * @param[in]  indexCount   Number of index tensors, at most 5.
  * @param[in]  indexDescs   `indexCount` descriptors of them.
  * @param[out] sizeInBytes  Bytes.
  *
  * @retval miopenStatusSuccess  `*sizeInBytes` is set.
- * @retval miopenStatusBadParm  A pointer or a descriptor is NULL.
+ * @retval miopenStatusBadParm  A pointer or a descriptor is NULL, or
+ *                              `indexCount` is larger than 5.
  *
  * @par Cost
  *   Host only; does not block.

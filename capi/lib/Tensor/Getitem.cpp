@@ -48,10 +48,22 @@ struct Space {
 
 static std::string str(int64_t number) { return std::to_string(number); }
 
+/// What a client says about its array is judged before the array is read.
+static Status checkCount(size_t indexCount) {
+  constexpr size_t kMostDims = 5;
+  if (indexCount <= kMostDims)
+    return Status::ok();
+  return invalidArgument("there are " + std::to_string(indexCount) +
+                         " index tensors, but a tensor has at most 5 "
+                         "dimensions");
+}
+
 static Status checkIndices(const GetitemCall &call) {
   constexpr int kMost = 3;
   if (call.indices.empty())
     return invalidArgument("there are no index tensors");
+  if (Status status = checkCount(call.indices.size()); !status.isOk())
+    return status;
   for (const miopenTensorDescriptor_t desc : call.indices) {
     if (Status status = checkPointers("indexDescs", {desc}); !status.isOk())
       return status;
@@ -263,6 +275,8 @@ miopenGetGetitemWorkspaceSize(miopenHandle_t handle, uint32_t indexCount,
                               size_t *sizeInBytes) {
   return guard(
       __func__, REQUIRED(handle, indexDescs, sizeInBytes), [&]() -> ApiResult {
+        if (Status status = checkCount(indexCount); !status.isOk())
+          return status;
         for (uint32_t i = 0; i < indexCount; ++i)
           if (Status status = checkPointers("indexDescs", {indexDescs[i]});
               !status.isOk())

@@ -152,3 +152,22 @@ TEST_F(Hostile, UnsetTensorHasNoRows) {
                                       memory, nullptr, nullptr),
             miopenStatusBadParm);
 }
+
+// More index tensors than a tensor has dimensions are refused before the array
+// is read, which has as many as the client says or fewer.
+TEST_F(Hostile, CountsOfIndexTensorsAreJudgedFirst) {
+  TensorDesc index, dx;
+  ASSERT_EQ(set(index, {4}, {}, miopenInt32), miopenStatusSuccess);
+  ASSERT_EQ(set(dx, {4}, {}, miopenFloat), miopenStatusSuccess);
+  const miopenTensorDescriptor_t array[] = {index};
+  const void *const data[] = {memory};
+  const int32_t dims[] = {0};
+  size_t bytes = 1;
+  EXPECT_EQ(miopenGetGetitemWorkspaceSize(handle, UINT32_MAX, array, &bytes),
+            miopenStatusBadParm);
+  EXPECT_EQ(bytes, 1u);
+  EXPECT_EQ(miopenGetitemBackward(handle, nullptr, 0, dx, memory, UINT32_MAX,
+                                  array, data, dx, memory, index, memory, 1,
+                                  dims, 0, nullptr, 0),
+            miopenStatusBadParm);
+}
