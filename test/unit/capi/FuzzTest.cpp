@@ -9,13 +9,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "capi/lib/Common/Library.h"
+#include "runtime/Worker/WorkerProcess.h"
 #include "test/unit/Support/FakeCompiler.h"
 #include "test/unit/capi/Fuzzer.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <sys/resource.h>
 #include <thread>
 
 using namespace tessera;
@@ -52,6 +55,17 @@ static std::vector<LaunchArg> getArgs(const Problem &problem) {
   return args;
 }
 
+/// Tuning a drawn problem may take as much memory as the machine has, which
+/// other tests need.
+static void limitMemory() {
+  if (!kWorkersLimitMemory)
+    return;
+  rlimit limit;
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &limit), 0);
+  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, rlim_t(4) << 30);
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &limit), 0);
+}
+
 namespace {
 /// A compiler that sometimes fails, and sometimes makes a kernel that needs a
 /// workspace.
@@ -78,6 +92,7 @@ class Fuzz : public testing::Test {
 protected:
   void SetUp() override {
     setenv("MIOPEN_LOG_LEVEL", "1", 1); // Read at the first message.
+    limitMemory();
     getFakeHip().reset();
     auto engine =
         Engine::create(loadFakeHip(), {std::make_shared<FuzzCompiler>(), {}});
