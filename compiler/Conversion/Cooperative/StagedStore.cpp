@@ -85,16 +85,34 @@ Value StagedStore::getOffset(Value row, Value column) {
       e.add(e.mul(place, kChunkBytes), e.mul(rest, tile.elementBytes)));
 }
 
+/// Whether the chunks of position `p` are bits that no lane's first column has,
+/// nor where its row begins: then they change an offset by the same bits.
+bool StagedStore::hasOwnBits(const TileMma &mma, int64_t p) const {
+  constexpr int kMostLanes = 64;
+  const int64_t chunk = tile.getChunkElements();
+  const int64_t ofWave = mma.getP().count * mma.getInstruction().rows;
+  if (p % chunk != 0 || !llvm::isPowerOf2_64(ofWave) ||
+      !llvm::isPowerOf2_64(tile.columns))
+    return false;
+  return llvm::all_of(llvm::seq(kMostLanes), [&](int lane) {
+    return (mma.getInstruction().getFirstResult().at(lane) & p) == 0;
+  });
+}
+
 void StagedStore::put(const TileMma &mma, Value words, int64_t p, int64_t q) {
   // Of other places along Q the rows are mixed alike.
   int64_t rows = mma.getPlaceOfQ(q);
   assert(rows % kMixedRows == 0 && "rows of an instruction are eights");
-  Value row = mma.emitFirstOfQ(), column = e.add(mma.emitFirstOfP(), p);
+  const bool isOwn = hasOwnBits(mma, p);
+  Value row = mma.emitFirstOfQ();
+  Value column = e.add(mma.emitFirstOfP(), isOwn ? 0 : p);
   if (isOfAmd(e) && tile.elementBytes < kWordBytes) {
     Value swap = emitSwap(e, e.add(row, rows & kMixedRows));
     column = e.xori(column, e.mul(swap, tile.getChunkElements() / 2));
   }
   Value offset = getOffset(row, column);
+  if (isOwn && p > 0)
+    offset = e.xori(offset, e.constant(p * tile.elementBytes));
   offset = e.add(offset, rows * tile.columns * tile.elementBytes);
   LLVM::StoreOp::create(e.b, e.loc, words, emitLdsPointer(e, lds, offset));
 }

@@ -78,6 +78,7 @@ private:
   mlir::Value getRow();
   mlir::Value getColumn();
   mlir::Value getOffset(mlir::Value row, mlir::Value column);
+  bool hasOwnBits(const TileMma &mma, int64_t p) const;
 
   Emitter &e;
   StagedTile tile;
