@@ -63,6 +63,14 @@ struct TileLayout {
     return p.add(p.add(p.mul(row, tile.columns), column),
                  p.mul(p.div(row, readWidth), getUnit()));
   }
+  /// The same, `further` rows on: as far from each row, if groups are whole.
+  Value locate(PointBuilder &p, Value row, int64_t further,
+               Value column) const {
+    if (!isSkewed() || further % readWidth != 0)
+      return locate(p, p.add(row, further), column);
+    return p.add(locate(p, row, column),
+                 further * tile.columns + further / readWidth * getUnit());
+  }
 };
 
 /// A thread's share of a tile that all threads walk along its lines, rows or
@@ -74,12 +82,20 @@ struct TileWalk {
   int64_t countIterations() const {
     return tile.countElements() / (kThreads * width);
   }
-  /// The line, and the first element in it.
-  std::pair<Value, Value> locate(PointBuilder &p, Value thread,
-                                 int64_t iteration) const {
-    Value number = p.add(thread, iteration * kThreads);
+  struct Place {
+    Value line;
+    int64_t further; ///< Lines behind it.
+    Value element;   ///< The first one in the line.
+  };
+  /// Where all threads walk whole lines at once, only the number of lines
+  /// differs from one iteration to the next.
+  Place locate(PointBuilder &p, Value thread, int64_t iteration) const {
     const int64_t perLine = length / width;
-    return {p.div(number, perLine), p.mul(p.rem(number, perLine), width)};
+    const int64_t before = iteration * kThreads;
+    const bool isWhole = before % perLine == 0;
+    Value number = isWhole ? thread : p.add(thread, before);
+    return {p.div(number, perLine), isWhole ? before / perLine : 0,
+            p.mul(p.rem(number, perLine), width)};
   }
 };
 } // namespace
@@ -102,29 +118,33 @@ static void loadTile(PointBuilder &p, Value source, Value shared,
                      ValueRange corner, Value thread, const TileWalk &walk,
                      const TileLayout &layout) {
   struct Loaded {
-    Value row, column, block;
+    TileWalk::Place place;
+    Value block;
   };
   // All loads are under way before the first is waited for.
   SmallVector<Loaded> loaded;
   for (int64_t iteration = 0; iteration < walk.countIterations(); ++iteration) {
-    auto [row, column] = walk.locate(p, thread, iteration);
-    loaded.push_back({row, column,
-                      p.loadBlock(source, getLastDim(source), walk.width,
-                                  locate(p, corner, p.add(corner[1], row),
-                                         p.add(corner[2], column)))});
+    const auto place = walk.locate(p, thread, iteration);
+    Value row = p.add(place.line, place.further);
+    loaded.push_back(
+        {place, p.loadBlock(source, getLastDim(source), walk.width,
+                            locate(p, corner, p.add(corner[1], row),
+                                   p.add(corner[2], place.element)))});
   }
   const int64_t width = layout.getWriteWidth(walk.width);
   for (const Loaded &part : loaded)
     for (int64_t first = 0; first < walk.width; first += width)
       p.storeShared(p.getSlice(part.block, first, width), shared,
-                    layout.locate(p, part.row, p.add(part.column, first)));
+                    layout.locate(p, part.place.line, part.place.further,
+                                  p.add(part.place.element, first)));
 }
 
 static void storeTile(PointBuilder &p, Value shared, Value target,
                       ValueRange corner, Value thread, const TileWalk &walk,
                       const TileLayout &layout) {
   for (int64_t iteration = 0; iteration < walk.countIterations(); ++iteration) {
-    auto [column, row] = walk.locate(p, thread, iteration);
+    const auto [line, further, row] = walk.locate(p, thread, iteration);
+    Value column = p.add(line, further);
     PointBuilder::Values elements;
     for (int64_t i = 0; i < walk.width; ++i)
       elements.push_back(
@@ -145,20 +165,31 @@ static bool wantsHalves(int64_t length, int64_t side) {
   return halves % 2 == 1 && halves < kMany;
 }
 
+static constexpr int64_t kShort = 16;
+
+/// The length of a tile along the long side of matrices whose other side is
+/// short: that side's, but all threads have an access of the widest kind.
+static int64_t getLongSide(int64_t longest, int64_t length,
+                           int64_t elementBytes) {
+  const int64_t least = kThreads * (kAccessBytes / elementBytes) / kShort;
+  return std::min<int64_t>(
+      longest, std::max<int64_t>(least, llvm::PowerOf2Ceil(length)));
+}
+
 /// 4096 elements, or 1024 of eight bytes: 64 by 64, 32 by 128, or 16 by 256.
 /// Along pixels of unknown number accesses are of one element: half as many
 /// elements then keep more of a chip busy with few pixels.
 static TileShape chooseTile(const Matrices &matrices, int64_t elementBytes) {
-  constexpr int64_t kSide = 64, kSideOfF64 = 32, kShort = 16, kLongest = 4;
+  constexpr int64_t kSide = 64, kSideOfF64 = 32, kLongest = 4;
   constexpr int64_t kLarge = int64_t(1) << 30;
   const int64_t rows = matrices.rows.getNumber().value_or(kLarge);
   const int64_t columns = matrices.columns.getNumber().value_or(kLarge);
   const int64_t side = elementBytes > kLongest ? kSideOfF64 : kSide;
   const int64_t longer = side * side / kShort;
   if (columns <= kShort)
-    return {longer, kShort};
+    return {getLongSide(longer, rows, elementBytes), kShort};
   if (rows <= kShort)
-    return {kShort, longer};
+    return {kShort, getLongSide(longer, columns, elementBytes)};
   if (columns == kLarge)
     return {side / 2, side};
   if (rows == kLarge)

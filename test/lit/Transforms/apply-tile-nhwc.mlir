@@ -61,7 +61,7 @@
 // CHECK-SAME:    %[[LASTW:[^:]*]]: memref<64x9x64xf16, strided<[576, 64, 1], offset: 25088>>
 // CHECK:       dnn.for_each_point [72, 256] threads 256
 // CHECK-NEXT:  ^bb0(%[[GROUP:[^:]*]]: index
-// CHECK:       %[[LDS:.*]] = memref.alloca() : memref<4352xf16, #gpu.address_space<workgroup>>
+// CHECK:       %[[LDS:.*]] = memref.alloca() : memref<4160xf16, #gpu.address_space<workgroup>>
 // CHECK:       arith.cmpi ult, %[[GROUP]], %c8
 // CHECK:       scf.if
 // CHECK-COUNT-4: dnn.point_load %[[X]]{{.*}} -> vector<4xf16>
