@@ -82,14 +82,14 @@ struct TileWalk {
   int64_t countIterations() const {
     return tile.countElements() / (kThreads * width);
   }
-  struct Place {
+  struct Position {
     Value line;
     int64_t further; ///< Lines behind it.
     Value element;   ///< The first one in the line.
   };
   /// Where all threads walk whole lines at once, only the number of lines
   /// differs from one iteration to the next.
-  Place locate(PointBuilder &p, Value thread, int64_t iteration) const {
+  Position locate(PointBuilder &p, Value thread, int64_t iteration) const {
     const int64_t perLine = length / width;
     const int64_t before = iteration * kThreads;
     const bool isWhole = before % perLine == 0;
@@ -118,25 +118,25 @@ static void loadTile(PointBuilder &p, Value source, Value shared,
                      ValueRange corner, Value thread, const TileWalk &walk,
                      const TileLayout &layout) {
   struct Loaded {
-    TileWalk::Place place;
+    TileWalk::Position position;
     Value block;
   };
   // All loads are under way before the first is waited for.
   SmallVector<Loaded> loaded;
   for (int64_t iteration = 0; iteration < walk.countIterations(); ++iteration) {
-    const auto place = walk.locate(p, thread, iteration);
-    Value row = p.add(place.line, place.further);
+    const auto position = walk.locate(p, thread, iteration);
+    Value row = p.add(position.line, position.further);
     loaded.push_back(
-        {place, p.loadBlock(source, getLastDim(source), walk.width,
-                            locate(p, corner, p.add(corner[1], row),
-                                   p.add(corner[2], place.element)))});
+        {position, p.loadBlock(source, getLastDim(source), walk.width,
+                               locate(p, corner, p.add(corner[1], row),
+                                      p.add(corner[2], position.element)))});
   }
   const int64_t width = layout.getWriteWidth(walk.width);
   for (const Loaded &part : loaded)
     for (int64_t first = 0; first < walk.width; first += width)
       p.storeShared(p.getSlice(part.block, first, width), shared,
-                    layout.locate(p, part.place.line, part.place.further,
-                                  p.add(part.place.element, first)));
+                    layout.locate(p, part.position.line, part.position.further,
+                                  p.add(part.position.element, first)));
 }
 
 static void storeTile(PointBuilder &p, Value shared, Value target,
