@@ -82,6 +82,7 @@ private:
   uint32_t getMaxWaves() const { return getWavesOfSimd(launch); }
   uint32_t getMaxGroups() const;
   uint64_t findResident() const;
+  double getLead() const;
   ReplayResult replay(uint64_t groups, double share);
   /// The clocks of `groups` groups that were replayed for `share`.
   double getClocks(const ReplayResult &result, double share) const;
@@ -162,13 +163,20 @@ uint64_t Extrapolation::findResident() const {
                               prediction.groupsOfUnit);
 }
 
+/// Instructions of a wave by which a group of the unit is ahead of the next one
+/// in the middle of the launch.
+double Extrapolation::getLead() const {
+  const size_t waves = std::max<size_t>(1, traces[0]->waves.size());
+  return options.times.groupDrift * std::sqrt(executed / double(waves));
+}
+
 ReplayResult Extrapolation::replay(uint64_t groups, double share) {
   UnitReplay unit(costs, options.times, system, sharing, steps);
   // The replay of a last round is no other picture.
   Timeline *timeline = prediction.groupsReplayed ? nullptr : options.timeline;
   prediction.groupsReplayed = groups;
-  return unit.run(
-      {traces, groups, getMaxGroups(), getMaxWaves(), share, timeline});
+  return unit.run({traces, groups, getMaxGroups(), getMaxWaves(), share,
+                   getLead(), timeline});
 }
 
 double Extrapolation::getClocks(const ReplayResult &result,

@@ -38,7 +38,7 @@ struct UnitReplay::ReplayWave {
   const WaveTrace *trace;
   size_t slot;
   unsigned copy; ///< See MemoryModel::load.
-  size_t limit;  ///< Instructions to replay.
+  size_t limit;  ///< Where the replay ends.
   size_t next = 0;
   size_t nextMemory = 0;
   double readyAt = 0;
@@ -80,15 +80,54 @@ bool UnitReplay::hasSpace(const GroupTrace &group) const {
          std::min<size_t>(group.waves.size(), simds.size() * work->maxWaves);
 }
 
+/// Instructions by which the group that starts next is ahead of the last one
+/// of those that begin together. All keep what they are to replay.
+size_t UnitReplay::getLead(const GroupTrace &group) const {
+  if (work->lead <= 0 || groupsStarted + 1 >= slots.size())
+    return 0;
+  const auto last = double(slots.size() - 1);
+  double lead = work->lead;
+  for (const WaveTrace &wave : group.waves)
+    if (!wave.steps.empty())
+      lead =
+          std::min(lead, double(wave.steps.size()) * (1 - work->share) / last);
+  return static_cast<size_t>(lead * (last - double(groupsStarted)));
+}
+
+size_t UnitReplay::countBarriers(const WaveTrace &trace, size_t count) const {
+  count = std::min(count, trace.steps.size());
+  return static_cast<size_t>(
+      std::count_if(trace.steps.begin(), trace.steps.begin() + long(count),
+                    [&](uint32_t i) { return steps.get(i).isBarrier; }));
+}
+
+/// Starts the wave behind `barriers` barriers, or where there is none behind
+/// `count` instructions. What is to be replayed is as much as otherwise.
+void UnitReplay::skip(ReplayWave &wave, size_t count, size_t barriers) const {
+  const std::vector<uint32_t> &all = wave.trace->steps;
+  const size_t most = all.size() - wave.limit;
+  for (size_t passed = 0; wave.next < most; ++wave.next) {
+    if (barriers ? passed == barriers : wave.next == count)
+      break;
+    const StepInfo &step = steps.get(all[wave.next]);
+    passed += step.isBarrier;
+    wave.nextMemory += step.hasMemoryStep;
+  }
+  wave.limit += wave.next;
+}
+
 void UnitReplay::startGroup(size_t slot, double now) {
-  const uint64_t number = groupsStarted++;
   const size_t traces = work->traces.size();
-  const GroupTrace &group = *work->traces[number % traces];
+  const GroupTrace &group = *work->traces[groupsStarted % traces];
+  const size_t lead = getLead(group);
+  const uint64_t number = groupsStarted++;
   // Copy 2 n + i is the n-th repetition of trace i.
   const auto copy =
       static_cast<unsigned>(number / traces * 2 + number % traces);
   slots[slot].waves = 0;
   slots[slot].atBarrier = 0;
+  const size_t barriers =
+      group.waves.empty() ? 0 : countBarriers(group.waves[0], lead);
   for (size_t i = 0; i < group.waves.size(); ++i) {
     const WaveTrace &trace = group.waves[i];
     const auto limit =
@@ -100,6 +139,7 @@ void UnitReplay::startGroup(size_t slot, double now) {
     wave->slot = slot;
     wave->copy = copy;
     wave->limit = limit;
+    skip(*wave, lead, barriers);
     wave->number = wavesStarted++;
     wave->readyAt = now + times.groupStartClocks;
     // The SIMD with the fewest waves gets the next one.

@@ -27,6 +27,9 @@ struct ReplayWork {
   uint32_t maxGroups = 1, maxWaves = 8;
   /// Of each wave's instructions, as a share of those recorded.
   double share = 1;
+  /// By how many instructions of its waves each of the groups that begin
+  /// together is ahead of the next one; less where less is recorded.
+  double lead = 0;
   /// If not null, gets what the waves issue.
   Timeline *timeline = nullptr;
 };
@@ -56,6 +59,9 @@ private:
   struct Simd;
 
   void startGroup(size_t slot, double now);
+  size_t getLead(const GroupTrace &group) const;
+  size_t countBarriers(const WaveTrace &trace, size_t count) const;
+  void skip(ReplayWave &wave, size_t count, size_t barriers) const;
   bool hasSpace(const GroupTrace &group) const;
   void endWave(ReplayWave &wave, double now);
   void noteIssue(const Simd &simd, ReplayWave &wave, double now) const;

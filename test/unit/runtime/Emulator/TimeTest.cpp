@@ -315,6 +315,46 @@ TEST(Time, RateOfRdna) {
   EXPECT_LT(together, 2 * alone);
 }
 
+// Eight groups of a compute unit walk the same 64 rows, 16 steps a line. In
+// step they find each other's lines in L1; when each is two lines ahead of the
+// next one they use more than L1 holds, and ask L2 for all of them at every
+// step. A replay of whole groups has no middle of the launch to look at.
+TEST(Time, GroupsDriftApart) {
+  const std::string walk =
+      "s_movk_i32 s21, 0x2040\nv_mul_lo_u32 v1, v0, s21\n" +
+      loop(2000, "global_load_dword v2, v1, s[8:9]\n"
+                 "v_add_u32 v1, 4, v1\n"
+                 "s_waitcnt vmcnt(0)\n");
+  auto predict = [&](double drift, uint64_t limit) {
+    TimeTester tester("gfx90a", walk, 64 * 0x2040);
+    tester.options.times.groupDrift = drift;
+    tester.options.replayLimit = limit;
+    return tester.predict(8 * 104, 64);
+  };
+  const TimePrediction inStep = predict(0, 32'000), apart = predict(2, 32'000);
+  EXPECT_LT(inStep.replayedShare, 0.5);
+  EXPECT_LT(inStep.traffic.l2, 0.2 * inStep.traffic.l1);
+  EXPECT_GT(apart.traffic.l2, 0.8 * apart.traffic.l1);
+  EXPECT_GT(apart.clocks, 1.5 * inStep.clocks);
+  EXPECT_EQ(predict(2, 1'000'000).clocks, predict(0, 1'000'000).clocks);
+}
+
+// Waves that meet at barriers drift with their group: what they compute takes
+// as long as in step.
+TEST(Time, WavesAtBarriersDriftTogether) {
+  auto predict = [&](double drift) {
+    TimeTester tester("gfx90a",
+                      loop(2000, "v_mul_f32 v1, v1, v1\nv_mul_f32 v1, v1, v1\n"
+                                 "s_barrier\n"),
+                      4096);
+    tester.options.times.groupDrift = drift;
+    tester.options.replayLimit = 50'000;
+    return tester.predict(2 * 104, 256);
+  };
+  const double inStep = predict(0).clocks;
+  EXPECT_NEAR(predict(2).clocks, inStep, 0.02 * inStep);
+}
+
 // There are no numbers for RDNA 3.
 TEST(Time, RefusesOtherChips) {
   auto result = TimeTester("gfx1100", "s_nop 0\n", 4096).tryPredict(1, 32);
