@@ -240,9 +240,13 @@ static std::optional<TileConfig> storeChannelsFirst(const TileConfig &config,
     return std::nullopt;
   if ((conv.epilogue.beta || conv.epilogue.residual) && tile->splits == 1) {
     // Products of fewer columns would wait for shared memory; split f32, whose
-    // accumulators are promoted, has no swapped operands.
+    // accumulators are promoted, has no swapped operands. A single column has
+    // no neighbours that its rows could be closer than.
+    const int64_t columns = conv.direction == Direction::Forward
+                                ? conv.outChannels
+                                : conv.inChannels;
     if (tile->n % kBlock != 0 || tile->m / tile->wavesM < kLeastRows ||
-        tile->promote > 0)
+        tile->promote > 0 || columns == conv.groups)
       return std::nullopt;
     tile->isSwapped = true;
   }

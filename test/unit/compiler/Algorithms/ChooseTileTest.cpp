@@ -600,6 +600,8 @@ TEST(ChooseTile, StoresChannelsFirst) {
   EXPECT_TRUE(storesChannelsFirst(p));
   p.epilogue.residual = true;
   EXPECT_TRUE(storesChannelsFirst(p));
+  p.outChannels = 1; // One channel is the same memory in both layouts.
+  EXPECT_FALSE(storesChannelsFirst(p));
   EXPECT_FALSE(
       storesChannelsFirst(makeChannelsFirst(Direction::BackwardWeights)));
   p = makeChannelsFirst(Direction::BackwardData);
