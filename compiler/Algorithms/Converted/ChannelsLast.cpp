@@ -240,9 +240,13 @@ static std::optional<TileConfig> storeChannelsFirst(const TileConfig &config,
     return std::nullopt;
   if ((conv.epilogue.beta || conv.epilogue.residual) && tile->splits == 1) {
     // Products of fewer columns would wait for shared memory; split f32, whose
-    // accumulators are promoted, has no swapped operands.
+    // accumulators are promoted, has no swapped operands. A single column has
+    // no neighbours that its rows could be closer than.
+    const int64_t columns = conv.direction == Direction::Forward
+                                ? conv.outChannels
+                                : conv.inChannels;
     if (tile->n % kBlock != 0 || tile->m / tile->wavesM < kLeastRows ||
-        tile->promote > 0)
+        tile->promote > 0 || columns == conv.groups)
       return std::nullopt;
     tile->isSwapped = true;
   }
@@ -326,12 +330,22 @@ static double estimateClocks(const ConvProblem &conv,
   return 0;
 }
 
+/// The elements of a result that a product reduces over.
+static int64_t countReduced(const ConvProblem &conv) {
+  const int64_t channels =
+      conv.direction == Direction::Forward ? conv.inChannels : conv.outChannels;
+  return channels / conv.groups * getVolume(conv.filter);
+}
+
 /// What lanes take that store a result with channels first, where TMA cannot
 /// (docs/design/0026-column-major-results.md): two neighbours at a time in a
 /// halo's lines if their pixels are even, one if odd, else as many as divide
 /// the pixels of an image. Elements a clock of a multiprocessor are those of
 /// r50_5_1x1b on an H100, and of r50_2_3x3, where the products of several taps
-/// hide them.
+/// hide them. The shorter the reduction is, the less they do: on an H200 halos
+/// of 32 and 48 channels of 3x3 took 0.157 and 0.07 clocks an element, without
+/// ping-pong as many of both, and with more than 128 accumulators a thread 0.03
+/// to 0.085 more.
 static double estimateLaneStores(const ConvProblem &conv,
                                  const TileConfig &config,
                                  const GpuTarget &target) {
@@ -344,11 +358,24 @@ static double estimateLaneStores(const ConvProblem &conv,
   const bool hasHalo = tile && tile->halo > 0;
   if (!hasHalo && pixels % kStaged == 0)
     return 0;
+  const bool hasTaps = getVolume(conv.filter) > 1;
   const int64_t atOnce =
       hasHalo ? std::gcd(image.w, 2) : std::gcd(pixels, kMostAtOnce);
-  const double rate = getVolume(conv.filter) > 1 ? kSeveralTaps : kPointwise;
-  return static_cast<double>(conv.getResultLengths().getElements()) /
-         (rate * static_cast<double>(atOnce) * target.computeUnits);
+  double clocks =
+      1 / ((hasTaps ? kSeveralTaps : kPointwise) * static_cast<double>(atOnce));
+  // Clocks of an element, and what each element of the reduction hides.
+  constexpr double kExposed = 0.33, kHidden = 0.0006, kApart = 0.157;
+  constexpr double kCrowded = 0.13, kCrowdedHidden = 0.00019;
+  constexpr int64_t kFew = 2, kMostAccumulators = 128, kThreads = 128;
+  const auto reduced = static_cast<double>(countReduced(conv));
+  if (hasHalo)
+    clocks = std::max(
+        {clocks, kExposed - kHidden * reduced, tile->isPingPong ? 0 : kApart});
+  if (hasTaps && tile && tile->isPingPong && atOnce <= kFew &&
+      int64_t(tile->m) * tile->n > kMostAccumulators * kThreads)
+    clocks += std::max(0.0, kCrowded - kCrowdedHidden * reduced);
+  return static_cast<double>(conv.getResultLengths().getElements()) * clocks /
+         target.computeUnits;
 }
 
 /// Appends the tiles of `algorithm` for `conv` with converted tensors.

@@ -402,7 +402,7 @@ LogicalResult Packed::build(Operation *primitive, const TileConfig &config,
                               << config.toText() << "' is for known ones";
   g.hasTapRows |= g.isWeights() && tile->halo > 0;
   const PackedTensors tensors = addTensors(conv, g, tile->splits);
-  buildPacking(conv, g, tensors);
+  buildPacking(conv, g, tensors, target.vendor != Vendor::Amd);
   OpBuilder b(conv);
   const int64_t persistent = tile->isTma ? target.computeUnits : 0;
   if (!g.isWeights()) {

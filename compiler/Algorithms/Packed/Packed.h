@@ -188,8 +188,9 @@ PackedWeightViews viewPackedWeights(mlir::OpBuilder &b, dnn::ConvOp conv,
 
 /// Build the kernels that run before and after that of `conv`: the first packs
 /// the tensors, the second adds the partial results and stores their sum.
+/// `hasWarps` says that the chip is NVIDIA's.
 void buildPacking(dnn::ConvOp conv, const PackedGeometry &g,
-                  const PackedTensors &tensors);
+                  const PackedTensors &tensors, bool hasWarps);
 void buildPackedReduction(dnn::ConvOp conv, mlir::Value partials,
                           const PackedGeometry &g);
 

@@ -123,11 +123,11 @@ func.func @f32(%x: memref<2x8x8x37xf32>, %w: memref<21x3x3x37xf32>, %y: memref<2
 
 // -----
 
-// With channels first neighbouring threads read neighbouring columns, 10 pieces of 4
-// channels of 10 columns, and the sum is stored as the filter lies. No launch
-// transposes.
+// With channels first a warp reads 8 neighbouring columns of each channel, and writes 4
+// neighbouring pieces of 4 channels of each pixel: 10 columns are 2 blocks, 10 pieces 3.
+// The sum is stored as the filter lies. No launch transposes.
 // CHECK-LABEL: func.func @first_pack
-// CHECK: arith.constant 10 : index
+// CHECK: arith.constant 4 : index
 // CHECK-COUNT-4: dnn.point_load %arg0{{.*}} : memref<2x37x8x8xf32> -> f32
 // CHECK: dnn.point_store {{.*}}, %arg4{{.*}} : vector<4xf32>
 // CHECK-COUNT-4: dnn.point_load %arg2{{.*}} : memref<2x21x8x8xf32> -> f32
