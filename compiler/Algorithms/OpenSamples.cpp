@@ -60,7 +60,7 @@ std::vector<ConvProblem> tessera::getOpenSamples(const Problem &family,
   if (family.isSmall() && hasSplits && isWeights)
     pixels = {edge / 10, edge / 3, edge};
   else if (family.isSmall() && hasSplits)
-    pixels = {edge / 48, edge / 24, edge / 12, edge / 6, edge / 2, edge};
+    pixels = {edge / 48, edge / 24, edge / 12, edge / 6, edge / 2};
   else if (family.isSmall())
     pixels = {edge / 16, edge / 6, edge / 2};
   else if (hasSplits && isWeights)
@@ -69,6 +69,12 @@ std::vector<ConvProblem> tessera::getOpenSamples(const Problem &family,
   else
     for (double p = 0.75 * edge; p <= most; p *= 4)
       pixels.push_back(p);
+  // Partial results of planes take longer to add the more pixels there are.
+  const bool hasPlanes =
+      (conv.direction == Direction::Forward ? conv.yLayout : conv.xLayout) ==
+      Layout::NCHW;
+  if (family.isSmall() && hasSplits && !isWeights && hasPlanes)
+    pixels.push_back(0.75 * edge);
   for (double p : pixels) {
     const Problem member(makeMember(conv, p));
     if (member.verify().isOk())

@@ -414,12 +414,13 @@ static GemmRates getOpenRates(const ConvProblem &sample, bool isSmall,
   constexpr double kCachedShare = 1.46, kNearShare = 3;
   const bool isOfWeights = sample.direction == Direction::BackwardWeights;
   GemmRates rates = getGemmRates(target);
+  const bool arePixels = sample.yLayout == Layout::NCHW;
   const bool arePlain =
       getVolume(sample.filter) * getVolume(sample.stride) == 1;
   if (isOfWeights)
-    rates.flat = arePlain && sample.yLayout == Layout::NCHW
+    rates.flat = arePixels && arePlain
                      ? kOfPixel
-                     : rates.flat + kDivisions;
+                     : rates.flat + kDivisions * (arePixels ? 2 : 1);
   rates.sum *= isSmall ? kSumShare : 1;
   if (isSmall && rates.wait > 0)
     rates.memory *= isOfWeights ? kCachedShare : kNearShare;
