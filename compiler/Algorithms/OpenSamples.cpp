@@ -3,6 +3,8 @@
 #include "compiler/Algorithms/OpenSamples.h"
 #include "runtime/Base/ProblemFamily.h"
 
+#include "llvm/Support/MathExtras.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -56,14 +58,23 @@ std::vector<ConvProblem> tessera::getOpenSamples(const Problem &family,
   std::vector<double> pixels;
   const bool isWeights = conv.direction == Direction::BackwardWeights;
   if (family.isSmall() && hasSplits && isWeights)
-    pixels = {edge / 6, edge / 2, edge};
+    pixels = {edge / 10, edge / 3, edge};
   else if (family.isSmall() && hasSplits)
     pixels = {edge / 48, edge / 24, edge / 12, edge / 6, edge / 2};
   else if (family.isSmall())
     pixels = {edge / 16, edge / 6, edge / 2};
+  else if (hasSplits && isWeights)
+    pixels = {0.75 * edge, 1.5 * edge, 3 * edge,
+              6 * edge,    12 * edge,  48 * edge};
   else
     for (double p = 0.75 * edge; p <= most; p *= 4)
       pixels.push_back(p);
+  // Partial results of planes take longer to add the more pixels there are.
+  const bool hasPlanes =
+      (conv.direction == Direction::Forward ? conv.yLayout : conv.xLayout) ==
+      Layout::NCHW;
+  if (family.isSmall() && hasSplits && !isWeights && hasPlanes)
+    pixels.push_back(0.75 * edge);
   for (double p : pixels) {
     const Problem member(makeMember(conv, p));
     if (member.verify().isOk())
@@ -147,4 +158,14 @@ std::vector<Candidate> tessera::scaleCosts(std::vector<Candidate> candidates,
   for (Candidate &candidate : candidates)
     candidate.cost *= scale;
   return candidates;
+}
+
+int tessera::countUsedSplits(const ConvProblem &member, const GemmTile &tile) {
+  if (member.direction != Direction::BackwardWeights)
+    return tile.splits;
+  const TensorLengths y = member.getOutputLengths();
+  const auto [few, ofEach] = tile.getSplitRule();
+  return static_cast<int>(std::min<int64_t>(
+      tile.splits,
+      few + llvm::divideCeilSigned(y.n * y.d * y.h * y.w, ofEach)));
 }

@@ -11,6 +11,7 @@
 #define TESSERA_COMPILER_ALGORITHMS_OPENSAMPLES_H
 
 #include "compiler/Algorithms/Algorithm.h"
+#include "compiler/Algorithms/ImplicitGemm/GemmTile.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 
@@ -19,8 +20,7 @@ namespace tessera {
 /// Members of a family of convolutions: its sample
 /// first, then others of its class, from small to large: up to `most` pixels.
 /// Where a reduction of few pixels may have splits, more of them are small, as
-/// the best tile differs more; those of backward weights are not, as a short
-/// reduction takes little with any.
+/// the best tile differs more; and so are those of backward weights.
 std::vector<ConvProblem> getOpenSamples(const Problem &family,
                                         double most = 1 << 17,
                                         bool hasSplits = false);
@@ -42,6 +42,10 @@ std::vector<Candidate> rankAtSamples(
 /// that all algorithms are compared at, do.
 std::vector<Candidate> scaleCosts(std::vector<Candidate> candidates,
                                   llvm::ArrayRef<Candidate> others);
+
+/// The splits that there are of those of `tile` where the member of a family of
+/// backward weights is `member`: no more than its pixels allow.
+int countUsedSplits(const ConvProblem &member, const GemmTile &tile);
 
 } // namespace tessera
 

@@ -126,6 +126,9 @@ LogicalResult PipelineOp::verify() {
     return emitOpError("needs a step and a number of buffers of at least 1");
   if (getSplits() && static_cast<int64_t>(*getSplits()) < 2)
     return emitOpError("needs at least 2 splits, or none");
+  if (getUsed() && !(getSplits() && ShapedType::isDynamicShape(getReduce())))
+    return emitOpError("needs splits of a reduction of unknown length to use "
+                       "some of them");
   // More workgroups of a cluster are not on every chip that has clusters.
   constexpr uint64_t kMostOfCluster = 8;
   if (getCluster() && (*getCluster() < 2 || *getCluster() > kMostOfCluster ||

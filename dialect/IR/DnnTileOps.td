@@ -113,7 +113,9 @@ def PipelineOp : Dnn_Op<"pipeline", [SingleBlock]> {
     With `splits` the reduction is split (split-K): the groups of the tiles are so
     many runs of equal length, one for each split, and a split has an equal share
     of the iterations, of which the last ones may be beyond the end. The partial
-    results are added elsewhere.
+    results are added elsewhere. Of unknown sizes `used` says as an expression of these
+    (runtime/Base/SizeExpr.h) how many of the splits there are, one at least: the first
+    ones, which share the reduction out among themselves. The others have no tiles.
 
     With `cluster` the reduction of each tile is split, too, but among that many
     workgroups of a cluster, each with an equal share of the iterations or one
@@ -163,6 +165,7 @@ def PipelineOp : Dnn_Op<"pipeline", [SingleBlock]> {
                        Dnn_SyncKindAttr:$sync, Dnn_ScheduleKindAttr:$schedule,
                        OptionalAttr<Dnn_RolesAttr>:$roles,
                        OptionalAttr<I64Attr>:$splits,
+                       OptionalAttr<StrAttr>:$used,
                        OptionalAttr<I64Attr>:$halo,
                        OptionalAttr<I64Attr>:$promote,
                        OptionalAttr<I64Attr>:$cluster,
@@ -171,8 +174,8 @@ def PipelineOp : Dnn_Op<"pipeline", [SingleBlock]> {
   let regions = (region SizedRegion<1>:$load, SizedRegion<1>:$compute);
   let results = (outs Dnn_TileType:$result);
   let assemblyFormat = [{
-    `reduce` custom<OpenSizes>($reduce) (`splits` $splits^)? (`cluster` $cluster^)?
-    (`multicast` custom<EnumWord>($multicast)^)? `step` $step `buffers` $buffers (`halo` $halo^)?
+    `reduce` custom<OpenSizes>($reduce) (`splits` $splits^)? (`used` $used^)?
+    (`cluster` $cluster^)? (`multicast` custom<EnumWord>($multicast)^)? `step` $step `buffers` $buffers (`halo` $halo^)?
     (`promote` $promote^)? `copy` custom<EnumWord>($copy)
     `sync` custom<EnumWord>($sync) `schedule` custom<EnumWord>($schedule) (`roles` $roles^)?
     (`knobs` `(` custom<KnobWords>($knobs)^ `)`)? `load` $load `compute` $compute attr-dict `:` type($result)

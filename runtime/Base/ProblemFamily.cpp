@@ -55,10 +55,10 @@ bool Problem::hasUnknownSizes() const {
 //===----------------------------------------------------------------------===//
 
 int64_t tessera::countSmallPixels(const ConvProblem &p) {
-  // A short reduction has work for few splits of backward weights. Others have
-  // few pixels where tiles of 64 by 64 are less than a large chip. Of
-  // narrow groups each thread has some pixels of its own.
-  constexpr int64_t kShort = 2048, kTileEdge = 64, kFewTiles = 256;
+  // A short reduction is not worth the launch that adds splits of backward
+  // weights. Others have few pixels where tiles of 64 by 64 are less than a
+  // large chip. Of narrow groups each thread has some pixels of its own.
+  constexpr int64_t kShort = 512, kTileEdge = 64, kFewTiles = 256;
   constexpr int64_t kFewOfGroups = 8191;
   if (p.direction == Direction::BackwardWeights)
     return kShort;

@@ -181,8 +181,39 @@ static SumBlock chooseBlock(const ConvProgram &program, MemRefType workspace,
                                chooseWidth(elements, workspace.getDimSize(0)))};
 }
 
+/// Blocks of neighbouring pixels of a line by neighbouring channels, in which a
+/// wave reads whole lines of partial results with channels last, and stores the
+/// pixels of a block together where the result has channels first.
+static constexpr int64_t kBlockPixels = 8, kBlockChannels = 8;
+
+static bool wantsPixelBlocks(dnn::ConvOp conv, MemRefType workspace,
+                             PartialOrder order, int64_t width) {
+  const int64_t channels = workspace.getShape().back();
+  return order == PartialOrder::ChannelsLast && getMovedDim(conv, order) &&
+         workspace.isDynamicDim(workspace.getRank() - 2) &&
+         conv.getDirection() != dnn::ConvDirection::BackwardWeights &&
+         channels % (width * kBlockChannels) == 0;
+}
+
+/// The indices of points of `sizes`, the last two of which, pixels of a line
+/// and channels, come in such blocks. Some may be behind the end of the line.
+static PointBuilder::Values forEachOfBlocks(PointBuilder &p,
+                                            ArrayRef<Size> sizes) {
+  SmallVector<Size> all(sizes.drop_back(2));
+  all.push_back(p.divideUp(sizes[sizes.size() - 2], kBlockPixels));
+  all.push_back(p.divideUp(sizes.back(), kBlockChannels));
+  all.push_back(kBlockPixels);
+  all.push_back(kBlockChannels);
+  PointBuilder::Values at(p.forEachPointOf(all, kThreads));
+  PointBuilder::Values indices(at.begin(), at.end() - 4);
+  ArrayRef<Value> last = ArrayRef(at).take_back(4);
+  indices.push_back(p.add(p.mul(last[0], kBlockPixels), last[2]));
+  indices.push_back(p.add(p.mul(last[1], kBlockChannels), last[3]));
+  return indices;
+}
+
 void tessera::buildSplitReduction(dnn::ConvOp conv, Value workspace,
-                                  PartialOrder order) {
+                                  PartialOrder order, const SizeExpr &used) {
   ConvProgram program(conv);
   func::FuncOp function = appendKernel(conv, "_sum");
   OpBuilder b(function.getBody().front().getTerminator());
@@ -190,6 +221,11 @@ void tessera::buildSplitReduction(dnn::ConvOp conv, Value workspace,
   auto type = cast<MemRefType>(workspace.getType());
   Value memory =
       function.getArgument(cast<BlockArgument>(workspace).getArgNumber());
+  if (!used.getNumber()) {
+    SmallVector<SizeExpr> shape(type.getShape().begin(), type.getShape().end());
+    shape.front() = used;
+    memory = reshapeOpen(memory, shape);
+  }
 
   const int64_t splits = type.getDimSize(0);
   const auto [dim, width] = chooseBlock(program, type, order);
@@ -201,10 +237,16 @@ void tessera::buildSplitReduction(dnn::ConvOp conv, Value workspace,
   for (int64_t d = 1; d < type.getRank(); ++d)
     sizes.push_back(d == dim ? p.divideUp(p.getSize(memory, d), width)
                              : p.getSize(memory, d));
-  PointBuilder::Values indices(p.forEachPointOf(sizes, kThreads));
+  const bool hasPixelBlocks = wantsPixelBlocks(conv, type, order, width);
+  PointBuilder::Values indices =
+      hasPixelBlocks ? forEachOfBlocks(p, sizes)
+                     : PointBuilder::Values(p.forEachPointOf(sizes, kThreads));
   indices[dim - 1] = p.mul(indices[dim - 1], width);
   Value zero = p.zero(type.getElementType(), width);
-  Value sum = p.loop(passes, zero, [&](Value pass, ValueRange carried) {
+  const Size count = passes == 1 || used.getNumber()
+                         ? Size(passes)
+                         : p.divideUp(p.getSize(memory, 0), atOnce);
+  Value sum = p.loop(count, zero, [&](Value pass, ValueRange carried) {
     PointBuilder::Values blocks;
     for (int64_t i = 0; i < atOnce; ++i) {
       PointBuilder::Values from = {p.add(p.mul(pass, atOnce), i)};

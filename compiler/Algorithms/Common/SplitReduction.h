@@ -43,9 +43,11 @@ mlir::func::FuncOp prependKernel(dnn::ConvOp conv, llvm::StringRef suffix);
 
 /// Appends the kernel that adds the partial results, applies the epilogue of
 /// `conv` and stores the result. Must be called before `conv` is erased.
-/// `order`: as the workspace was made.
+/// `order`: as the workspace was made. `used`: the number of partial results
+/// that there are, where sizes decide it; else all that the workspace has.
 void buildSplitReduction(dnn::ConvOp conv, mlir::Value workspace,
-                         PartialOrder order = PartialOrder::Result);
+                         PartialOrder order = PartialOrder::Result,
+                         const SizeExpr &used = {});
 
 /// The neighbours of a result that a thread of that kernel stores at once where
 /// the result's first dimension is the workspace's last.

@@ -67,6 +67,17 @@ struct GemmTile {
   /// Whether a split of the reduction is a run of the pipeline's steps.
   bool splitsSteps() const { return isTma || isResident; }
 
+  /// How many splits of backward weights there are where their number of pixels
+  /// is unknown: `few` and one for so many pixels each, but no more than the
+  /// tile has. The more pixels, the more each split has of them.
+  struct SplitRule {
+    int few, pixels;
+  };
+  SplitRule getSplitRule() const {
+    constexpr int kFew = 6, kSteps = 12;
+    return isTma ? SplitRule{kFew, kSteps * k} : SplitRule{0, buffers * k};
+  }
+
   /// Whether f32 operands are rounded to tf32.
   bool isTf32() const { return mma.ends_with("_tf32"); }
 

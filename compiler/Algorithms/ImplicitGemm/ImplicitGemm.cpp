@@ -163,7 +163,8 @@ static dnn::TileDimAttr getMulticast(MLIRContext *context,
 
 /// Creates the pipeline that loads both tiles of a step and multiplies them.
 static Value createPipeline(OpBuilder &b, Location loc, GemmViews views,
-                            const GemmTile &tile, ValueRange position) {
+                            const GemmTile &tile, const SizeExpr &used,
+                            ValueRange position) {
   MLIRContext *context = b.getContext();
   Type element = views.a.getType().getElementType();
   auto makeType = [&](int64_t rows, int64_t columns, Type type) {
@@ -190,6 +191,7 @@ static Value createPipeline(OpBuilder &b, Location loc, GemmViews views,
       splitsSteps && tile.splits > 1 && !views.splitsChannels
           ? b.getI64IntegerAttr(tile.splits)
           : IntegerAttr(),
+      used.getNumber() ? StringAttr() : b.getStringAttr(used.toText()),
       tile.halo > 0 ? b.getI64IntegerAttr(tile.halo) : IntegerAttr(),
       tile.promote > 0 ? b.getI64IntegerAttr(tile.promote) : IntegerAttr(),
       tile.cluster > 1 ? b.getI64IntegerAttr(tile.cluster) : IntegerAttr(),
@@ -236,8 +238,14 @@ static bool addsInPlace(dnn::ConvOp conv, const GemmTile &tile) {
 }
 
 /// The order of partial results. Unknown sizes have channels last, where a lane
-/// stores four neighbours at once and the offset of a pixel takes no division.
+/// stores four neighbours at once and the offset of a pixel takes no division;
+/// but not those of backward weights whose columns are in the filter's order.
 static PartialOrder getPartialOrder(dnn::ConvOp conv, const GemmViews &views) {
+  const bool isOfFilter =
+      conv.getDirection() == dnn::ConvDirection::BackwardWeights &&
+      !isChannelsLast(conv.getXLayout());
+  if (ShapedType::isDynamic(conv.getDims().n) && isOfFilter)
+    return PartialOrder::Result;
   if (ShapedType::isDynamic(conv.getDims().n))
     return PartialOrder::ChannelsLast;
   return views.firstIsLast ? PartialOrder::FirstLast : PartialOrder::Result;
@@ -277,7 +285,8 @@ dnn::TileStoreOp tessera::createGemmTiles(OpBuilder &b, Location loc,
                                           const GemmTile &tile,
                                           const GemmViews &views,
                                           dnn::ViewOp stored, ValueRange extras,
-                                          int64_t persistent) {
+                                          int64_t persistent,
+                                          const SizeExpr &used) {
   OpBuilder::InsertionGuard guard(b);
   ArrayRef<int64_t> shape = stored.getType().getShape();
   const bool isOpen = ShapedType::isDynamic(shape[1]);
@@ -293,12 +302,31 @@ dnn::TileStoreOp tessera::createGemmTiles(OpBuilder &b, Location loc,
   Type index = b.getIndexType();
   Block *body = b.createBlock(&tiles.getBody(), {}, {index, index, index},
                               {loc, loc, loc});
-  Value acc = createPipeline(b, loc, views, tile, body->getArguments());
+  Value acc = createPipeline(b, loc, views, tile, used, body->getArguments());
   return dnn::TileStoreOp::create(b, loc, acc, stored, body->getArgument(0),
                                   body->getArgument(1), body->getArgument(2),
                                   extras, /*statistics=*/Value(),
                                   /*normTensors=*/ValueRange(),
                                   /*normNumbers=*/ValueRange(), tile.isAtomic);
+}
+
+/// The splits that there are of backward weights whose pixels are of unknown
+/// number (countUsedSplits()): others would have little to do, and another
+/// launch would add their partial results.
+static SizeExpr countUsedSplits(dnn::ConvOp conv, const GemmTile &tile) {
+  if (conv.getDirection() != dnn::ConvDirection::BackwardWeights ||
+      !ShapedType::isDynamic(conv.getDims().n) || tile.splits == 1 ||
+      tile.isAtomic || tile.isResident)
+    return {};
+  SmallVector<SizeExpr> sizes = getArgumentSizes(conv.getY());
+  sizes.erase(sizes.begin() +
+              (isChannelsLast(conv.getYLayout()) ? sizes.size() - 1 : 1));
+  SizeExpr pixels = 1;
+  for (const SizeExpr &size : sizes)
+    pixels = pixels * size;
+  const auto [few, ofEach] = tile.getSplitRule();
+  const SizeExpr more = ceilDiv(pixels, ofEach);
+  return minimum(tile.splits, few > 0 ? few + more : more);
 }
 
 void tessera::buildGemmTiles(dnn::ConvOp conv, const GemmTile &tile,
@@ -312,12 +340,13 @@ void tessera::buildGemmTiles(dnn::ConvOp conv, const GemmTile &tile,
   SmallVector<Value> extras;
   if (!workspace)
     extras = viewExtras(conv, views.result);
+  const SizeExpr used = countUsedSplits(conv, tile);
   dnn::TileStoreOp store = createGemmTiles(b, conv.getLoc(), tile, views,
-                                           stored, extras, persistent);
+                                           stored, extras, persistent, used);
   if (tile.isAtomic)
     buildZeros(conv, workspace ? workspace : conv.getResultOperand().get());
   if (workspace)
-    buildSplitReduction(conv, workspace, order);
+    buildSplitReduction(conv, workspace, order, used);
   else
     store.getEpilogue().takeBody(conv.getEpilogue());
   conv.erase();
@@ -412,9 +441,6 @@ static LogicalResult checkUnknownSizes(dnn::ConvOp conv, const GemmTile &tile) {
   if (tile.isTma && !(areImagesLast && isChannelsLast(conv.getWLayout())))
     return conv.emitOpError("needs known sizes unless all tensors have "
                             "channels last");
-  if (!isData && !areImagesLast)
-    return conv.emitOpError("reduces over pixels of unknown number, which "
-                            "needs images with channels last");
   constexpr size_t kImageRank = 2;
   const bool isVolume = ConvGeometry(conv).dims.size() > kImageRank;
   if (tile.isTma &&

@@ -6,6 +6,7 @@
 #include "compiler/Algorithms/ImplicitGemm/GemmTile.h"
 #include "compiler/Algorithms/ImplicitGemm/GemmViews.h"
 #include "runtime/Base/GpuTarget.h"
+#include "runtime/Base/SizeExpr.h"
 #include "runtime/Base/TileConfig.h"
 
 namespace tessera {
@@ -22,11 +23,12 @@ mlir::LogicalResult checkRounding(dnn::ConvOp conv, const TileConfig &tile,
 
 /// Creates the tiles of the product of `views`, stored through `stored`, with
 /// `extras` and no epilogue yet. If `persistent` is not 0, that many workgroups
-/// compute the tiles one after another.
+/// compute the tiles one after another. `used`: the splits that there are,
+/// where sizes decide it.
 dnn::TileStoreOp createGemmTiles(mlir::OpBuilder &b, mlir::Location loc,
                                  const GemmTile &tile, const GemmViews &views,
                                  dnn::ViewOp stored, mlir::ValueRange extras,
-                                 int64_t persistent);
+                                 int64_t persistent, const SizeExpr &used = {});
 
 /// Replaces `conv` by the tiles of the product of `views`, which must be
 /// created before it. For algorithms with views of their own.

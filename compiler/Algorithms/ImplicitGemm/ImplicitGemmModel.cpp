@@ -232,24 +232,17 @@ public:
 } // namespace
 
 /// Which problems of unknown sizes have products of matrices: neighbours in
-/// memory are channels. On AMD's chips those of images may be pixels, forward
-/// and without strides, as may those of a filter of one tap, and those of the
-/// filter that backward weights give may be taps.
+/// memory are channels. On AMD's chips those of images may be pixels, and those
+/// of a filter taps, which are loaded one by one.
 static Status checkOpenSizes(const ConvProblem &conv, const GpuTarget &target) {
-  const bool mayHavePlanes = target.vendor == Vendor::Amd &&
-                             (conv.direction == Direction::Forward ||
-                              (conv.direction == Direction::BackwardData &&
-                               getVolume(conv.stride) == 1));
-  const auto isLast = [&](Layout layout, bool mayBeFirst) {
-    return layout == Layout::NHWC ||
-           (mayHavePlanes && layout == Layout::NCHW && mayBeFirst);
+  const bool isAmd = target.vendor == Vendor::Amd;
+  const auto isCovered = [&](Layout layout) {
+    return layout == Layout::NHWC || (isAmd && layout == Layout::NCHW);
   };
-  const bool isResult = conv.direction == Direction::BackwardWeights &&
-                        conv.wLayout == Layout::NCHW;
-  const bool hasFilter = isLast(conv.wLayout, getVolume(conv.filter) == 1) ||
-                         (mayHavePlanes && conv.wLayout == Layout::Strided) ||
-                         (isResult && target.vendor == Vendor::Amd);
-  if (!hasFilter || !isLast(conv.xLayout, true) || !isLast(conv.yLayout, true))
+  const bool hasFilter =
+      isCovered(conv.wLayout) || (isAmd && conv.wLayout == Layout::Strided &&
+                                  conv.direction != Direction::BackwardWeights);
+  if (!hasFilter || !isCovered(conv.xLayout) || !isCovered(conv.yLayout))
     return notSupported("needs known sizes unless what it reduces over has "
                         "channels last");
   if (conv.dataType != DataType::F16 && conv.dataType != DataType::BF16 &&
@@ -382,8 +375,9 @@ static double getNarrowLoadsShare(const ConvProblem &conv,
 }
 
 /// The numbers of splits for unknown sizes: of backward weights, where they are
-/// runs of steps, powers of two up to what fills the chip twice; of images, in
-/// the class of few pixels, those that keep the walk of the channels.
+/// runs of steps, powers of two up to what fills the chip twice, but none in
+/// the class of short reductions; of images, in the class of few pixels, those
+/// that keep the walk of the channels.
 static std::set<int> getOpenSplits(const ConvProblem &sample, bool isSmall,
                                    const GemmChoice &choice,
                                    const GpuTarget &target) {
@@ -391,7 +385,8 @@ static std::set<int> getOpenSplits(const ConvProblem &sample, bool isSmall,
   std::set<int> splits = {1};
   if (sample.direction == Direction::BackwardWeights) {
     const double tiles = countTiles(choice.size, choice.shape);
-    for (int n = 2; n <= kMost && tiles * n <= 2.0 * target.computeUnits;
+    for (int n = 2;
+         !isSmall && n <= kMost && tiles * n <= 2.0 * target.computeUnits;
          n *= 2)
       splits.insert(n);
     return splits;
@@ -407,31 +402,57 @@ static std::set<int> getOpenSplits(const ConvProblem &sample, bool isSmall,
 
 /// The rates under unknown sizes. A load of a flat walk of backward weights
 /// divides by them, which takes some 24 instructions more, as counted for
-/// gfx942. In the class of few pixels splits are for members that are smaller
-/// than most samples, too, and what is small stays in the Infinity Cache, which
+/// gfx942; one pixel of a plane that no window checks takes one division. In
+/// the class of few pixels splits are for members that are smaller than most
+/// samples, too, and what is small stays in the Infinity Cache, which
 /// gives 1.46 times as much. Partial results of few pixels stay in L2: the AMD
 /// clock expects of 2025 pixels of 256 channels 0.3 us more for 8 splits than
 /// for 4.
 static GemmRates getOpenRates(const ConvProblem &sample, bool isSmall,
                               const GpuTarget &target) {
-  constexpr double kDivisions = 24, kSumShare = 0.9;
+  constexpr double kDivisions = 24, kOfPixel = 12, kSumShare = 0.9;
   constexpr double kCachedShare = 1.46, kNearShare = 3;
   const bool isOfWeights = sample.direction == Direction::BackwardWeights;
   GemmRates rates = getGemmRates(target);
+  const bool arePixels = sample.yLayout == Layout::NCHW;
+  const bool arePlain =
+      getVolume(sample.filter) * getVolume(sample.stride) == 1;
   if (isOfWeights)
-    rates.flat += kDivisions;
+    rates.flat = arePixels && arePlain
+                     ? kOfPixel
+                     : rates.flat + kDivisions * (arePixels ? 2 : 1);
   rates.sum *= isSmall ? kSumShare : 1;
   if (isSmall && rates.wait > 0)
     rates.memory *= isOfWeights ? kCachedShare : kNearShare;
   return rates;
 }
 
-/// Whether forward or backward data reads images with channels first.
-static bool readsPlanes(const ConvProblem &conv) {
-  return (conv.direction == Direction::Forward &&
-          conv.xLayout == Layout::NCHW) ||
-         (conv.direction == Direction::BackwardData &&
-          conv.yLayout == Layout::NCHW);
+/// The product of `sample` where planes of unknown size are read: pixels one by
+/// one. They are rows of forward and backward data; backward weights reduces
+/// over them, and finds each by division.
+static GemmSize getOpenSize(const ConvProblem &sample, const GemmTile &tile,
+                            const GpuTarget &target) {
+  const bool isForward = sample.direction == Direction::Forward;
+  if (sample.direction != Direction::BackwardWeights) {
+    GemmSize size = getGemmSize(sample, tile.k, target, tile.n);
+    if ((isForward ? sample.xLayout : sample.yLayout) == Layout::NCHW)
+      size.rowOperand = {/*loadElements=*/1, /*isTransposed=*/false,
+                         /*laneDistance=*/isForward ? sample.stride.w : 1};
+    return size;
+  }
+  ConvProblem last = sample;
+  last.xLayout = last.yLayout = Layout::NHWC;
+  GemmSize size = getGemmSize(last, tile.k, target, tile.n);
+  constexpr int64_t kChunkBytes = 16; // Of neighbouring lanes.
+  const OperandLayout pixels = {/*loadElements=*/1, /*isTransposed=*/false,
+                                kChunkBytes / getByteSize(sample.dataType)};
+  if (sample.yLayout == Layout::NCHW)
+    size.rowOperand = pixels;
+  if (sample.xLayout == Layout::NCHW)
+    size.columnOperand = pixels;
+  if (sample.xLayout == Layout::NCHW || sample.yLayout == Layout::NCHW)
+    size.inner = 1;
+  return size;
 }
 
 /// The tiles for unknown sizes, which copy through registers.
@@ -448,20 +469,19 @@ static std::vector<Candidate> getOpenCandidates(const ConvProblem &sample,
   std::vector<Candidate> candidates;
   for (const GemmShape &shape : shapes.shapes) {
     GemmTile tile = makeGemmTile(shapes, shape, elementBytes);
-    // Of planes of unknown size pixels are loaded and stored one by one.
-    GemmSize size = getGemmSize(sample, tile.k, target, tile.n);
-    if (readsPlanes(sample))
-      size.rowOperand = {/*loadElements=*/1, /*isTransposed=*/false,
-                         /*laneDistance=*/sample.stride.w};
+    const GemmSize size = getOpenSize(sample, tile, target);
     GemmChoice choice{size, shape, elementBytes};
-    choice.planePixels = getPlanePixels(sample) > 0 ? 1 : 0;
+    // Stored by fours where their number is a multiple.
+    constexpr int64_t kTogether = 4;
+    choice.planePixels = std::min(getPlanePixels(sample), kTogether);
     choice.isOfWeights = sample.direction == Direction::BackwardWeights;
     choice.countsIdleSimds = !choice.isOfWeights;
     if (shape.isDirect || shape.halo > 0 || shape.isForPlanes ||
         !fitsRegisters(choice, target) || !fitsUnit(choice, target))
       continue;
     for (int splits : getOpenSplits(sample, isSmall, choice, target)) {
-      tile.splits = choice.splits = splits;
+      tile.splits = splits;
+      choice.splits = countUsedSplits(sample, tile);
       candidates.push_back(
           {tile.toConfig(),
            estimateClocks(choice, target, rates, shapes, tensorBytes)});
@@ -475,7 +495,7 @@ static std::vector<Candidate> getOpenCandidates(const ConvProblem &sample,
 /// filters of short reductions want none, small ones of long reductions many.
 static std::vector<Candidate> getOpenWeights(const Problem &problem,
                                              const GpuTarget &target) {
-  constexpr double kMostPixels = 1 << 20;
+  constexpr double kMostPixels = 1 << 21;
   const std::vector<ConvProblem> samples = getOpenSamples(problem, kMostPixels);
   std::set<int> splits;
   for (const ConvProblem &sample : samples)

@@ -3,6 +3,7 @@
 #include "compiler/Algorithms/Tma/TmaWeightTiles.h"
 #include "compiler/Algorithms/Common/HaloPositions.h"
 #include "compiler/Algorithms/ImplicitGemm/GemmSize.h"
+#include "compiler/Algorithms/OpenSamples.h"
 #include "compiler/Algorithms/Tma/TmaWeightModel.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -267,8 +268,10 @@ static void addRowTiles(const ConvProblem &p, const GpuTarget &target,
       gemm.countTiles({tile.m, tile.n, 1, false, tile.buffers});
   for (int splits : choose(gemm.steps, tiles, target.computeUnits)) {
     tile.splits = splits;
+    GemmTile used = tile;
+    used.splits = countUsedSplits(p, tile);
     candidates.push_back(
-        {tile.toConfig(), estimateRowClocks(p, tile, gemm, tiles, target)});
+        {tile.toConfig(), estimateRowClocks(p, used, gemm, tiles, target)});
   }
 }
 
@@ -339,10 +342,13 @@ tessera::getTmaWeightCandidates(const ConvProblem &problem,
   const WeightsGemm gemm = getGemm(problem);
   for (const TmaShape &shape : getShapes(problem, target))
     for (int count : splits)
-      if (fitsType(problem, shape) && (count > 1 || !mustSplit(problem)))
+      if (fitsType(problem, shape) && (count > 1 || !mustSplit(problem))) {
+        const GemmTile tile = shape.getTile(problem, count);
         candidates.push_back(
-            {shape.getTile(problem, count).toConfig(),
-             estimateClocks(problem, gemm, shape, count, target)});
+            {tile.toConfig(),
+             estimateClocks(problem, gemm, shape,
+                            countUsedSplits(problem, tile), target)});
+      }
   const auto chooseAll = [&](int64_t, int64_t, int64_t) {
     std::vector<int> all(splits.begin(), splits.end());
     std::erase_if(all,

@@ -4,6 +4,7 @@
 #include "compiler/Conversion/Common/LdsPointer.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 #include <numeric>
 
@@ -55,9 +56,11 @@ bool StagedTile::isDivided() const {
 
 bool StagedTile::isFor(dnn::ViewOp view) const {
   constexpr int64_t kStagedBytes = 2, kLeastOfPlanes = 2;
+  const ViewAccess access(view);
   return elementBytes == kStagedBytes &&
-         getWidth(ViewAccess(view)) >=
-             (hasRowsOfView ? getChunkElements() : kLeastOfPlanes) &&
+         getWidth(access) >= (hasRowsOfView     ? getChunkElements()
+                              : access.isOpen() ? 1
+                                                : kLeastOfPlanes) &&
          isDivided();
 }
 
@@ -135,8 +138,17 @@ Value StagedStore::read(Value piece) {
   return arith::SelectOp::create(e.b, e.loc, isSwapped, swapped, words);
 }
 
-/// Words [first, first + count) of a chunk.
-static Value takeWords(Emitter &e, Value chunk, int64_t first, int64_t count) {
+/// Elements [first, first + count) of a chunk: one, or whole words.
+static Value takeElements(Emitter &e, Value chunk, int64_t bytes, int64_t first,
+                          int64_t count) {
+  if (count * bytes < kWordBytes) {
+    Type type =
+        VectorType::get(kChunkBytes / bytes, e.b.getIntegerType(bytes * 8));
+    Value all = vector::BitCastOp::create(e.b, e.loc, type, chunk);
+    return vector::ExtractOp::create(e.b, e.loc, all, first);
+  }
+  first = first * bytes / kWordBytes;
+  count = count * bytes / kWordBytes;
   if (count == 1)
     return vector::ExtractOp::create(e.b, e.loc, chunk, first);
   if (count * kWordBytes == kChunkBytes)
@@ -146,10 +158,24 @@ static Value takeWords(Emitter &e, Value chunk, int64_t first, int64_t count) {
   return vector::ShuffleOp::create(e.b, e.loc, chunk, chunk, mask);
 }
 
+/// The pixels of a plane of unknown size, which neighbours of a chunk are: if
+/// their number is a multiple of those of one store, these are in one plane.
+static std::optional<OpenNumber> findOpenPlane(const StagedTile &tile,
+                                               const ViewAccess &access) {
+  const AccessSpace rows = access.getSpace(1);
+  const bool arePixels =
+      !tile.hasRowsOfView && !rows.sizes.empty() &&
+      !rows.sizes.back().isKnown() &&
+      rows.coefs[0].back() == access.getElementBytes() &&
+      llvm::all_of(llvm::drop_begin(rows.coefs),
+                   [](const auto &form) { return form.back() == 0; });
+  return arePixels ? std::optional(rows.sizes.back()) : std::nullopt;
+}
+
 void StagedStore::store(Value words, const StagedPlace &place, Value piece) {
   Value row = e.add(getRow(), e.mul(piece, tile.getPieceRows()));
-  int64_t rows = access.getSpace(1).getExtent();
-  int64_t columns = access.getSpace(2).getExtent();
+  const OpenNumber rows = access.getSpace(1).getExtent();
+  const OpenNumber columns = access.getSpace(2).getExtent();
   StoreSide p{2, columns, tile.columns, getColumn(), place.column0};
   StoreSide q{1, rows, tile.rows, row, place.row0};
   if (!tile.hasRowsOfView) {
@@ -160,9 +186,23 @@ void StagedStore::store(Value words, const StagedPlace &place, Value piece) {
   StorePlace placeQ = view.locateQ(0);
   placeQ.valid = e.both(placeQ.valid, place.exists);
   placeQ.valid = e.both(placeQ.valid, e.ult(piece, tile.countPieces()));
+  const auto storeBy = [&](int64_t width) {
+    for (int64_t first = 0; first < tile.getChunkElements(); first += width)
+      view.store(takeElements(e, words, tile.elementBytes, first, width),
+                 view.locateP(first), placeQ);
+  };
+  constexpr int64_t kTogether = 4;
   const int64_t width = tile.getWidth(access);
-  for (int64_t first = 0; first < tile.getChunkElements(); first += width)
-    view.store(takeWords(e, words, first * tile.elementBytes / kWordBytes,
-                         width * tile.elementBytes / kWordBytes),
-               view.locateP(first), placeQ);
+  const std::optional<OpenNumber> plane = findOpenPlane(tile, access);
+  if (width > 1 || !plane)
+    return storeBy(width);
+  Value isWhole = arith::CmpIOp::create(
+      e.b, e.loc, arith::CmpIPredicate::eq,
+      e.andi(e.constant(*plane), kTogether - 1), e.constant(0));
+  auto choice = scf::IfOp::create(e.b, e.loc, isWhole, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPointToStart(&choice.getThenRegion().front());
+  storeBy(kTogether);
+  e.b.setInsertionPointToStart(&choice.getElseRegion().front());
+  storeBy(1);
 }

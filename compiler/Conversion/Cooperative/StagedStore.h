@@ -29,7 +29,7 @@ struct StagedTile {
   bool hasRowsOfView = true;
 
   /// Whether tiles of `view` can go that way: by chunks, or, of planes, by
-  /// pairs and more.
+  /// pairs and more; where their size is unknown, that decides.
   bool isFor(dnn::ViewOp view) const;
   /// Neighbours that one store may take.
   int64_t getWidth(const ViewAccess &access) const;

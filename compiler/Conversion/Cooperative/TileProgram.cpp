@@ -176,6 +176,10 @@ static LogicalResult checkSizes(TileProgram &program) {
   ArrayRef<int64_t> m = program.loadM.getView().getType().getShape();
   ArrayRef<int64_t> n = program.loadN.getView().getType().getShape();
   const int64_t splits = pipeline.getSplits().value_or(1);
+  if (pipeline.getUsed() && !parseSizeExpr(*pipeline.getUsed()))
+    return pipeline.emitOpError()
+           << "uses '" << *pipeline.getUsed()
+           << "' of its splits, which is no expression of sizes";
   if (counts[0] % splits != 0)
     return pipeline.emitOpError()
            << "needs groups for " << splits << " splits, but has " << counts[0];
@@ -204,6 +208,12 @@ OpenNumber TileProgram::countTilesM() {
   const OpenNumber rows =
       ViewAccess(getView(store.getView())).getSpace(1).getExtent();
   return OpenNumber(ceilDiv(rows.toExpr(), SizeExpr(tiles.getTile()[0])));
+}
+
+OpenNumber TileProgram::countSplits() {
+  if (std::optional<StringRef> used = pipeline.getUsed())
+    return OpenNumber(*parseSizeExpr(*used));
+  return pipeline.getSplits().value_or(1);
 }
 
 bool TileProgram::hasUnknownSizes() {

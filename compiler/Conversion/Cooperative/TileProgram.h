@@ -80,7 +80,14 @@ struct TileProgram {
   /// Of unknown sizes.
   SizeExpr countOpenTiles() {
     return countTilesM().toExpr() *
-           SizeExpr(tiles.getCounts()[0] * tiles.getCounts()[2]);
+           (countGroups() * tiles.getCounts()[2]).toExpr();
+  }
+  /// Splits of the reduction, of which sizes may decide, and the groups that
+  /// have tiles then.
+  OpenNumber countSplits();
+  OpenNumber countGroups() {
+    const auto most = static_cast<int64_t>(pipeline.getSplits().value_or(1));
+    return countSplits() * (tiles.getCounts()[0] / most);
   }
   /// Tiles along m, as many as cover the stored view.
   OpenNumber countTilesM();

@@ -69,15 +69,14 @@ static void chooseOpenWalk(TileProgram &program, int64_t turn) {
       ViewAccess(TileProgram::getView(program.loadM.getView()))
           .getSpace(2)
           .getExtent();
-  const int64_t splits = pipeline.getSplits().value_or(1);
+  const OpenNumber each = program.countSplits() * turn;
   const bool isLinear =
       isLinearAlong(program.loadM, dims) && isLinearAlong(program.loadN, dims);
   const bool isNested =
       isLinear && endsTensor(program.loadM) && endsTensor(program.loadN);
   program.walk = {
       isNested ? ReductionWalk::Kind::Nested : ReductionWalk::Kind::Flat, dims,
-      1, OpenNumber(ceilDiv(total.toExpr(), SizeExpr(turn * splits))) * turn,
-      total};
+      1, OpenNumber(ceilDiv(total.toExpr(), each.toExpr())) * turn, total};
 }
 
 /// Nested if a turn of the loop, a step for each buffer, divides the innermost

@@ -391,15 +391,17 @@ static FailureOr<std::optional<ResultMap>> matchResult(TileProgram &program,
 }
 
 static OpenNumber countTiles(TileProgram &program) {
-  ArrayRef<int64_t> counts = program.tiles.getCounts();
-  return program.countTilesM() * (counts[0] * counts[2]);
+  return program.countTilesM() * program.countGroups() *
+         program.tiles.getCounts()[2];
 }
 
 /// The steps of a part of the reduction.
-static OpenNumber divideSteps(const OpenNumber &steps, int64_t splits) {
-  return steps.isKnown()
-             ? OpenNumber(llvm::divideCeilSigned(int64_t(steps), splits))
-             : OpenNumber(ceilDiv(steps.toExpr(), SizeExpr(splits)));
+static OpenNumber divideSteps(const OpenNumber &steps,
+                              const OpenNumber &splits) {
+  return steps.isKnown() && splits.isKnown()
+             ? OpenNumber(
+                   llvm::divideCeilSigned(int64_t(steps), int64_t(splits)))
+             : OpenNumber(ceilDiv(steps.toExpr(), splits.toExpr()));
 }
 
 /// Whether each workgroup has a multiprocessor and one tile, whose steps all
@@ -466,7 +468,7 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
     return failure();
   const int64_t splits = program.pipeline.getSplits().value_or(1);
   const OpenNumber allSteps = a->getSteps();
-  const OpenNumber steps = divideSteps(allSteps, splits);
+  const OpenNumber steps = divideSteps(allSteps, program.countSplits());
   StepWalk walk(program.loadM, program.loadN, steps);
   if (failed(chooseCopies(program, *shape, steps, walk)))
     return failure();

@@ -53,8 +53,7 @@ bool Chooser::canStage() {
       std::string_view(program.instructionName) != program.instruction.name;
   return hasOneLoop() && !program.isDirect &&
          program.pipeline.getSchedule() == dnn::ScheduleKind::Pinned &&
-         getL1LineBytes(target) != 0 && !program.hasUnknownSizes() &&
-         !isDealt && !program.isAtomic &&
+         getL1LineBytes(target) != 0 && !isDealt && !program.isAtomic &&
          (tile.isFor(program.viewD) ||
           (isOfOperands && tile.isForWords(program.viewD))) &&
          tile.getBytes() <= getMaxLdsBytes(target);
@@ -127,7 +126,7 @@ FailureOr<WaveChoices> tessera::chooseWaves(TileProgram &program,
       return program.pipeline.emitOpError(
           "has store staged, which is for one tile of a workgroup that copies "
           "through registers, pinned, on AMD's chips, and for results of 16 "
-          "bits, or of 32 like the operands, of known sizes in whole chunks");
+          "bits, or of 32 like the operands, in whole chunks");
     choices.isStaged = *store == kStaged;
   }
   if (auto fetch = knobs.get(dnn::Knob::Fetch)) {

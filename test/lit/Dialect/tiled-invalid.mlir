@@ -224,6 +224,21 @@ func.func @pipeline_halo(%v: !dnn.view<1x8x8xf16>, %i: index) {
 
 // -----
 
+func.func @pipeline_used(%v: !dnn.view<1x8x8xf16>, %i: index) {
+  // expected-error@+1 {{needs splits of a reduction of unknown length to use some of them}}
+  %d = dnn.pipeline reduce [8] splits 4 used "4.4.xd0.-.-" step 8 buffers 2 copy tma sync mbarrier schedule natural load {
+  ^bb0(%k: index):
+    %t = dnn.tile_load %v[%i, %i, %k] : <1x8x8xf16> -> <8x8xf16>
+    dnn.yield %t, %t : !dnn.tile<8x8xf16>, !dnn.tile<8x8xf16>
+  } compute {
+  ^bb0(%a: !dnn.tile<8x8xf16>, %b: !dnn.tile<8x8xf16>, %c: !dnn.tile<8x8xf32>):
+    dnn.yield %c : !dnn.tile<8x8xf32>
+  } : <8x8xf32>
+  return
+}
+
+// -----
+
 func.func @pipeline_cluster(%v: !dnn.view<1x8x8xf16>, %i: index) {
   // expected-error@+1 {{needs copy tma, no splits and no halo with cluster, and 2 to 8 workgroups}}
   %d = dnn.pipeline reduce [8] cluster 16 step 8 buffers 2 copy tma sync mbarrier schedule natural load {

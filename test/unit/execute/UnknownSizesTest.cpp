@@ -385,8 +385,7 @@ TEST_F(UnknownSizes, OneSplitKernelServesFewPixels) {
         "conv-fwd-f16-nchw,nchw,nchw-n1c256h8w8-k320y3x3-p1x1-s1x1-d1x1-g1",
         "conv-fwd-f16-nchw,nchw,nchw-n1c256h8w8-k90y1x1-p0x0-s1x1-d1x1-g1-"
         "eresidual+relu",
-        "conv-bwd-f16-nchw,nchw,nchw-n1c512h8w8-k512y1x1-p0x0-s1x1-d1x1-g2",
-        "conv-wrw-f16-nchw,nchw,nchw-n1c22h8w8-k96y3x2-p1x0-s2x1-d1x2-g1"}) {
+        "conv-bwd-f16-nchw,nchw,nchw-n1c512h8w8-k512y1x1-p0x0-s1x1-d1x1-g2"}) {
     ConvProblem p = *parseNetworkConfig(config)->getConv();
     for (int64_t i = 0; i < kProblems; ++i) {
       const Sizes sizes = drawSizes(i);
@@ -403,7 +402,31 @@ TEST_F(UnknownSizes, OneSplitKernelServesFewPixels) {
       EXPECT_NE(outcome.tile.find("-s4"), std::string::npos) << outcome.tile;
     }
   }
-  EXPECT_EQ(engine->getCounters().compiled, 7u);
+  EXPECT_EQ(engine->getCounters().compiled, 6u);
+}
+
+// Of 32 splits as many are used as the pixels allow.
+TEST_F(UnknownSizes, SizesDecideTheSplitsOfWeights) {
+  constexpr int64_t kProblems = 4;
+  engine = makeGenericEngine(std::make_shared<NamedTileCompiler>("-s32"));
+  for (const char *config :
+       {"conv-wrw-f16-nchw,nchw,nchw-n1c22h8w8-k96y3x2-p1x0-s2x1-d1x2-g1",
+        "conv-wrw-f16-nchw,nchw,nchw-n1c40h8w8-k24y1x1-p0x0-s1x1-d1x1-g1",
+        "conv-wrw-f16-nhwc,nhwc,nhwc-n1c64h8w8-k32y3x3-p1x1-s1x1-d1x1-g1"}) {
+    ConvProblem p = *parseNetworkConfig(config)->getConv();
+    for (int64_t i = 0; i < kProblems; ++i) {
+      p.batch = 4 + 3 * i;
+      p.in = {19 + 4 * i, 16 + 9 * i};
+      ASSERT_FALSE(Problem(p).findFamily()->problem.isSmall());
+      const ConvOutcome outcome = runConv(*engine, p,
+                                          i % 2 ? reference::DataKind::Uniform
+                                                : reference::DataKind::Integer,
+                                          getSeed());
+      EXPECT_TRUE(outcome.passed()) << p.toNetworkConfig() << ": "
+                                    << outcome.tile << ": " << outcome.toText();
+      EXPECT_NE(outcome.tile.find("-s32"), std::string::npos);
+    }
+  }
 }
 
 /// Runs problems of one family by its kernel and by their own kernels of the

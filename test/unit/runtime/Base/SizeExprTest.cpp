@@ -143,10 +143,10 @@ TEST(Family, HasUnknownSizes) {
                       "s2x2-d1x1-g1-noworkspace"),
             "conv-bwd-f16-nhwc,nhwc,nhwc-n?c64h?w?-k8y3x3-p1x1-s2x2-d1x1-g1-"
             "noworkspace");
-  EXPECT_EQ(getFamily("conv-wrw-f16-nhwc,nhwc,nhwc-n1c64h32w65-k8y3x3-p1x1-"
+  EXPECT_EQ(getFamily("conv-wrw-f16-nhwc,nhwc,nhwc-n1c64h16w33-k8y3x3-p1x1-"
                       "s1x1-d1x1-g1"),
             "conv-wrw-f16-nhwc,nhwc,nhwc-n?c64h?w?-k8y3x3-p1x1-s1x1-d1x1-g1");
-  EXPECT_EQ(getFamily("conv-wrw-f16-nhwc,nhwc,nhwc-n1c64h32w64-k8y3x3-p1x1-"
+  EXPECT_EQ(getFamily("conv-wrw-f16-nhwc,nhwc,nhwc-n1c64h16w32-k8y3x3-p1x1-"
                       "s1x1-d1x1-g1"),
             "conv-wrw-f16-nhwc,nhwc,nhwc-n?c64h?w?-k8y3x3-p1x1-s1x1-d1x1-g1-"
             "small");
