@@ -99,25 +99,14 @@ def predict(options, config, sizes, tensors):
     return times
 
 
-def is_small(numbers, direction, batch):
-    """Whether the problem is of the class of few pixels (runtime/Base/ProblemFamily.cpp)."""
-    c, h, w, k, y, x, p, q, u, v, l, j, g = map(int, numbers)
-    out = ((h + 2 * p - (y - 1) * l - 1) // u + 1) * ((w + 2 * q - (x - 1) * j - 1) // v + 1)
-    pixels = batch * (h * w if direction == "bwd" else out)
-    columns = (k if direction == "fwd" else c) // g
-    if direction == "wrw":
-        return pixels <= 512
-    if g > 1 and columns < 64:
-        return pixels <= 8191
-    return pixels <= max(1, 256 // (g * -(-columns // 64))) * 64
-
-
 def find_configs(options, numbers, layout, direction):
     """The network configs of a problem and of its family, of which few pixels are another one."""
     c, h, w, k, y, x, p, q, u, v, l, j, g = numbers
     window = f"-k{k}y{y}x{x}-p{p}x{q}-s{u}x{v}-d{l}x{j}-g{g}"
     head = f"conv-{direction}-f16-{layout},{layout},{layout}-"
-    small = "-small" if is_small(numbers, direction, options.batch) else ""
+    chosen = argparse.Namespace(bin=options.bin, device=f"emulated:{options.chip}", batch=options.batch, groups=1)
+    names = family_cycles.run(chosen, numbers, layout.upper(), direction, "keep")[1]
+    small = "-small" if any("_small" in name for name in names) else ""
     return f"{head}n{options.batch}c{c}h{h}w{w}{window}", f"{head}n?c{c}h?w?{window}{small}"
 
 

@@ -82,6 +82,7 @@ struct TileWalk {
   int64_t countIterations() const {
     return tile.countElements() / (kThreads * width);
   }
+  /// Where an access of a thread begins.
   struct Position {
     Value line;
     int64_t further; ///< Lines behind it.

@@ -12,16 +12,6 @@
 using namespace tessera;
 using namespace tessera::test;
 
-/// A 3x3 layer of ResNet-50 in NCHW.
-static ConvProblem makeChannelsFirst(Direction direction) {
-  ConvProblem p = makeLayer();
-  p.direction = direction;
-  p.xLayout = p.wLayout = p.yLayout = Layout::NCHW;
-  p.batch = 64;
-  p.in = {14, 14};
-  return p;
-}
-
 // Loads of two bytes hold the address unit as long as loads of sixteen: on
 // CDNA3 a filter in NCHW costs more than its launch. Pixels side by side
 // coalesce, and stay where they are. Backward weights of stride 2 have no such

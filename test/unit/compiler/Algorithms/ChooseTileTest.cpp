@@ -253,14 +253,7 @@ TEST(ChooseTile, RefusesWithAReason) {
 // The first layer of a network has an algorithm of its own, too: forward, and
 // where its pixels are whole dwords apart.
 TEST(ChooseTile, KnowsStems) {
-  ConvProblem p = makeLayer();
-  p.batch = 32;
-  p.inChannels = 3;
-  p.outChannels = 64;
-  p.in = {224, 224};
-  p.filter = {7, 7};
-  p.pad = {3, 3};
-  p.stride = {2, 2};
+  ConvProblem p = makeStem();
   for (Layout layout : {Layout::NHWC, Layout::NCHW})
     for (const GpuTarget &target : getAllTargets()) {
       p.xLayout = p.wLayout = p.yLayout = layout;

@@ -144,14 +144,7 @@ TEST(ChooseTile, MakesOddGradientsColumns) {
 // workgroups: many small ones, but few if each has only a few tiles to load it
 // for.
 TEST(ChooseTile, PacksTheGradientsOfStems) {
-  ConvProblem p = makeLayer();
-  p.batch = 32;
-  p.inChannels = 3;
-  p.outChannels = 64;
-  p.in = {224, 224};
-  p.filter = {7, 7};
-  p.pad = {3, 3};
-  p.stride = {2, 2};
+  ConvProblem p = makeStem();
   auto tile = chooseTile(p, *findTarget("sm_90"));
   ASSERT_TRUE(tile) << p.toNetworkConfig();
   EXPECT_EQ(tile->toText(), "stem-h8w8n64-w2x2-mma16-p3");
@@ -200,16 +193,6 @@ TEST(ChooseTile, SkipsTapsBehindTma) {
   p.filter = {1, 300};
   p.pad = {0, 299};
   EXPECT_FALSE(usesTma(p));
-}
-
-/// A 3x3 layer of ResNet-50 in NCHW.
-static ConvProblem makeChannelsFirst(Direction direction) {
-  ConvProblem p = makeLayer();
-  p.direction = direction;
-  p.xLayout = p.wLayout = p.yLayout = Layout::NCHW;
-  p.batch = 64;
-  p.in = {14, 14};
-  return p;
 }
 
 // Tiles of TMA store results with channels first, in every type that wgmma

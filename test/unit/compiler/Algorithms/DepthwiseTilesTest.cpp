@@ -1,22 +1,12 @@
 //===- DepthwiseTilesTest.cpp - The tile of a few channels a group --------===//
 
 #include "compiler/Algorithms/ChooseTile.h"
+#include "test/unit/compiler/Algorithms/Layer.h"
 
 #include <gtest/gtest.h>
 
 using namespace tessera;
-
-static ConvProblem makeLayer() {
-  ConvProblem p;
-  p.dataType = DataType::F16;
-  p.xLayout = p.wLayout = p.yLayout = Layout::NHWC;
-  p.batch = 256;
-  p.inChannels = p.outChannels = 256;
-  p.in = {28, 28};
-  p.filter = {3, 3};
-  p.pad = {1, 1};
-  return p;
-}
+using namespace tessera::test;
 
 // A layer with one channel a group has an algorithm of its own.
 TEST(DepthwiseTiles, AreChosenOnEveryChip) {

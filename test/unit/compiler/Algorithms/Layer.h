@@ -20,6 +20,29 @@ inline ConvProblem makeLayer() {
   return p;
 }
 
+/// A 3x3 layer of ResNet-50 in NCHW.
+inline ConvProblem makeChannelsFirst(Direction direction) {
+  ConvProblem p = makeLayer();
+  p.direction = direction;
+  p.xLayout = p.wLayout = p.yLayout = Layout::NCHW;
+  p.batch = 64;
+  p.in = {14, 14};
+  return p;
+}
+
+/// The first layer of ResNet-50, 32 images.
+inline ConvProblem makeStem() {
+  ConvProblem p = makeLayer();
+  p.batch = 32;
+  p.inChannels = 3;
+  p.outChannels = 64;
+  p.in = {224, 224};
+  p.filter = {7, 7};
+  p.pad = {3, 3};
+  p.stride = {2, 2};
+  return p;
+}
+
 } // namespace tessera::test
 
 #endif // TESSERA_TEST_UNIT_COMPILER_ALGORITHMS_LAYER_H
